@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0
+# Helpers for scripts and .bats files that run inside the lab's guest. Everything fails loudly: a message on stderr and a
+# status that is not 0. Works under set -e (bats).
+#
+#   net_up [N]                  N (1) dummy interfaces dummyI, MTU 4200, 10.0.I.1/24 and fd00:I::1/64, each with link rxeI
+#   link_up                     two guests: linkI, 10.I.0.1 / 10.I.0.2 and fd0I::1 / fd0I::2, MTU 4200, each with link rxeI
+#   load_server [PARAM=VALUE..] rtrs-core, rtrs-server, rnbd-server; each parameter goes to the module that has it
+#   load_client [PARAM=VALUE..] rtrs-core, rtrs-client, rnbd-client
+#   load_peer_server, load_peer_client          the same from the in-tree modules
+#   unload_all                  all five in order, after census_clean
+#   dmesg_mark, dmesg_clean     no kernel report since the last mark (or dmesg_clean)
+#   census_clean                every object that was created was destroyed; none of our slab objects is left
+#   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
+#   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
+#   rxe_pkts RXE                packets sent and received by this link, added up
+#   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
+# shellcheck shell=bash
+
+MODULES=(rnbd-client rnbd-server rtrs-client rtrs-server rtrs-core)
+
+fail() {
+	echo "${FUNCNAME[1]}: $*" >&2
+	return 1
+}
+
+# --- network -----------------------------------------------------------------------------------------------------------
+
+rxe_add() {
+	modprobe -a crc32_generic rdma_rxe rdma_cm rdma_ucm ib_uverbs || return # rxe of 6.1 fails without crc32_generic
+	rdma link add "$1" type rxe netdev "$2"
+}
+
+net_up() {
+	local n=${1:-1} i
+	modprobe dummy numdummies=0 || return
+	for ((i = 0; i < n; i++)); do
+		ip link add "dummy$i" type dummy || return
+		ip link set "dummy$i" mtu 4200 up || return # gives an RDMA MTU of 4096
+		ip addr add "10.0.$i.1/24" dev "dummy$i" || return
+		ip addr add "fd00:$i::1/64" dev "dummy$i" nodad || return
+		rxe_add "rxe$i" "dummy$i" || return
+	done
+}
+
+net_down() {
+	local link
+	for link in /sys/class/infiniband/rxe*; do
+		[[ -e $link ]] || continue
+		rdma link delete "${link##*/}" || return
+	done
+	for link in /sys/class/net/dummy*; do
+		[[ -e $link ]] || continue
+		ip link delete "${link##*/}" || return
+	done
+}
+
+link_up() {
+	local dev mac i end=1
+	[[ $LAB_NAME == server ]] || end=2
+	modprobe virtio_net || return
+	await 5 test -e /sys/class/net/eth0 || return
+	for dev in /sys/class/net/eth*; do
+		mac=$(<"$dev/address")
+		i=$((16#${mac:12:2}))
+		dev=${dev##*/}
+		ip link set "$dev" name "link$i" || return
+		ip link set "link$i" mtu 4200 up || return
+		ip addr add "10.$i.0.$end/24" dev "link$i" || return
+		ip addr add "fd0$i::$end/64" dev "link$i" nodad || return
+		rxe_add "rxe$i" "link$i" || return
+	done
+}
+
+rxe_pkts() {
+	local dir=/sys/class/infiniband/$1/ports/1/hw_counters
+	echo $(($(<"$dir/sent_pkts") + $(<"$dir/rcvd_pkts")))
+}
+
+# --- modules -----------------------------------------------------------------------------------------------------------
+
+module_loaded() { [[ -d /sys/module/${1//-/_} ]]; }
+
+# module_load DIR NAME [PARAM=VALUE..]: with what it depends on, ours from DIR, the kernel's by modprobe
+module_load() {
+	local dir=$1 name=$2 ko dep
+	shift 2
+	ko=$(find -L "$dir" -name "$name.ko" -print -quit)
+	[[ -n $ko ]] || { fail "no $name.ko below '$dir'"; return 1; }
+	for dep in $(modinfo -F depends "$ko" | tr ',' ' '); do
+		module_loaded "$dep" && continue
+		case $dep in
+		rtrs_* | rnbd_* | rtrs-* | rnbd-*) module_load "$dir" "${dep//_/-}" || return ;;
+		*) modprobe "$dep" || return ;;
+		esac
+	done
+	insmod "$ko" "$@" || fail "insmod $name $*: status $?"
+}
+
+# module_set DIR "NAME.." [PARAM=VALUE..]: load each with those of the parameters that it has
+module_set() {
+	local dir=$1 names=$2 name p ko given taken='' own
+	shift 2
+	for name in $names; do
+		ko=$(find -L "$dir" -name "$name.ko" -print -quit)
+		own=()
+		for p in "$@"; do
+			given=${p%%=*}
+			if modinfo -F parm "$ko" | grep -q "^$given:"; then
+				own+=("$p")
+				taken+=" $given "
+			fi
+		done
+		module_loaded "$name" || module_load "$dir" "$name" "${own[@]}" || return
+	done
+	for p in "$@"; do
+		[[ $taken == *" ${p%%=*} "* ]] || { fail "no module of '$names' has a parameter ${p%%=*}"; return 1; }
+	done
+}
+
+load_server() { module_set "$MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
+load_client() { module_set "$MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
+load_peer_server() { module_set "$PEER_MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
+load_peer_client() { module_set "$PEER_MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
+
+unload() {
+	local name
+	for name in "$@"; do
+		module_loaded "$name" || continue
+		rmmod "$name" || { fail "$name: used by $(lsmod | awk -v m="${name//-/_}" '$1 == m { print $3, $4 }')"; return 1; }
+	done
+}
+
+unload_all() {
+	unload rnbd-client rnbd-server rtrs-client rtrs-server || return
+	census_clean || return
+	unload rtrs-core || return
+	slab_clean
+}
+
+# --- what a run leaves behind --------------------------------------------------------------------------------------------
+
+DMESG_BAD='BUG|WARNING:|Oops|INFO: |rcu.*(stall|starved)|KASAN|KCSAN|UBSAN|hung_task|blocked for more than|refcount_t|Call Trace'
+DMESG_BAD+='|general protection|NULL pointer|list_(add|del) corruption|Objects remaining|lockdep|deadlock|leaked|Kernel panic'
+DMESG_BAD+='|still has|slab error|page allocation failure|scheduling while atomic|sleeping function|soft lockup|hard LOCKUP'
+# Said by the stock kernel on any boot, no fault of anything here
+DMESG_GOOD='module verification failed|loading out-of-tree module|clocksource|INFO: task .*/init'
+DMESG_STATE=/run/lab/dmesg.mark
+
+dmesg_mark() { cut -d' ' -f1 /proc/uptime >"$DMESG_STATE"; }
+
+# Everything that the kernel said since the mark, with its time stamps
+dmesg_new() {
+	local mark=0
+	[[ -e $DMESG_STATE ]] && mark=$(<"$DMESG_STATE")
+	dmesg | awk -v mark="$mark" -F '[][]' '$2 + 0 >= mark + 0'
+}
+
+dmesg_clean() {
+	local bad
+	bad=$(dmesg_new | grep -E "$DMESG_BAD" | grep -Ev "$DMESG_GOOD" || :)
+	[[ -z $bad ]] || {
+		echo "dmesg_clean: the kernel complained:" >&2
+		dmesg_new | grep -E -m1 -A 40 "$DMESG_BAD" >&2
+	}
+	dmesg_mark
+	[[ -z $bad ]]
+}
+
+# Lines of the census: <noun> <created> <destroyed>. Sessions of the server side may take a moment to be gone.
+census_even() { ! awk '$2 != $3 { bad = 1 } END { exit !bad }' /sys/kernel/debug/rtrs/objects; }
+
+census_clean() {
+	[[ -e /sys/kernel/debug/rtrs/objects ]] || return 0
+	await 10 census_even 2>/dev/null && return
+	awk '$2 != $3 { print "census: " $1 ": " $2 " created, " $3 " destroyed" }' /sys/kernel/debug/rtrs/objects >&2
+	return 1
+}
+
+slab_clean() {
+	local left
+	left=$(awk '$1 ~ /^(rtrs|rnbd)[_-]/ && $2 > 0 { print "slab: " $1 ": " $2 " objects" }' /proc/slabinfo)
+	[[ -z $left ]] || { echo "$left" >&2; return 1; }
+}
+
+await() {
+	local limit=$1 until
+	shift
+	until=$((${EPOCHREALTIME/./} + limit * 1000000))
+	until "$@"; do
+		((${EPOCHREALTIME/./} < until)) || { fail "not within $limit s: $*"; return 1; }
+		read -rt 0.05 <> <(:) || :
+	done
+}
+
+# --- backing devices -----------------------------------------------------------------------------------------------------
+
+ram_disk() {
+	local mib=$1 n=${2:-1}
+	[[ -b /dev/ram0 ]] && { rmmod brd || return; }
+	modprobe brd rd_nr="$n" rd_size=$((mib * 1024)) || return
+	await 5 test -b /dev/ram$((n - 1)) || return
+	echo /dev/ram0
+}
+
+null_disk() {
+	local name=$1 mib=$2 dir=/sys/kernel/config/nullb/$1
+	modprobe null_blk nr_devices=0 || return
+	mkdir "$dir" || return
+	echo "$mib" >"$dir/size" && echo 4096 >"$dir/blocksize" && echo 1 >"$dir/memory_backed" && echo 1 >"$dir/discard" &&
+		echo 0 >"$dir/irqmode" && echo 1 >"$dir/power" || return
+	await 5 test -b "/dev/$name" || return
+	echo "/dev/$name"
+}
+
+loop_disk() {
+	local file
+	modprobe loop || return
+	file=$(mktemp /run/tmp/loop.XXXXXX) && truncate -s "$1M" "$file" || return
+	losetup --show -f "$file"
+}
+
+# --- two guests ----------------------------------------------------------------------------------------------------------
+
+SHARED=/run/lab/shared
+
+on_server() {
+	local id=${EPOCHREALTIME/./}-$BASHPID rc
+	printf '%s\n' "$*" >"$SHARED/request.new" && mv "$SHARED/request.new" "$SHARED/$id.request" || return
+	await "${ON_SERVER_TIMEOUT:-60}" test -e "$SHARED/$id.status" || return
+	cat "$SHARED/$id.output"
+	rc=$(<"$SHARED/$id.status")
+	return "$rc"
+}

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+# The lab's kernel, its initramfs, the in-tree drivers as a peer, and our own modules built for it.
+# shellcheck shell=bash
+
+# The newest installed headers of the wanted series decide which image is run: both must be of one version.
+lab_headers() {
+	local dir
+	dir=$(printf '%s\n' /usr/src/linux-headers-"$KERNEL".*-amd64 | sort -V | tail -n 1)
+	[[ -d $dir ]] || { say "no kernel headers for $KERNEL: run tests/deps.sh"; return 1; }
+	printf '%s\n' "$dir"
+}
+
+lab_release() {
+	local dir
+	dir=$(lab_headers) || return
+	printf '%s\n' "${dir#/usr/src/linux-headers-}"
+}
+
+fetch_image() {
+	local rel=$1 version=$2 tmp=$3
+	cd "$tmp" || return
+	if ! apt-get download "linux-image-$rel=$version"; then
+		echo "linux-image-$rel=$version cannot be downloaded. Without a network nothing can be done; else bring"
+		echo "headers and package lists up to date: apt-get update && apt-get install linux-headers-amd64"
+		return 1
+	fi
+	dpkg-deb -x ./*.deb . && rm -f ./*.deb || return
+	rm -rf usr/share usr/lib/debug
+	mkdir -p boot lib
+	/sbin/depmod -b . -F "boot/System.map-$rel" "$rel"
+}
+
+# Prints the directory that holds boot/vmlinuz-REL and lib/modules/REL
+lab_kernel() {
+	local rel version
+	rel=$(lab_release) || return
+	version=$(dpkg-query -W -f '${Version}' "linux-headers-$rel") || return
+	cached "kernel-$rel-$version" "kernel $rel: download the image and unpack it" fetch_image "$rel" "$version"
+}
+
+# Modules without which the guest cannot reach the host's file system
+BOOT_MODULES=(virtio_pci 9p 9pnet_virtio overlay virtio_console)
+
+make_initramfs() {
+	local rel=$1 kernel=$2 tmp=$3 root=$3/root line ko
+	mkdir -p "$root"/{bin,proc,sys,dev,lib,host,new,rw} || return
+	cp "$(command -v busybox)" "$root/bin/busybox" && cp "$ROOT/tests/vm/lib/init" "$root/init" || return
+	ln -s busybox "$root/bin/sh"
+	chmod 755 "$root/init"
+	for line in "${BOOT_MODULES[@]}"; do
+		/sbin/modprobe -d "$kernel" -S "$rel" --show-depends "$line" || return
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r ko; do
+		case $ko in
+		*.xz) xz -dc "$ko" >"$root/lib/$(basename "$ko" .xz)" ;;
+		*) cp "$ko" "$root/lib/" ;;
+		esac || return
+		basename "$ko" .xz
+	done >"$root/lib/order" || return
+	[[ -s $root/lib/order ]] || return
+	(cd "$root" && find . | sort | busybox cpio -H newc -o | gzip -1) >"$tmp/initramfs.gz" || return
+	rm -rf "$root"
+}
+
+lab_initramfs() {
+	local rel kernel id
+	rel=$(lab_release) && kernel=$(lab_kernel) || return
+	id=$(echo "$ROOT/tests/vm/lib/init" | key "$kernel" "${BOOT_MODULES[*]}" "$(declare -f make_initramfs)") || return
+	cached "initramfs-$rel-$id" "initramfs" make_initramfs "$rel" "$kernel"
+}
+
+# Only the parts named here are ever unpacked: the drivers to build them as a peer, checkpatch for the lint.
+PEER_PARTS=(drivers/infiniband/ulp/rtrs drivers/block/rnbd)
+LINT_PARTS=(scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch .clang-format)
+
+unpack_source() {
+	local tarball=$1 top=$2 tmp=$3
+	tar -C "$tmp" --strip-components=1 -xf "$tarball" "${PEER_PARTS[@]/#/$top/}" "${LINT_PARTS[@]/#/$top/}"
+}
+
+# Prints the directory of the unpacked parts
+lab_source() {
+	local tarball=/usr/src/linux-source-$KERNEL.tar.xz version
+	[[ -e $tarball ]] || { say "$tarball is missing: run tests/deps.sh check"; return 1; }
+	version=$(dpkg-query -W -f '${Version}' "linux-source-$KERNEL") || return
+	cached "source-$KERNEL-$version" "in-tree peer: unpack its source" unpack_source "$tarball" "linux-source-$KERNEL"
+}
+
+build_peer() {
+	local source=$1 headers=$2 tmp=$3
+	cp -r "$source/drivers/infiniband/ulp/rtrs" "$source/drivers/block/rnbd" "$tmp/" || return
+	echo 'obj-m += rtrs/ rnbd/' >"$tmp/Kbuild"
+	# rnbd includes the transport's headers by their place in the kernel tree
+	mkdir -p "$tmp/drivers/infiniband/ulp" && ln -s ../../../rtrs "$tmp/drivers/infiniband/ulp/rtrs" || return
+	make -C "$headers" M="$tmp" KCFLAGS="-I$tmp/drivers/infiniband/ulp/rtrs -I$tmp" \
+		CONFIG_INFINIBAND_RTRS=m CONFIG_INFINIBAND_RTRS_CLIENT=m CONFIG_INFINIBAND_RTRS_SERVER=m \
+		CONFIG_BLK_DEV_RNBD=y CONFIG_BLK_DEV_RNBD_CLIENT=m CONFIG_BLK_DEV_RNBD_SERVER=m modules || return
+	mkdir "$tmp/ko" && mv "$tmp"/*/*.ko "$tmp/ko/" || return
+	find "$tmp" -mindepth 1 -maxdepth 1 ! -name ko -exec rm -rf {} +
+}
+
+# Prints the directory that holds the five in-tree modules
+lab_peer() {
+	local rel headers source id
+	headers=$(lab_headers) && rel=$(lab_release) && source=$(lab_source) || return
+	id=$(find "$source/drivers" -type f | sort | key "$(dpkg-query -W "linux-headers-$rel")" "$(declare -f build_peer)") || return
+	cached "peer-$rel-$id" "in-tree peer: build it" build_peer "$source" "$headers" || return
+}
+
+# Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone.
+# Prints the directory that holds them.
+lab_modules() {
+	local rel headers dir lock part rc=0
+	headers=$(lab_headers) && rel=$(lab_release) || return
+	[[ -e $ROOT/kernel/Kbuild ]] || { say "kernel/Kbuild is missing"; return 1; }
+	dir=$ROOT/build/lab-$rel
+	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
+	for part in kernel include; do
+		(cd "$ROOT" && find "$part" \( -name '*.[chS]' -o -name Kbuild -o -name 'Makefile*' \) ! -name '*.mod.c' -print0) |
+			(cd "$dir" && while IFS= read -r -d '' f; do
+				[[ -L $f ]] && continue
+				[[ -d ${f%/*} ]] || mkdir -p "${f%/*}"
+				ln -s "$ROOT/$f" "$f"
+			done)
+	done
+	find "$dir" -xtype l -delete
+	if [[ ${1-} == quiet ]]; then
+		make -s -C "$headers" M="$dir/kernel" modules >"$dir/build.log" 2>&1 {lock}>&- || rc=$?
+		((rc == 0)) || tail -n 40 "$dir/build.log" >&2
+	else
+		make -C "$headers" M="$dir/kernel" "${@}" modules >&2 {lock}>&- || rc=$?
+	fi
+	exec {lock}>&-
+	((rc == 0)) && printf '%s\n' "$dir/kernel"
+}

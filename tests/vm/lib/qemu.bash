@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+# Starts guests, streams what they print, fetches their exit status. Sourced after kernel.bash.
+# shellcheck shell=bash
+
+QEMU=${QEMU:-qemu-system-x86_64}
+
+accel_args() {
+	if [[ $1 == kvm ]]; then
+		printf '%s\n' -accel kvm -cpu host
+	else
+		printf '%s\n' -accel tcg,thread=multi -cpu max
+	fi
+}
+
+# /dev/kvm may exist and still not run a guest to its end: boot the initramfs under a short time-out and see.
+probe_kvm() {
+	local kernel=$1 initramfs=$2 answer=$3/answer args
+	mapfile -t args < <(accel_args kvm)
+	if timeout -k 1 12 "$QEMU" -M pc "${args[@]}" -m 512M -smp 2 -nodefaults -display none -no-reboot -serial stdio \
+		-kernel "$kernel" -initrd "$initramfs" -append "console=ttyS0 quiet panic=-1 lab.probe" </dev/null |
+		grep -q 'lab: probe ok'; then
+		echo kvm >"$answer"
+	else
+		echo tcg >"$answer"
+	fi
+}
+
+# Prints kvm or tcg. The answer of the trial is kept per host.
+lab_accel() {
+	local id dir
+	case ${LAB_ACCEL-} in
+	kvm | tcg) printf '%s\n' "$LAB_ACCEL"; return ;;
+	'' | auto) ;;
+	*) say "LAB_ACCEL is kvm, tcg or auto, not '$LAB_ACCEL'"; return 1 ;;
+	esac
+	[[ -r /dev/kvm && -w /dev/kvm ]] || { echo tcg; return; }
+	id=$({ uname -r; "$QEMU" --version; grep -m1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-16)
+	dir=$(cached "accel-$id" "does KVM work here? (a trial boot, at most 12 s)" probe_kvm "$LAB_IMAGE" "$LAB_INITRAMFS") || return
+	cat "$dir/answer"
+}
+
+# guest_start NAME DIR PREFIX [QEMU-ARG...]: boots a guest in the background. DIR holds its files: settings and command (for
+# the guest), console.log, and in the end status. What the command prints goes to our stdout, PREFIX before each line.
+# Sets GUEST_PID and GUEST_READER, the process that ends when all of the output was passed on.
+guest_start() {
+	local name=$1 dir=$2 prefix=$3 pipe args
+	shift 3
+	# QEMU opens its output by name, which works for a pipe of our own whatever our stdout is
+	exec {pipe}> >(exec sed -u "s/^/$prefix/")
+	GUEST_READER=$!
+	mapfile -t args < <(accel_args "$LAB_ACCEL")
+	"$QEMU" -name "$name" -M pc "${args[@]}" -m "${LAB_MEM:-2G}" -smp "${LAB_CPUS:-2}" -nodefaults -display none -no-reboot \
+		-kernel "$LAB_IMAGE" -initrd "$LAB_INITRAMFS" \
+		-append "console=ttyS0 quiet panic=-1 reboot=t tsc=reliable slab_nomerge net.ifnames=0 lab.root=$ROOT ${LAB_APPEND-}" \
+		-chardev file,id=console,path="$dir/console.log" -serial chardev:console \
+		-device virtio-serial-pci -chardev file,id=out,path=/proc/self/fd/1 -device virtserialport,chardev=out,name=lab.out \
+		-fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
+		-device virtio-9p-pci,fsdev=host,mount_tag=host \
+		-fsdev local,id=dir,path="$dir",security_model=none,multidevs=remap \
+		-device virtio-9p-pci,fsdev=dir,mount_tag=out \
+		"$@" </dev/null >&"$pipe" 2>"$dir/qemu.log" &
+	GUEST_PID=$!
+	exec {pipe}>&-
+}
+
+# guest_settings DIR NAME SHARED CMD...: what stage2 reads
+guest_settings() {
+	local dir=$1 name=$2 shared=$3 v
+	shift 3
+	{
+		printf 'export LAB_NAME=%q LAB_SHARED=%q LAB_CWD=%q\n' "$name" "$shared" "$PWD"
+		printf 'export LAB_KERNEL=%q MODS=%q PEER_MODS=%q ROOT=%q\n' "$LAB_KERNEL" "$LAB_MODS" "$LAB_PEER" "$ROOT"
+		for v in ${LAB_ENV-}; do
+			printf 'export %s=%q\n' "$v" "${!v-}"
+		done
+	} >"$dir/settings"
+	printf '%q ' "$@" >"$dir/command"
+	echo >>"$dir/command"
+}
+
+# guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
+# for a guest that did not end in time, 125 for one that died.
+guest_wait() {
+	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why
+	while kill -0 "$pid" 2>/dev/null; do
+		if ((SECONDS - t0 > limit)); then
+			kill -9 "$pid" 2>/dev/null
+			wait "$pid" "$reader" 2>/dev/null
+			guest_post_mortem "$dir" "the guest did not end within $limit s"
+			return 124
+		fi
+		sleep 0.1
+	done
+	wait "$pid" "$reader" 2>/dev/null
+	if [[ ! -s $dir/status ]]; then
+		why="the guest died before its command ended"
+		grep -aq 'Kernel panic' "$dir/console.log" 2>/dev/null && why="the guest's kernel panicked"
+		guest_post_mortem "$dir" "$why"
+		return 125
+	fi
+	status=$(<"$dir/status")
+	return "$status"
+}
+
+guest_post_mortem() {
+	local dir=$1
+	echo "lab: $2"
+	if [[ -s $dir/qemu.log ]]; then
+		echo "lab: QEMU said:"
+		tail -n 5 "$dir/qemu.log" | sed 's/^/    /'
+	fi
+	echo "lab: last lines of its console:"
+	tail -n "${LAB_TAIL:-40}" "$dir/console.log" 2>/dev/null | tr -d '\r' | sed 's/^/    /'
+}
