@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Shared by the host-side scripts under tests/: messages, the heartbeat, the cache.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2153,SC1091
 
 set -o pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

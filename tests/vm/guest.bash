@@ -16,8 +16,6 @@
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 # shellcheck shell=bash
 
-MODULES=(rnbd-client rnbd-server rtrs-client rtrs-server rtrs-core)
-
 fail() {
 	echo "${FUNCNAME[1]}: $*" >&2
 	return 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The lab's kernel, its initramfs, the in-tree drivers as a peer, and our own modules built for it.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2153,SC1091
 
 # The newest installed headers of the wanted series decide which image is run: both must be of one version.
 lab_headers() {

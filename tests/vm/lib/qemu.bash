@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Starts guests, streams what they print, fetches their exit status. Sourced after kernel.bash.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2153,SC1091
 
 QEMU=${QEMU:-qemu-system-x86_64}
 
@@ -58,7 +58,7 @@ guest_start() {
 		-device virtio-9p-pci,fsdev=host,mount_tag=host \
 		-fsdev local,id=dir,path="$dir",security_model=none,multidevs=remap \
 		-device virtio-9p-pci,fsdev=dir,mount_tag=out \
-		"$@" </dev/null >&"$pipe" 2>"$dir/qemu.log" &
+		"$@" </dev/null 1>&"$pipe" 2>"$dir/qemu.log" &
 	GUEST_PID=$!
 	exec {pipe}>&-
 }

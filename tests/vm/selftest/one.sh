@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The lab by itself, with the in-tree drivers at both ends: tests/vm/lab run --mods peer tests/vm/lab-selftest.sh
+# The lab by itself, with the in-tree drivers at both ends: tests/vm/lab run --mods peer tests/vm/selftest/one.sh
 . "$ROOT/tests/vm/guest.bash"
 set -e
 
@@ -18,4 +18,4 @@ echo normal >/sys/block/rnbd0/rnbd/unmap_device
 await 10 test ! -b /dev/rnbd0
 unload_all
 dmesg_clean
-echo "lab-selftest: mapped, 8 MiB written and verified, unmapped, unloaded"
+echo "lab: mapped, 8 MiB written and verified, unmapped, unloaded"

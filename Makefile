@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+# `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SUBDIR_MOD ?= updates
+
+# Kernel to build the modules for: the running one, or else the newest that has headers
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	$(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -rV))
+KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/kernel
+
+all: modules rnbdadm ## modules and rnbdadm (default)
+
+help: ## this list
+	@echo "Targets:"
+	@sed -n 's/^\([a-z_]*\):.* ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20 | sed 's/^/  /'
+	@echo "Variables: KDIR=$(KDIR) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) SUBDIR_MOD=$(SUBDIR_MOD)"
+
+demo: ## installs what it needs and shows a disk mapped over RDMA in a virtual machine
+	@tests/vm/demo-host.sh
+
+check: ## installs what it needs and runs all tests
+	@tests/deps.sh check
+	@$(MAKE) --no-print-directory rnbdadm
+	@tests/run
+
+modules: kdir ## the five kernel modules, for the kernel of KDIR
+	$(KMAKE) modules
+
+rnbdadm: ## the admin tool, build/rnbdadm
+	$(MAKE) -C rnbdadm
+
+install: rnbdadm ## rnbdadm, its manual and completions below DESTDIR and PREFIX
+	$(MAKE) -C rnbdadm install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+
+uninstall: ## removes what install installed
+	$(MAKE) -C rnbdadm uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+
+modules_install: modules ## the modules into /lib/modules of KDIR's kernel (below DESTDIR)
+	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) \
+		INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) $(if $(DESTDIR)$(INSTALL_MOD_PATH),DEPMOD=/bin/true)
+
+clean: ## removes everything that was built
+	rm -rf build
+	$(if $(wildcard $(KDIR)/Makefile),$(KMAKE) clean)
+
+kdir:
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
+
+.PHONY: all help demo check modules rnbdadm install uninstall modules_install clean kdir
