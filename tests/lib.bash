@@ -14,14 +14,18 @@ die() {
 	exit 1
 }
 
-# beat WHAT CMD...: run CMD; say what goes on now, and again every 8 s while it lasts. On failure show the
-# end of what CMD printed.
-beat() {
-	local what=$1 log pulse rc=0 t0=$SECONDS
-	shift
+# beat WHAT CMD...: run CMD; say what goes on now, and again every 8 s while it lasts. On failure show the end of what CMD
+# printed. beat_out keeps CMD's stdout as its own.
+beat() { beat_to "" "$@"; }
+beat_out() { beat_to stdout "$@"; }
+
+beat_to() {
+	local to=$1 what=$2 log pulse rc=0 t0=$SECONDS
+	shift 2
 	log=$(mktemp "${TMPDIR:-/tmp}/rnbd-log.XXXXXX") || return
 	say "  ... $what"
 	(
+		exec >/dev/null
 		trap 'kill "$nap" 2>/dev/null; exit 0' TERM
 		while kill -0 $$ 2>/dev/null; do
 			sleep 8 & nap=$!
@@ -30,7 +34,11 @@ beat() {
 		done
 	) &
 	pulse=$!
-	"$@" >"$log" 2>&1 || rc=$?
+	if [[ -n $to ]]; then
+		"$@" 2>"$log" || rc=$?
+	else
+		"$@" >"$log" 2>&1 || rc=$?
+	fi
 	kill "$pulse" 2>/dev/null
 	wait "$pulse" 2>/dev/null
 	if ((rc)); then
