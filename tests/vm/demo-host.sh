@@ -9,7 +9,7 @@ t0=$SECONDS
 
 say "RNBD demo: a disk of one host used by another over RDMA, in a virtual machine with Soft-RoCE"
 tests/deps.sh demo || exit
-modules=$(beat_out "build the modules for the guest's kernel" tests/vm/lab modules quiet) || exit
+modules=$(beat_out "build the modules for the guest's kernel" tests/vm/lab modules) || exit
 beat "build rnbdadm" make -s rnbdadm || exit
 tests/vm/lab kernel >/dev/null || exit
 say "  ... boot the guest ($(tests/vm/lab accel))" || exit

@@ -99,12 +99,12 @@ run rnbdadm unmap rnbd0
 await 5 test ! -b /dev/rnbd0 || stop "the device is still there"
 run rnbdadm map /dev/ram0 --session demo --path ip:10.0.0.1
 run mount -o ro /dev/rnbd0 /mnt/disk
-run cd /mnt/disk
+run cd /mnt/disk || exit
 run sha256sum --check --quiet --strict /run/tmp/sums
 there=$(find . -path ./lost+found -prune -o -type f -print | wc -l)
 ((there == files)) || stop "$there files on the disk, $files copied"
 echo "all $files equal"
-run cd /
+run cd / || exit
 run umount /mnt/disk
 
 step "What the tool shows"

@@ -106,29 +106,28 @@ lab_peer() {
 	cached "peer-$rel-$id" "in-tree peer: build it" build_peer "$source" "$headers" || return
 }
 
-# Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone.
-# Prints the directory that holds them.
+# Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
+# lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules, all that make says
+# goes to stderr.
 lab_modules() {
-	local rel headers dir lock part rc=0
+	local name=$1 rel headers dir lock rc=0
+	shift
 	headers=$(lab_headers) && rel=$(lab_release) || return
 	[[ -e $ROOT/kernel/Kbuild ]] || { say "kernel/Kbuild is missing"; return 1; }
-	dir=$ROOT/build/lab-$rel
+	dir=$ROOT/build/$name-$rel
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
-	for part in kernel include; do
-		(cd "$ROOT" && find "$part" \( -name '*.[chS]' -o -name Kbuild -o -name 'Makefile*' \) ! -name '*.mod.c' -print0) |
-			(cd "$dir" && while IFS= read -r -d '' f; do
-				[[ -L $f ]] && continue
-				[[ -d ${f%/*} ]] || mkdir -p "${f%/*}"
-				ln -s "$ROOT/$f" "$f"
-			done)
-	done
-	find "$dir" -xtype l -delete
-	if [[ ${1-} == quiet ]]; then
-		make -s -C "$headers" M="$dir/kernel" modules >"$dir/build.log" 2>&1 {lock}>&- || rc=$?
-		((rc == 0)) || tail -n 40 "$dir/build.log" >&2
-	else
-		make -C "$headers" M="$dir/kernel" "${@}" modules >&2 {lock}>&- || rc=$?
-	fi
+	link_sources "$dir" || return
+	make -s -C "$headers" M="$dir/kernel" "$@" modules >&2 {lock}>&- || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
+}
+
+link_sources() {
+	local dir=$1 f
+	cd "$ROOT" || return
+	find kernel include \( -name '*.[chS]' -o -name Kbuild -o -name 'Makefile*' \) ! -name '*.mod.c' -print | while IFS= read -r f; do
+		[[ $f -ef $dir/$f ]] && continue
+		mkdir -p "$dir/${f%/*}" && ln -sf "$ROOT/$f" "$dir/$f" || return
+	done
+	find "$dir" -xtype l -delete
 }

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The modules build with W=1 and sparse (endian checks) without a word; names of global symbols tell their module.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+. "$ROOT/tests/vm/lib/kernel.bash"
+
+log=$(mktemp) || exit
+trap 'rm -f "$log"' EXIT
+out='' dir=$(lab_modules lint W=1 C=1 CF=-D__CHECK_ENDIAN__ 2>"$log") || out=$(tail -n 40 "$log")
+verdict "the modules build" "$out"
+
+# What compiler and sparse said about our files. A log of one run is kept with the tree it built, as make tells
+# of a file only when it builds it.
+complaints() { grep -E '(warning|error):' "$log" | grep -E '(^|/)(kernel|include)/' | grep -v "^$(lab_headers)"; }
+check "W=1 and sparse say nothing" complaints
+
+symbols() {
+	local part=$1 prefix=$2
+	find "$dir/$part" -name '*.o' ! -name '*.mod.o' ! -path '*/.tmp*' -print0 2>/dev/null | xargs -0 -r nm -A --defined-only --extern-only |
+		sed 's,^.*/kernel/,kernel/,' |
+		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
+}
+if [[ -n $dir ]]; then
+	for m in rtrs/core:rtrs_ rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_; do
+		check "global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
+	done
+fi
+finish

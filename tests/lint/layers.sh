@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Who may include what.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+
+# includes FILE...: "file:header" of each #include, "./" and "../" resolved against the file's directory
+includes() {
+	local f line h
+	for f in "$@"; do
+		while IFS= read -r line; do
+			h=${line#*[\"<]}
+			h=${h%%[\">]*}
+			if [[ $line == *\"* && -e ${f%/*}/$h ]]; then
+				h=$(realpath -m --relative-to=. "${f%/*}/$h")
+			fi
+			printf '%s:%s\n' "$f" "$h"
+		done < <(grep -E '^[[:space:]]*#[[:space:]]*include' "$f")
+	done
+}
+
+# only FILES... -- REGEX: every include of these files must match
+only() {
+	local files=()
+	while [[ $1 != -- ]]; do files+=("$1"); shift; done
+	((${#files[@]})) || return 0
+	includes "${files[@]}" | grep -vE ":($2)$"
+	return 0
+}
+
+# never FILES... -- REGEX: none may match
+never() {
+	local files=()
+	while [[ $1 != -- ]]; do files+=("$1"); shift; done
+	((${#files[@]})) || return 0
+	includes "${files[@]}" | grep -E ":($2)$"
+	return 0
+}
+
+mapfile -t proto < <(tree include | grep '/proto\.h$')
+mapfile -t api < <(tree include | grep -E '^include/rtrs/(client|server)\.h$')
+mapfile -t core < <(sources kernel/rtrs/core)
+mapfile -t client < <(sources kernel/rtrs/client)
+mapfile -t server < <(sources kernel/rtrs/server)
+mapfile -t rnbd < <(sources kernel/rnbd)
+mapfile -t rnbd_client < <(sources kernel/rnbd/client)
+mapfile -t rnbd_server < <(sources kernel/rnbd/server)
+mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
+mapfile -t model < <(sources rnbdadm | grep -E '/model\.[ch]$')
+mapfile -t cmds < <(sources rnbdadm | grep -E '/cmd-[^/]*\.c$')
+
+# errno.h is there on the host as well
+check "wire formats need only <linux/types.h> and each other" only "${proto[@]}" -- '(linux/(types|errno)\.h|(include/)?(rtrs|rnbd)/proto\.h|rtrs/types\.h)'
+check "the transport's API has no verbs and no wire format" never "${api[@]}" -- '(rdma/.*|.*proto\.h|.*(core|priv|private)\.h|kernel/.*)'
+check "rtrs-core knows no module above it" never "${core[@]}" -- '(.*/)?(kernel/rtrs/)?(client|server)/.*|(include/)?rtrs/(client|server)\.h|(.*/)?rnbd/.*\.h'
+check "rtrs-client knows neither rtrs-server nor rnbd" never "${client[@]}" -- '(.*/)?server/.*|kernel/rtrs/server/.*|(include/)?rtrs/server\.h|(.*/)?rnbd/.*\.h'
+check "rtrs-server knows neither rtrs-client nor rnbd" never "${server[@]}" -- '(.*/)?client/.*|kernel/rtrs/client/.*|(include/)?rtrs/client\.h|(.*/)?rnbd/.*\.h'
+check "rnbd knows neither verbs nor the transport's inside" never "${rnbd[@]}" -- '(rdma/.*|kernel/rtrs/.*|.*/core/.*|(include/)?rtrs/proto\.h)'
+check "rnbd-client and rnbd-server do not know each other" \
+	never "${rnbd_client[@]}" -- '(kernel/rnbd/server/.*|.*\.\./server/.*|(include/)?rtrs/server\.h)'
+check "rnbd-server does not know rnbd-client" \
+	never "${rnbd_server[@]}" -- '(kernel/rnbd/client/.*|.*\.\./client/.*|(include/)?rtrs/client\.h)'
+check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
+check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|.*/?nl\.h)'
+check "the tool's commands leave netlink to nl.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
+finish

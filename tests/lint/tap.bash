@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+# TAP for the lint scripts: `check NAME CMD...` is one test; CMD prints what is wrong and nothing else. `finish` ends it.
+# shellcheck shell=bash disable=SC1091,SC2034
+
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+cd "$ROOT" || exit
+
+tap_n=0 tap_bad=0
+
+verdict() {
+	tap_n=$((tap_n + 1))
+	if [[ -z $2 ]]; then
+		echo "ok $tap_n $1"
+	else
+		echo "not ok $tap_n $1"
+		head -n 60 <<<"$2" | sed 's/^/# /'
+		tap_bad=$((tap_bad + 1))
+	fi
+}
+
+check() {
+	local name=$1 out rc=0
+	shift
+	out=$("$@" 2>&1) || rc=$?
+	[[ $rc -eq 0 || -n $out ]] || out="$1: exit status $rc"
+	verdict "$name" "$out"
+}
+
+skip() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n $1 # SKIP $2"
+}
+
+finish() {
+	echo "1..$tap_n"
+	exit $((tap_bad > 0))
+}
+
+# What is in the tree: in a clone what git knows or would add, else all but build products
+tree() {
+	if [[ -e .git ]] && command -v git >/dev/null; then
+		git ls-files --cached --others --exclude-standard -- "$@" | sort -u
+	else
+		find "${@:-.}" -type f ! -path './build/*' ! -name '*.o' ! -name '*.ko' ! -name '*.mod*' ! -name '.*.cmd' | sed 's,^\./,,' | sort
+	fi | while IFS= read -r f; do
+		[[ -f $f ]] && printf '%s\n' "$f"
+	done
+}
+
+sources() { tree "$@" | grep -E '\.[ch]$'; }
+
+# Without those that a program wrote, so of its shape
+handwritten() { sources "$@" | while IFS= read -r f; do head -n 5 "$f" | grep -qiE 'do not edit|auto-?generated' || printf '%s\n' "$f"; done; }

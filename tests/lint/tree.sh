@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What every file of the tree must have, and what none may.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+
+licence() {
+	tree | grep -E '\.([chS]|sh|bash|bats|ya?ml|py)$|(^|/)(Makefile|Kbuild)$' | while IFS= read -r f; do
+		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0' || echo "$f: no SPDX-License-Identifier: GPL-2.0"
+	done
+}
+
+whitespace() { tree | grep -vE '\.(md|nl|bin|json)$' | xargs -d '\n' grep -nIE '[[:blank:]]+$' | head -n 20; return 0; }
+
+left_over() {
+	sources kernel include rnbdadm | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented|\bfor now\b'
+	return 0
+}
+
+# Versions are told apart in kernel/compat alone, and there by probing
+version_tests() { sources kernel include | grep -v '^kernel/compat/' | xargs -r grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION\('; return 0; }
+
+# Directories that exist on every machine are all that a file may name by an absolute path
+absolute_paths() {
+	tree | grep -vE '^(LICENSE|\.clang-format)$|\.(nl|bin)$' | xargs -d '\n' grep -noIE "(^|[[:space:]\"'=(\`])/(home|root|work|mnt/[a-z]|srv|opt|Users)/[A-Za-z0-9_.-]+" | head -n 20
+	return 0
+}
+
+generated() {
+	[[ ! -x include/netlink/regen.sh ]] || include/netlink/regen.sh --check >/dev/null || echo "include/netlink/regen.sh --check: not up to date"
+}
+
+large() { tree | while IFS= read -r f; do
+	n=$(stat -c %s "$f")
+	((n <= 262144)) || echo "$f: $n bytes"
+done; }
+
+warns() { sources kernel | xargs -r grep -nE '\b(WARN(_ON)?(_ONCE)?|BUG(_ON)?|panic)[[:space:]]*\(' | grep -E '\bBUG|panic'; return 0; }
+
+check "every file names its licence" licence
+check "no white space at the end of a line" whitespace
+check "nothing left undone" left_over
+check "kernel versions are told apart in compat only" version_tests
+check "no absolute path of one machine" absolute_paths
+check "generated files are up to date" generated
+check "no file above 256 KiB" large
+check "no BUG() or panic()" warns
+finish
