@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RNBD on the wire: the user messages inside RTRS requests. Layouts, constants
+ * and the pure functions that turn bytes into typed structures and back. Needs
+ * no kernel: the unit tests and fuzzers build it on the host.
+ */
+#ifndef RNBD_PROTO_H
+#define RNBD_PROTO_H
+
+#include <linux/types.h>
+#include <linux/errno.h>
+
+#define RNBD_VERSION_MAJOR	2
+#define RNBD_PATH_LEN		255	/* bytes of the path field, NUL included */
+#define RNBD_SECTOR_SHIFT	9
+
+enum rnbd_msg_type {
+	RNBD_MSG_SESS_INFO,
+	RNBD_MSG_SESS_INFO_RSP,
+	RNBD_MSG_OPEN,
+	RNBD_MSG_OPEN_RSP,
+	RNBD_MSG_IO,
+	RNBD_MSG_CLOSE,
+};
+
+/* Values of the access_mode byte; enum rnbd_access_mode of the uapi has the same. */
+#define RNBD_WIRE_ACCESS_MAX	2
+
+struct rnbd_msg_hdr {
+	__le16	type;
+	__le16	padding;
+};
+
+struct rnbd_msg_sess_info {
+	struct rnbd_msg_hdr hdr;
+	__u8	version;
+	__u8	reserved[31];
+};
+
+struct rnbd_msg_open {
+	struct rnbd_msg_hdr hdr;
+	__u8	access_mode;
+	__u8	reserved1;
+	__u8	path[RNBD_PATH_LEN];
+	__u8	reserved[3];
+};
+
+struct rnbd_msg_open_rsp {
+	struct rnbd_msg_hdr hdr;
+	__le32	device_id;
+	__le64	nsectors;
+	__le32	max_hw_sectors;
+	__le32	max_write_zeroes_sectors;
+	__le32	max_discard_sectors;
+	__le32	discard_granularity;
+	__le32	discard_alignment;
+	__le16	physical_block_size;
+	__le16	logical_block_size;
+	__le16	max_segments;
+	__le16	secure_discard;
+	__u8	rotational;
+	__u8	cache_policy;
+	__u8	reserved[10];
+};
+
+#define RNBD_CACHE_FUA		0x1
+#define RNBD_CACHE_WRITEBACK	0x2
+
+struct rnbd_msg_io {
+	struct rnbd_msg_hdr hdr;
+	__le32	device_id;
+	__le64	sector;
+	__le32	rw;
+	__le32	bi_size;
+	__le16	prio;
+	__u8	padding[6];	/* sent: its presence tells that prio is there */
+};
+
+struct rnbd_msg_close {
+	struct rnbd_msg_hdr hdr;
+	__le32	device_id;
+};
+
+/* Operation: bits 0..7 of the rw word. */
+enum rnbd_op {
+	RNBD_OP_READ,
+	RNBD_OP_WRITE,
+	RNBD_OP_FLUSH,
+	RNBD_OP_DISCARD,
+	RNBD_OP_SECURE_ERASE,
+	RNBD_OP_WRITE_ZEROES,
+	RNBD_OP_COUNT,
+};
+
+#define RNBD_OP_MASK		0xff
+#define RNBD_F_SYNC		0x100
+#define RNBD_F_FUA		0x200
+#define RNBD_F_PREFLUSH		0x400	/* protocol 2.1 */
+#define RNBD_F_NOUNMAP		0x800	/* protocol 2.2 */
+#define RNBD_F_ALL		(RNBD_F_SYNC | RNBD_F_FUA | RNBD_F_PREFLUSH | RNBD_F_NOUNMAP)
+
+#define RNBD_FLUSH_SECTOR	(~0ULL)
+
+/*
+ * The accessors are RNBD's own: this header stands without that of RTRS, as the
+ * protocol does.
+ */
+static inline __u16 rnbd_get_le16(const void *p)
+{
+	const __u8 *b = p;
+
+	return b[0] | b[1] << 8;
+}
+
+static inline __u32 rnbd_get_le32(const void *p)
+{
+	const __u8 *b = p;
+
+	return b[0] | b[1] << 8 | b[2] << 16 | (__u32)b[3] << 24;
+}
+
+static inline __u64 rnbd_get_le64(const void *p)
+{
+	const __u8 *b = p;
+
+	return rnbd_get_le32(b) | (__u64)rnbd_get_le32(b + 4) << 32;
+}
+
+static inline void rnbd_put_le16(void *p, __u16 v)
+{
+	__u8 *b = p;
+
+	b[0] = v;
+	b[1] = v >> 8;
+}
+
+static inline void rnbd_put_le32(void *p, __u32 v)
+{
+	rnbd_put_le16(p, v);
+	rnbd_put_le16((__u8 *)p + 2, v >> 16);
+}
+
+static inline void rnbd_put_le64(void *p, __u64 v)
+{
+	rnbd_put_le32(p, v);
+	rnbd_put_le32((__u8 *)p + 4, v >> 32);
+}
+
+/* Type of a message, -EINVAL if it is too short to have one. */
+static inline int rnbd_msg_type(const void *p, size_t len)
+{
+	return len < sizeof(struct rnbd_msg_hdr) ? -EINVAL : rnbd_get_le16(p);
+}
+
+/* SESS_INFO and its response. @version: the one to use, at most ours. */
+static inline int rnbd_sess_info_parse(const void *p, size_t len, __u8 *version)
+{
+	const struct rnbd_msg_sess_info *m = p;
+
+	if (len < sizeof(*m))
+		return -EINVAL;
+	*version = m->version < RNBD_VERSION_MAJOR ? m->version : RNBD_VERSION_MAJOR;
+	return 0;
+}
+
+static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type, __u8 version)
+{
+	__builtin_memset(m, 0, sizeof(*m));
+	rnbd_put_le16(&m->hdr.type, type);
+	m->version = version;
+}
+
+/**
+ * struct rnbd_open - OPEN, parsed
+ * @access_mode: 0 ro, 1 rw, 2 migration; larger values are left to the caller to refuse
+ * @path: device, terminated, not empty
+ */
+struct rnbd_open {
+	__u8	access_mode;
+	char	path[RNBD_PATH_LEN];
+};
+
+static inline int rnbd_open_parse(const void *p, size_t len, struct rnbd_open *out)
+{
+	const struct rnbd_msg_open *m = p;
+	size_t n = 0;
+
+	if (len < sizeof(*m))
+		return -EINVAL;
+	while (n < RNBD_PATH_LEN && m->path[n])
+		n++;
+	if (!n || n == RNBD_PATH_LEN || m->access_mode > RNBD_WIRE_ACCESS_MAX)
+		return -EINVAL;
+	out->access_mode = m->access_mode;
+	__builtin_memcpy(out->path, m->path, n + 1);
+	return 0;
+}
+
+/* @path must be shorter than RNBD_PATH_LEN. */
+static inline void rnbd_open_pack(struct rnbd_msg_open *m, const char *path, __u8 access_mode)
+{
+	__builtin_memset(m, 0, sizeof(*m));
+	rnbd_put_le16(&m->hdr.type, RNBD_MSG_OPEN);
+	m->access_mode = access_mode;
+	__builtin_memcpy(m->path, path, __builtin_strlen(path));
+}
+
+/**
+ * struct rnbd_device_info - what a server tells of a device in OPEN_RSP
+ * @device_id: name of the device in IO and CLOSE of this session
+ * @nsectors: size in units of 512 bytes
+ * @max_hw_sectors: largest I/O in units of 512 bytes
+ * @max_write_zeroes_sectors: 0 if not supported
+ * @max_discard_sectors: 0 if not supported
+ * @discard_granularity: bytes
+ * @discard_alignment: bytes
+ * @physical_block_size: bytes
+ * @logical_block_size: bytes, a power of two from 512 on
+ * @max_segments: of the server's device
+ * @secure_erase: supported
+ * @fua: device takes FUA writes
+ * @writeback: device has a volatile cache, flushes matter
+ */
+struct rnbd_device_info {
+	__u32	device_id;
+	__u64	nsectors;
+	__u32	max_hw_sectors;
+	__u32	max_write_zeroes_sectors;
+	__u32	max_discard_sectors;
+	__u32	discard_granularity;
+	__u32	discard_alignment;
+	__u32	physical_block_size;
+	__u32	logical_block_size;
+	__u32	max_segments;
+	bool	secure_erase;
+	bool	fua;
+	bool	writeback;
+};
+
+/* -EINVAL for a response that no disk can be made of. */
+static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_device_info *out)
+{
+	const struct rnbd_msg_open_rsp *m = p;
+
+	if (len < sizeof(*m) || rnbd_get_le16(&m->hdr.type) != RNBD_MSG_OPEN_RSP)
+		return -EINVAL;
+	out->device_id = rnbd_get_le32(&m->device_id);
+	out->nsectors = rnbd_get_le64(&m->nsectors);
+	out->max_hw_sectors = rnbd_get_le32(&m->max_hw_sectors);
+	out->max_write_zeroes_sectors = rnbd_get_le32(&m->max_write_zeroes_sectors);
+	out->max_discard_sectors = rnbd_get_le32(&m->max_discard_sectors);
+	out->discard_granularity = rnbd_get_le32(&m->discard_granularity);
+	out->discard_alignment = rnbd_get_le32(&m->discard_alignment);
+	out->physical_block_size = rnbd_get_le16(&m->physical_block_size);
+	out->logical_block_size = rnbd_get_le16(&m->logical_block_size);
+	out->max_segments = rnbd_get_le16(&m->max_segments);
+	out->secure_erase = rnbd_get_le16(&m->secure_discard) != 0;
+	out->fua = m->cache_policy & RNBD_CACHE_FUA;
+	out->writeback = m->cache_policy & RNBD_CACHE_WRITEBACK;
+
+	if (out->logical_block_size < 512 || out->logical_block_size > 32768 ||
+	    out->logical_block_size & (out->logical_block_size - 1))
+		return -EINVAL;
+	/* A block size of 64 KiB and more does not fit into its 16 bits. */
+	if (out->physical_block_size < out->logical_block_size ||
+	    out->physical_block_size & (out->physical_block_size - 1))
+		out->physical_block_size = out->logical_block_size;
+	if (out->nsectors > (1ULL << 54))	/* 2^63 bytes */
+		return -EINVAL;
+	return 0;
+}
+
+static inline void rnbd_open_rsp_pack(struct rnbd_msg_open_rsp *m, const struct rnbd_device_info *d)
+{
+	__u32 pbs = d->physical_block_size > 32768 ? 32768 : d->physical_block_size;
+
+	__builtin_memset(m, 0, sizeof(*m));
+	rnbd_put_le16(&m->hdr.type, RNBD_MSG_OPEN_RSP);
+	rnbd_put_le32(&m->device_id, d->device_id);
+	rnbd_put_le64(&m->nsectors, d->nsectors);
+	rnbd_put_le32(&m->max_hw_sectors, d->max_hw_sectors);
+	rnbd_put_le32(&m->max_write_zeroes_sectors, d->max_write_zeroes_sectors);
+	rnbd_put_le32(&m->max_discard_sectors, d->max_discard_sectors);
+	rnbd_put_le32(&m->discard_granularity, d->discard_granularity);
+	rnbd_put_le32(&m->discard_alignment, d->discard_alignment);
+	rnbd_put_le16(&m->physical_block_size, pbs);
+	rnbd_put_le16(&m->logical_block_size, d->logical_block_size);
+	rnbd_put_le16(&m->max_segments, d->max_segments > 65535 ? 65535 : d->max_segments);
+	rnbd_put_le16(&m->secure_discard, d->secure_erase ? 1 : 0);
+	m->cache_policy = (d->fua ? RNBD_CACHE_FUA : 0) | (d->writeback ? RNBD_CACHE_WRITEBACK : 0);
+}
+
+/**
+ * struct rnbd_io - IO, parsed
+ * @device_id: from OPEN_RSP
+ * @sector: start in units of 512 bytes
+ * @bytes: length on the device
+ * @op: what to do, below RNBD_OP_COUNT
+ * @flags: RNBD_F_*; bits that we do not know are cut off
+ * @prio: I/O priority, kernel encoding; 0 if the peer sent none
+ */
+struct rnbd_io {
+	__u32	device_id;
+	__u64	sector;
+	__u32	bytes;
+	__u8	op;
+	__u32	flags;
+	__u16	prio;
+};
+
+#define RNBD_MSG_IO_MIN		24	/* without prio and padding */
+
+/**
+ * rnbd_io_parse - parse an IO message against the RTRS request that carried it
+ * @p: message
+ * @len: its bytes; below 32 there is no priority in it
+ * @data_len: payload bytes of the RTRS request
+ * @is_read: direction of the RTRS request
+ * @out: result
+ *
+ * Return: 0, -EOPNOTSUPP for an operation that is not known, or -EINVAL where
+ * operation, direction, payload and length do not fit together
+ */
+static inline int rnbd_io_parse(const void *p, size_t len, size_t data_len, bool is_read,
+				struct rnbd_io *out)
+{
+	const struct rnbd_msg_io *m = p;
+	__u32 rw;
+
+	if (len < RNBD_MSG_IO_MIN)
+		return -EINVAL;
+	rw = rnbd_get_le32(&m->rw);
+	out->device_id = rnbd_get_le32(&m->device_id);
+	out->sector = rnbd_get_le64(&m->sector);
+	out->bytes = rnbd_get_le32(&m->bi_size);
+	out->op = rw & RNBD_OP_MASK;
+	out->flags = rw & RNBD_F_ALL;
+	out->prio = len >= sizeof(*m) ? rnbd_get_le16(&m->prio) : 0;
+
+	switch (out->op) {
+	case RNBD_OP_READ:
+		if (!is_read || !data_len || out->bytes != data_len)
+			return -EINVAL;
+		out->flags &= RNBD_F_SYNC;
+		break;
+	case RNBD_OP_WRITE:
+		/* Empty: a flush in the clothes of a write (protocol 2.1). */
+		if (is_read || out->bytes != data_len ||
+		    (!data_len && !(out->flags & (RNBD_F_PREFLUSH | RNBD_F_FUA))))
+			return -EINVAL;
+		break;
+	case RNBD_OP_FLUSH:
+		if (data_len || out->bytes)
+			return -EINVAL;
+		break;
+	case RNBD_OP_DISCARD:
+	case RNBD_OP_SECURE_ERASE:
+	case RNBD_OP_WRITE_ZEROES:
+		if (is_read || data_len || !out->bytes)
+			return -EINVAL;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (out->op != RNBD_OP_FLUSH && (out->bytes & 511 || out->sector > (1ULL << 54)))
+		return -EINVAL;
+	return 0;
+}
+
+static inline void rnbd_io_pack(struct rnbd_msg_io *m, const struct rnbd_io *io)
+{
+	__builtin_memset(m, 0, sizeof(*m));
+	rnbd_put_le16(&m->hdr.type, RNBD_MSG_IO);
+	rnbd_put_le32(&m->device_id, io->device_id);
+	rnbd_put_le64(&m->sector, io->sector);
+	rnbd_put_le32(&m->rw, io->op | io->flags);
+	rnbd_put_le32(&m->bi_size, io->bytes);
+	rnbd_put_le16(&m->prio, io->prio);
+}
+
+static inline int rnbd_close_parse(const void *p, size_t len, __u32 *device_id)
+{
+	const struct rnbd_msg_close *m = p;
+
+	if (len < sizeof(*m))
+		return -EINVAL;
+	*device_id = rnbd_get_le32(&m->device_id);
+	return 0;
+}
+
+static inline void rnbd_close_pack(struct rnbd_msg_close *m, __u32 device_id)
+{
+	__builtin_memset(m, 0, sizeof(*m));
+	rnbd_put_le16(&m->hdr.type, RNBD_MSG_CLOSE);
+	rnbd_put_le32(&m->device_id, device_id);
+}
+
+#endif /* RNBD_PROTO_H */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RTRS server: accepts sessions of clients and hands over their requests. The
+ * transport under rnbd-server. No verbs types.
+ */
+#ifndef RTRS_SERVER_H
+#define RTRS_SERVER_H
+
+#include <rtrs/types.h>
+
+struct rtrs_server;
+struct rtrs_server_session;
+struct rtrs_server_op;
+
+/* User messages longer than this are not handed over: answered with -EMSGSIZE. */
+#define RTRS_SERVER_USR_MAX	512
+
+/**
+ * struct rtrs_server_request - a request of a client
+ * @op: to be answered with rtrs_server_respond()
+ * @slot: of the session, below its queue depth
+ * @is_read: the client wants the first bytes of @data
+ * @usr: copy of the user message; the client cannot change it. Valid until the answer.
+ * @usr_len: its bytes
+ * @data: start of the chunk, physically contiguous, in lowmem; written by the client (write) or to be filled (read).
+ *	While the operation runs the client may be able to change it: validate nothing in it.
+ * @data_len: bytes of payload, or room for the answer (read)
+ */
+struct rtrs_server_request {
+	struct rtrs_server_op *op;
+	u32 slot;
+	bool is_read;
+	const void *usr;
+	u32 usr_len;
+	void *data;
+	u32 data_len;
+};
+
+/**
+ * struct rtrs_server_ops - callbacks of the user of a server
+ * @session_up: first path of a session is up. Returns 0 and the user's private pointer in @priv, or an errno, and the
+ *	session is refused. Process context.
+ * @session_down: last path is gone and no operation of the session runs any more. Process context.
+ * @request: a request. Called in the completion context of a connection, process context (workqueue): it must hand over
+ *	whatever blocks for long. Every request is answered exactly once, from the callback or later.
+ * @opens: number of devices that a session has open, for netlink; may be NULL
+ */
+struct rtrs_server_ops {
+	int (*session_up)(struct rtrs_server_session *session, const char *name, void **priv);
+	void (*session_down)(void *priv);
+	void (*request)(void *priv, const struct rtrs_server_request *req);
+	u32 (*opens)(void *priv);
+};
+
+/**
+ * rtrs_server_open - listen
+ * @ops: callbacks; must outlive the server
+ * @port: host order
+ *
+ * Listens on every RDMA device, those that come later included. One server at
+ * a time.
+ *
+ * Return: the server or an ERR_PTR: -EEXIST, -EADDRINUSE, -ENOMEM
+ */
+struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port);
+
+/* Stops listening and closes every session; returns when all is gone. */
+void rtrs_server_close(struct rtrs_server *server);
+
+/**
+ * rtrs_server_respond - answer a request
+ * @op: of the request; gone after the call
+ * @err: 0 or a negative errno; with an error no data is sent
+ *
+ * Any context but hard interrupts; does not sleep. A dead path drops the answer.
+ */
+void rtrs_server_respond(struct rtrs_server_op *op, int err);
+
+/* Name of the session, as INFO_REQ had it. Valid from session_up to session_down. */
+const char *rtrs_server_session_name(const struct rtrs_server_session *session);
+
+/* Id of the session in netlink. */
+u32 rtrs_server_session_id(const struct rtrs_server_session *session);
+
+/* Slots of a session, for users that keep something for each. */
+u32 rtrs_server_queue_depth(const struct rtrs_server_session *session);
+
+#endif /* RTRS_SERVER_H */

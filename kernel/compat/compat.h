@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Included before every file of the modules. The code is written for the
+ * newest kernel API; what an older kernel lacks is made here, found by looking at
+ * its headers (Kbuild), never by a version number.
+ */
+#ifndef RNBD_COMPAT_H
+#define RNBD_COMPAT_H
+
+#include "netlink.h"
+
+#endif /* RNBD_COMPAT_H */

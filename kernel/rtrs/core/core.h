@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rtrs-core for rtrs-client and rtrs-server: devices, queue pairs, buffers,
+ * heartbeats, state tables.
+ */
+#ifndef RTRS_CORE_H
+#define RTRS_CORE_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include <rtrs/proto.h>
+#include <rtrs/types.h>
+#include "fsm.h"
+
+/* dev.c: one protection domain per RDMA device and module */
+
+/**
+ * struct rtrs_dev_pool - the devices that one module uses
+ * @lock: protects @list
+ * @list: of struct rtrs_dev
+ */
+struct rtrs_dev_pool {
+	struct mutex lock;
+	struct list_head list;
+};
+
+#define RTRS_DEV_POOL_INIT(name) {				\
+	.lock = __MUTEX_INITIALIZER((name).lock),		\
+	.list = LIST_HEAD_INIT((name).list),			\
+}
+
+/**
+ * struct rtrs_dev - an RDMA device and our protection domain on it
+ * @ib_dev: device; alive as long as a reference is held
+ * @pd: protection domain
+ */
+struct rtrs_dev {
+	struct ib_device *ib_dev;
+	struct ib_pd *pd;
+	struct rtrs_dev_pool *pool;
+	struct list_head entry;
+	struct kref ref;
+};
+
+/* ERR_PTR(-EOPNOTSUPP) where the device cannot register memory by work request. Process context. */
+struct rtrs_dev *rtrs_dev_get(struct rtrs_dev_pool *pool, struct ib_device *ib_dev);
+void rtrs_dev_put(struct rtrs_dev *dev);
+
+/* iu.c: buffers for messages */
+
+/**
+ * struct rtrs_iu - a DMA mapped buffer with its completion
+ * @cqe: completion; container_of() leads back here
+ * @buf: memory, zeroed at allocation
+ * @dma: its address for the device
+ * @size: bytes
+ * @dir: of the mapping
+ */
+struct rtrs_iu {
+	struct ib_cqe cqe;
+	void *buf;
+	dma_addr_t dma;
+	size_t size;
+	enum dma_data_direction dir;
+};
+
+typedef void (*rtrs_done_fn)(struct ib_cq *cq, struct ib_wc *wc);
+
+/* An array of @count buffers of @size bytes; NULL: no memory. Process context. */
+struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
+			      enum dma_data_direction dir, rtrs_done_fn done);
+void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
+
+/* qp.c: connections as both ends have them */
+
+/**
+ * struct rtrs_con - one connection: a queue pair, its completion queue and its CM id
+ * @cm_id: CM id; the QP hangs on it
+ * @qp: queue pair, NULL before rtrs_qp_create() and after rtrs_qp_destroy()
+ * @cq: completion queue
+ * @dev: device
+ * @cid: number in its path
+ * @cqe_count: entries asked of @cq
+ * @max_send_wr: send queue entries that we may use
+ * @max_recv_wr: receive queue entries that we may use
+ * @private_cq: polled; not of the shared pool
+ */
+struct rtrs_con {
+	struct rdma_cm_id *cm_id;
+	struct ib_qp *qp;
+	struct ib_cq *cq;
+	struct rtrs_dev *dev;
+	u16 cid;
+	u32 cqe_count;
+	u32 max_send_wr;
+	u32 max_recv_wr;
+	bool private_cq;
+};
+
+/**
+ * struct rtrs_qp_params - queue sizes; what the device cannot do is cut down to what it can
+ * @max_send_wr: send queue entries
+ * @max_recv_wr: receive queue entries
+ * @max_send_sge: gather entries of a send
+ * @vector: completion vector, taken modulo what the device has
+ * @poll_ctx: IB_POLL_SOFTIRQ, IB_POLL_UNBOUND_WORKQUEUE / IB_POLL_WORKQUEUE or IB_POLL_DIRECT
+ */
+struct rtrs_qp_params {
+	u32 max_send_wr;
+	u32 max_recv_wr;
+	u32 max_send_sge;
+	int vector;
+	enum ib_poll_context poll_ctx;
+};
+
+/*
+ * Makes CQ and QP on con->cm_id, which must be bound to con->dev. One send and
+ * one receive entry are added for ib_drain_qp() and not counted in con->max_*.
+ */
+int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params);
+
+/* Idempotent. The QP must be drained; the CM id stays. */
+void rtrs_qp_destroy(struct rtrs_con *con);
+
+int rtrs_post_recv_iu(struct rtrs_con *con, struct rtrs_iu *iu);
+int rtrs_post_recv_empty(struct rtrs_con *con, struct ib_cqe *cqe);
+
+/* Plain SEND of the first @len bytes, signalled, behind the chain @head (may be NULL). */
+int rtrs_post_send_iu(struct rtrs_con *con, struct rtrs_iu *iu, u32 len, struct ib_send_wr *head);
+
+/* Zero-length RDMA WRITE WITH IMMEDIATE. */
+int rtrs_post_imm(struct rtrs_con *con, struct ib_cqe *cqe, u32 imm, bool signalled);
+
+/* hb.c: heartbeats, on the service connection of a path */
+
+struct rtrs_hb;
+
+/**
+ * struct rtrs_hb_ops - what a heartbeat does to its path
+ * @send: put a heartbeat (RTRS_IMM_HB) or its answer (RTRS_IMM_HB_ACK) on the wire. Process or softirq context.
+ * @lost: peer is silent or send failed, once. Work context: must not stop the heartbeat, hand over.
+ */
+struct rtrs_hb_ops {
+	int (*send)(struct rtrs_hb *hb, enum rtrs_imm_type type);
+	void (*lost)(struct rtrs_hb *hb, int err);
+};
+
+/**
+ * struct rtrs_hb - heartbeat of one path
+ * @missed: ticks since we heard of the peer; written by every receive: read it before writing
+ * @sent: time of the last heartbeat sent
+ * @rtt_ns: last round trip, 0 before the first
+ */
+struct rtrs_hb {
+	const struct rtrs_hb_ops *ops;
+	struct delayed_work work;
+	unsigned int interval_ms;
+	unsigned int missed_max;
+	atomic_t missed;
+	bool stopped;
+	ktime_t sent;
+	atomic64_t rtt_ns;
+};
+
+void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
+		  unsigned int missed_max);
+
+/* Does nothing after rtrs_hb_stop(); call rtrs_hb_init() to use it again. */
+void rtrs_hb_start(struct rtrs_hb *hb);
+
+/* Idempotent, waits for the running tick. Not from its own callbacks. */
+void rtrs_hb_stop(struct rtrs_hb *hb);
+
+/* Anything was received. Any context, cheap. */
+static inline void rtrs_hb_heard(struct rtrs_hb *hb)
+{
+	if (atomic_read(&hb->missed))
+		atomic_set(&hb->missed, 0);
+}
+
+/* A heartbeat of the peer came: answer it. Returns the error of @send. */
+int rtrs_hb_recv(struct rtrs_hb *hb);
+
+/* An answer to ours came. */
+void rtrs_hb_recv_ack(struct rtrs_hb *hb);
+
+#endif /* RTRS_CORE_H */

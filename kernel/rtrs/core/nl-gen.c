@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
+/* Do not edit directly, auto-generated from: */
+/*	include/netlink/rnbd.yaml */
+/* YNL-GEN kernel source */
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include "nl-gen.h"
+
+#include <uapi/linux/rnbd.h>
+
+/* Integer value ranges */
+static const struct netlink_range_validation rnbd_a_device_timeout_ms_range = {
+	.min	= 100ULL,
+	.max	= 600000ULL,
+};
+
+/* Common nested types */
+const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1] = {
+	[RNBD_A_PATH_SPEC_CLIENT_ADDR] = { .len = 16, },
+	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .len = 16, },
+};
+
+/* RNBD_CMD_SESSION_GET - do */
+const struct nla_policy rnbd_session_get_nl_policy[RNBD_A_SESSION_ROLE + 1] = {
+	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_SESSION_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+/* RNBD_CMD_PATH_GET - do */
+const struct nla_policy rnbd_path_get_nl_policy[RNBD_A_PATH_ROLE + 1] = {
+	[RNBD_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PATH_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PATH_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_PATH_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+/* RNBD_CMD_DEVICE_GET - do */
+const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PATH + 1] = {
+	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[RNBD_A_DEVICE_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
+};
+
+/* RNBD_CMD_EXPORT_GET - do */
+const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1] = {
+	[RNBD_A_EXPORT_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_EXPORT_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_EXPORT_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+};
+
+/* RNBD_CMD_MAP - do */
+const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1] = {
+	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_DEVICE_PATH] = NLA_POLICY_NESTED(rnbd_path_spec_nl_policy),
+	[RNBD_A_DEVICE_POLL_QUEUES] = { .type = NLA_U32, },
+	[RNBD_A_DEVICE_CONNECTIONS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
+	[RNBD_A_DEVICE_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rnbd_a_device_timeout_ms_range),
+};
+
+/* RNBD_CMD_UNMAP - do */
+const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1] = {
+	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[RNBD_A_DEVICE_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* RNBD_CMD_STATS_GET - do */
+const struct nla_policy rnbd_stats_get_nl_policy[RNBD_A_STATS_ROLE + 1] = {
+	[RNBD_A_STATS_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_STATS_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_STATS_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_STATS_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+/* RNBD_CMD_STATS_RESET - do */
+const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1] = {
+	[RNBD_A_STATS_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_STATS_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_STATS_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_STATS_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+/* Ops table for rnbd */
+const struct genl_ops rnbd_nl_ops[8] = {
+	{
+		.cmd		= RNBD_CMD_SESSION_GET,
+		.doit		= rnbd_nl_session_get_doit,
+		.dumpit		= rnbd_nl_session_get_dumpit,
+		.policy		= rnbd_session_get_nl_policy,
+		.maxattr	= RNBD_A_SESSION_ROLE,
+	},
+	{
+		.cmd		= RNBD_CMD_PATH_GET,
+		.doit		= rnbd_nl_path_get_doit,
+		.dumpit		= rnbd_nl_path_get_dumpit,
+		.policy		= rnbd_path_get_nl_policy,
+		.maxattr	= RNBD_A_PATH_ROLE,
+	},
+	{
+		.cmd		= RNBD_CMD_DEVICE_GET,
+		.doit		= rnbd_nl_device_get_doit,
+		.dumpit		= rnbd_nl_device_get_dumpit,
+		.policy		= rnbd_device_get_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_DEVICE_PATH,
+	},
+	{
+		.cmd		= RNBD_CMD_EXPORT_GET,
+		.doit		= rnbd_nl_export_get_doit,
+		.dumpit		= rnbd_nl_export_get_dumpit,
+		.policy		= rnbd_export_get_nl_policy,
+		.maxattr	= RNBD_A_EXPORT_SESSION_NAME,
+	},
+	{
+		.cmd		= RNBD_CMD_MAP,
+		.doit		= rnbd_nl_map_doit,
+		.policy		= rnbd_map_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_MP_POLICY,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_UNMAP,
+		.doit		= rnbd_nl_unmap_doit,
+		.policy		= rnbd_unmap_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_FORCE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_STATS_GET,
+		.doit		= rnbd_nl_stats_get_doit,
+		.dumpit		= rnbd_nl_stats_get_dumpit,
+		.policy		= rnbd_stats_get_nl_policy,
+		.maxattr	= RNBD_A_STATS_ROLE,
+	},
+	{
+		.cmd		= RNBD_CMD_STATS_RESET,
+		.doit		= rnbd_nl_stats_reset_doit,
+		.policy		= rnbd_stats_reset_nl_policy,
+		.maxattr	= RNBD_A_STATS_ROLE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+};
+
+static const struct genl_multicast_group rnbd_nl_mcgrps[] = {
+	[RNBD_NLGRP_SESSION] = { "session", },
+	[RNBD_NLGRP_PATH] = { "path", },
+	[RNBD_NLGRP_DEVICE] = { "device", },
+	[RNBD_NLGRP_EXPORT] = { "export", },
+};

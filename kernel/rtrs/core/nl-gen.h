@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	include/netlink/rnbd.yaml */
+/* YNL-GEN kernel header */
+
+#ifndef _LINUX_RNBD_GEN_H
+#define _LINUX_RNBD_GEN_H
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include <uapi/linux/rnbd.h>
+
+/* Common nested types */
+extern const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1];
+
+extern const struct nla_policy rnbd_session_get_nl_policy[RNBD_A_SESSION_ROLE + 1];
+
+extern const struct nla_policy rnbd_path_get_nl_policy[RNBD_A_PATH_ROLE + 1];
+
+extern const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PATH + 1];
+
+extern const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1];
+
+extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1];
+
+extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
+
+extern const struct nla_policy rnbd_stats_get_nl_policy[RNBD_A_STATS_ROLE + 1];
+
+extern const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1];
+
+/* Ops table for rnbd */
+extern const struct genl_ops rnbd_nl_ops[8];
+
+int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int rnbd_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_map_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_stats_reset_doit(struct sk_buff *skb, struct genl_info *info);
+
+enum {
+	RNBD_NLGRP_SESSION,
+	RNBD_NLGRP_PATH,
+	RNBD_NLGRP_DEVICE,
+	RNBD_NLGRP_EXPORT,
+};
+
+#endif /* _LINUX_RNBD_GEN_H */
