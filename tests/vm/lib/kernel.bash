@@ -117,7 +117,7 @@ lab_modules() {
 	dir=$ROOT/build/$name-$rel
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
-	make -s -C "$headers" M="$dir/kernel" "$@" modules >&2 {lock}>&- || rc=$?
+	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" "$@" modules >&2 {lock}>&- || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
 }

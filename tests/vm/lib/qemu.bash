@@ -102,6 +102,8 @@ guest_wait() {
 	return "$status"
 }
 
+CONSOLE_BAD='BUG:|Oops|WARNING: CPU|KASAN|general protection|Kernel panic|INFO: task|rcu:.*stall|NULL pointer'
+
 guest_post_mortem() {
 	local dir=$1
 	echo "lab: $2"
@@ -109,6 +111,11 @@ guest_post_mortem() {
 		echo "lab: QEMU said:"
 		tail -n 5 "$dir/qemu.log" | sed 's/^/    /'
 	fi
-	echo "lab: last lines of its console:"
-	tail -n "${LAB_TAIL:-40}" "$dir/console.log" 2>/dev/null | tr -d '\r' | sed 's/^/    /'
+	if grep -aqE "$CONSOLE_BAD" "$dir/console.log" 2>/dev/null; then
+		echo "lab: its console from the first report on:"
+		tr -d '\r' <"$dir/console.log" | grep -aE -B 10 -A "${LAB_TAIL:-60}" -m 1 "$CONSOLE_BAD" | sed 's/^/    /'
+	else
+		echo "lab: last lines of its console:"
+		tail -n "${LAB_TAIL:-40}" "$dir/console.log" 2>/dev/null | tr -d '\r' | sed 's/^/    /'
+	fi
 }
