@@ -12,6 +12,7 @@
  * returned. A ring of buffers keeps it: more failures at the same time than it
  * has entries can mix up texts, nothing else.
  */
+#define RNBD_NEED_EXTACK_BUF
 #define NETLINK_MAX_FMTMSG_LEN	80
 
 char *rtrs_extack_buf(void);

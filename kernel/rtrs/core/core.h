@@ -153,6 +153,8 @@ struct rtrs_hb_ops {
 /**
  * struct rtrs_hb - heartbeat of one path
  * @missed: ticks since we heard of the peer; written by every receive: read it before writing
+ * @lock: nothing is armed once @stopped
+ * @stopped: by rtrs_hb_stop()
  * @sent: time of the last heartbeat sent
  * @rtt_ns: last round trip, 0 before the first
  */
@@ -162,6 +164,7 @@ struct rtrs_hb {
 	unsigned int interval_ms;
 	unsigned int missed_max;
 	atomic_t missed;
+	spinlock_t lock;
 	bool stopped;
 	ktime_t sent;
 	atomic64_t rtt_ns;

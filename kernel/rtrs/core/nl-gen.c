@@ -10,12 +10,6 @@
 
 #include <uapi/linux/rnbd.h>
 
-/* Integer value ranges */
-static const struct netlink_range_validation rnbd_a_device_timeout_ms_range = {
-	.min	= 100ULL,
-	.max	= 600000ULL,
-};
-
 /* Common nested types */
 const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1] = {
 	[RNBD_A_PATH_SPEC_CLIENT_ADDR] = { .len = 16, },
@@ -62,7 +56,7 @@ const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1] = {
 	[RNBD_A_DEVICE_POLL_QUEUES] = { .type = NLA_U32, },
 	[RNBD_A_DEVICE_CONNECTIONS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
 	[RNBD_A_DEVICE_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
-	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rnbd_a_device_timeout_ms_range),
+	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 };
 
 /* RNBD_CMD_UNMAP - do */
@@ -148,9 +142,3 @@ const struct genl_ops rnbd_nl_ops[8] = {
 	},
 };
 
-static const struct genl_multicast_group rnbd_nl_mcgrps[] = {
-	[RNBD_NLGRP_SESSION] = { "session", },
-	[RNBD_NLGRP_PATH] = { "path", },
-	[RNBD_NLGRP_DEVICE] = { "device", },
-	[RNBD_NLGRP_EXPORT] = { "export", },
-};

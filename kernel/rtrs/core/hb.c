@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Heartbeats. Both ends send their own on the service connection, from path up
+ * to teardown; one that is not answered is not repeated, silence is counted in
+ * ticks. Anything that is received ends the silence, so a busy link never
+ * looks dead.
+ */
+#include <linux/export.h>
+#include "core.h"
+
+static void hb_arm(struct rtrs_hb *hb)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hb->lock, flags);
+	if (!hb->stopped)
+		queue_delayed_work(system_unbound_wq, &hb->work,
+				   msecs_to_jiffies(hb->interval_ms));
+	spin_unlock_irqrestore(&hb->lock, flags);
+}
+
+static void hb_tick(struct work_struct *work)
+{
+	struct rtrs_hb *hb = container_of(to_delayed_work(work), struct rtrs_hb, work);
+	int missed = atomic_read(&hb->missed);
+	int err;
+
+	if (READ_ONCE(hb->stopped))
+		return;
+	if (missed > hb->missed_max) {
+		hb->ops->lost(hb, -ETIMEDOUT);
+		return;
+	}
+	if (missed) {
+		/* Lost against a receive in this moment: it is heard at the next tick. */
+		atomic_cmpxchg(&hb->missed, missed, missed + 1);
+		hb_arm(hb);
+		return;
+	}
+	atomic_set(&hb->missed, 1);
+	hb->sent = ktime_get();
+	err = hb->ops->send(hb, RTRS_IMM_HB);
+	if (err) {
+		hb->ops->lost(hb, err);
+		return;
+	}
+	hb_arm(hb);
+}
+
+void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
+		  unsigned int missed_max)
+{
+	memset(hb, 0, sizeof(*hb));
+	hb->ops = ops;
+	hb->interval_ms = interval_ms;
+	hb->missed_max = missed_max;
+	spin_lock_init(&hb->lock);
+	INIT_DELAYED_WORK(&hb->work, hb_tick);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_init);
+
+void rtrs_hb_start(struct rtrs_hb *hb)
+{
+	hb_arm(hb);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_start);
+
+void rtrs_hb_stop(struct rtrs_hb *hb)
+{
+	unsigned long flags;
+
+	/* Nothing is armed behind the flag, not even by a start that raced with us. */
+	spin_lock_irqsave(&hb->lock, flags);
+	hb->stopped = true;
+	spin_unlock_irqrestore(&hb->lock, flags);
+	cancel_delayed_work_sync(&hb->work);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_stop);
+
+int rtrs_hb_recv(struct rtrs_hb *hb)
+{
+	return hb->ops->send(hb, RTRS_IMM_HB_ACK);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_recv);
+
+void rtrs_hb_recv_ack(struct rtrs_hb *hb)
+{
+	if (hb->sent)
+		atomic64_set(&hb->rtt_ns, ktime_to_ns(ktime_sub(ktime_get(), hb->sent)));
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_recv_ack);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Buffers for messages, mapped for DMA as long as they live. */
+#include <linux/export.h>
+#include <linux/slab.h>
+#include "core.h"
+
+void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count)
+{
+	u32 i;
+
+	if (!iu)
+		return;
+	for (i = 0; i < count; i++) {
+		if (!iu[i].buf)
+			continue;
+		ib_dma_unmap_single(dev->ib_dev, iu[i].dma, iu[i].size, iu[i].dir);
+		kfree(iu[i].buf);
+	}
+	kvfree(iu);
+}
+EXPORT_SYMBOL_GPL(rtrs_iu_free);
+
+struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
+			      enum dma_data_direction dir, rtrs_done_fn done)
+{
+	struct rtrs_iu *iu;
+	u32 i;
+
+	iu = kvcalloc(count, sizeof(*iu), GFP_KERNEL);
+	if (!iu)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		void *buf = kzalloc(size, GFP_KERNEL);
+
+		if (!buf)
+			goto fail;
+		iu[i].dma = ib_dma_map_single(dev->ib_dev, buf, size, dir);
+		if (ib_dma_mapping_error(dev->ib_dev, iu[i].dma)) {
+			kfree(buf);
+			goto fail;
+		}
+		iu[i].buf = buf;
+		iu[i].size = size;
+		iu[i].dir = dir;
+		iu[i].cqe.done = done;
+	}
+	return iu;
+fail:
+	rtrs_iu_free(dev, iu, count);
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(rtrs_iu_alloc);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtrs-core: what rtrs-client and rtrs-server share, and the netlink family. */
+#include <linux/module.h>
+#include "main.h"
+
+static int __init rtrs_core_init(void)
+{
+	int err;
+
+	rtrs_census_init();
+	err = rtrs_nl_init();
+	if (err)
+		rtrs_census_exit();
+	return err;
+}
+
+static void __exit rtrs_core_exit(void)
+{
+	rtrs_nl_exit();
+	rtrs_census_exit();
+}
+
+module_init(rtrs_core_init);
+module_exit(rtrs_core_exit);
+
+MODULE_DESCRIPTION("RDMA transport: core of client and server, netlink family rnbd");
+MODULE_LICENSE("GPL");

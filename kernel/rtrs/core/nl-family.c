@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family "rnbd": finds the provider of a command, pins its
+ * module and runs the command outside of all locks. Policies and the command
+ * table come from include/netlink/rnbd.yaml (nl-gen.c).
+ */
+#include <linux/capability.h>
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <rtrs/nl.h>
+#include <rtrs/types.h>
+#include "main.h"
+#include "nl-family.h"
+
+#define ROLE_COUNT	(RNBD_ROLE_SERVER + 1)
+#define ATTR_ID		1	/* of every noun */
+#define GET_SIZE_MAX	(64 * 1024)
+
+static DEFINE_MUTEX(providers_lock);
+static const struct rtrs_nl_provider *providers[8];
+
+/* Who would serve a command, for the error text if nobody does. */
+static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
+	[RNBD_ROLE_CLIENT] = {
+		[RNBD_CMD_SESSION_GET]	= "rtrs-client",
+		[RNBD_CMD_PATH_GET]	= "rtrs-client",
+		[RNBD_CMD_STATS_GET]	= "rtrs-client",
+		[RNBD_CMD_STATS_RESET]	= "rtrs-client",
+		[RNBD_CMD_DEVICE_GET]	= "rnbd-client",
+		[RNBD_CMD_MAP]		= "rnbd-client",
+		[RNBD_CMD_UNMAP]	= "rnbd-client",
+	},
+	[RNBD_ROLE_SERVER] = {
+		[RNBD_CMD_SESSION_GET]	= "rtrs-server",
+		[RNBD_CMD_PATH_GET]	= "rtrs-server",
+		[RNBD_CMD_STATS_GET]	= "rtrs-server",
+		[RNBD_CMD_STATS_RESET]	= "rtrs-server",
+		[RNBD_CMD_EXPORT_GET]	= "rnbd-server",
+	},
+};
+
+/* Attribute that carries the role; 0 where the noun has one role only. */
+static unsigned int role_attr(u8 cmd)
+{
+	switch (cmd) {
+	case RNBD_CMD_SESSION_GET:
+		return RNBD_A_SESSION_ROLE;
+	case RNBD_CMD_PATH_GET:
+		return RNBD_A_PATH_ROLE;
+	case RNBD_CMD_STATS_GET:
+	case RNBD_CMD_STATS_RESET:
+		return RNBD_A_STATS_ROLE;
+	}
+	return 0;
+}
+
+static const struct rtrs_nl_cmd *find_cmd(const struct rtrs_nl_provider *provider, u8 cmd)
+{
+	unsigned int i;
+
+	for (i = 0; i < provider->count; i++)
+		if (provider->cmds[i].cmd == cmd)
+			return &provider->cmds[i];
+	return NULL;
+}
+
+/* The command, with the module of its provider pinned; NULL: nobody has it. */
+static const struct rtrs_nl_cmd *get_cmd(u8 cmd, enum rnbd_role role, struct module **owner)
+{
+	const struct rtrs_nl_cmd *found = NULL;
+	unsigned int i;
+
+	mutex_lock(&providers_lock);
+	for (i = 0; i < ARRAY_SIZE(providers) && !found; i++) {
+		if (!providers[i] || providers[i]->role != role)
+			continue;
+		found = find_cmd(providers[i], cmd);
+		if (found && !try_module_get(providers[i]->owner))
+			found = NULL;
+		else if (found)
+			*owner = providers[i]->owner;
+	}
+	mutex_unlock(&providers_lock);
+	return found;
+}
+
+int rtrs_nl_register(const struct rtrs_nl_provider *provider)
+{
+	unsigned int i;
+	int err = -ENOSPC;
+
+	mutex_lock(&providers_lock);
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		if (!providers[i]) {
+			providers[i] = provider;
+			err = 0;
+			break;
+		}
+	}
+	mutex_unlock(&providers_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(rtrs_nl_register);
+
+/*
+ * Called at module exit, when nothing pins the module any more: no command of
+ * it runs, and try_module_get() lets no new one in.
+ */
+void rtrs_nl_unregister(const struct rtrs_nl_provider *provider)
+{
+	unsigned int i;
+
+	mutex_lock(&providers_lock);
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (providers[i] == provider)
+			providers[i] = NULL;
+	mutex_unlock(&providers_lock);
+}
+EXPORT_SYMBOL_GPL(rtrs_nl_unregister);
+
+/**
+ * struct role_set - the roles that a request can mean, in the order to ask them
+ * @role: roles
+ * @count: of them
+ * @named: the request, or the noun itself, names the role
+ */
+struct role_set {
+	enum rnbd_role role[ROLE_COUNT];
+	unsigned int count;
+	bool named;
+};
+
+/*
+ * Ids are unique over both roles, so an id asks both; a name without a role is the
+ * client's; a dump without a role is of both.
+ */
+static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
+{
+	unsigned int attr = role_attr(cmd);
+	struct role_set set = { .count = 1, .named = true };
+
+	if (!attr) {
+		set.role[0] = provider_name[RNBD_ROLE_CLIENT][cmd] ? RNBD_ROLE_CLIENT :
+								      RNBD_ROLE_SERVER;
+	} else if (attrs && attrs[attr]) {
+		set.role[0] = nla_get_u32(attrs[attr]);
+	} else if (dump || (attrs && attrs[ATTR_ID])) {
+		set = (struct role_set){ { RNBD_ROLE_CLIENT, RNBD_ROLE_SERVER }, 2, false };
+	} else {
+		set.role[0] = RNBD_ROLE_CLIENT;
+	}
+	return set;
+}
+
+static int nobody(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
+{
+	return rtrs_fail(extack, -EOPNOTSUPP, "module %s is not loaded", provider_name[role][cmd]);
+}
+
+static int run_get(const struct rtrs_nl_cmd *c, struct genl_info *info, size_t size)
+{
+	struct sk_buff *msg = genlmsg_new(size, GFP_KERNEL);
+	void *hdr;
+	int err;
+
+	if (!msg)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(msg, info, &rtrs_nl_family, 0, c->cmd);
+	err = hdr ? c->get(msg, info) : -EMSGSIZE;
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	genlmsg_end(msg, hdr);
+	return genlmsg_reply(msg, info);
+}
+
+static int run_cmd(const struct rtrs_nl_cmd *c, struct genl_info *info)
+{
+	size_t size = NLMSG_DEFAULT_SIZE;
+	int err;
+
+	if (c->act)
+		return c->act(info);
+	do {
+		err = run_get(c, info, size);
+		size *= 4;
+		/* A map cannot be done twice; its reply always fits. */
+	} while (err == -EMSGSIZE && c->cmd != RNBD_CMD_MAP && size <= GET_SIZE_MAX);
+	return err;
+}
+
+static int do_cmd(u8 cmd, struct genl_info *info)
+{
+	struct role_set set = roles_of(cmd, info->attrs, false);
+	int err = -EOPNOTSUPP;
+	unsigned int i;
+
+	for (i = 0; i < set.count; i++) {
+		struct module *owner;
+		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[i], &owner);
+
+		if (!c)
+			continue;
+		err = run_cmd(c, info);
+		module_put(owner);
+		if (err != -ENOENT)
+			return err;
+	}
+	return err == -EOPNOTSUPP ? nobody(cmd, set.role[0], info->extack) : err;
+}
+
+/* Changing needs more than the CAP_NET_ADMIN that the family's table asks for. */
+static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
+{
+	if (!netlink_capable(skb, CAP_SYS_ADMIN))
+		return rtrs_fail(info->extack, -EPERM, "CAP_SYS_ADMIN is needed");
+	return do_cmd(cmd, info);
+}
+
+/**
+ * struct dump_ctx - where a dump goes on
+ * @step: index into the roles
+ * @cursor: id of the last object sent
+ */
+struct dump_ctx {
+	unsigned int step;
+	u32 cursor;
+};
+
+static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct dump_ctx *ctx = (struct dump_ctx *)cb->ctx;
+	struct nlattr **attrs = rtrs_dump_attrs(cb);
+	struct role_set set = roles_of(cmd, attrs, true);
+	int err;
+
+	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
+	cb->seq = rtrs_nl_generation();
+	for (; ctx->step < set.count; ctx->step++, ctx->cursor = 0) {
+		struct module *owner;
+		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[ctx->step], &owner);
+
+		if (!c && set.named)
+			return nobody(cmd, set.role[0], cb->extack);
+		if (!c)
+			continue;
+		err = c->dump(skb, cb, attrs, &ctx->cursor);
+		module_put(owner);
+		if (err == -EMSGSIZE && skb->len)
+			return skb->len;
+		if (err)
+			return err;
+	}
+	return skb->len;
+}
+
+int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_SESSION_GET, info);
+}
+
+int rnbd_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_SESSION_GET, skb, cb);
+}
+
+int rnbd_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_PATH_GET, info);
+}
+
+int rnbd_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_PATH_GET, skb, cb);
+}
+
+int rnbd_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_DEVICE_GET, info);
+}
+
+int rnbd_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_DEVICE_GET, skb, cb);
+}
+
+int rnbd_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_EXPORT_GET, info);
+}
+
+int rnbd_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_EXPORT_GET, skb, cb);
+}
+
+int rnbd_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_STATS_GET, info);
+}
+
+int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_STATS_GET, skb, cb);
+}
+
+int rnbd_nl_stats_reset_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_STATS_RESET, skb, info);
+}
+
+int rnbd_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_MAP, skb, info);
+}
+
+int rnbd_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_UNMAP, skb, info);
+}
+
+static const struct genl_multicast_group groups[] = {
+	[RNBD_NLGRP_SESSION]	= { .name = RNBD_MCGRP_SESSION, },
+	[RNBD_NLGRP_PATH]	= { .name = RNBD_MCGRP_PATH, },
+	[RNBD_NLGRP_DEVICE]	= { .name = RNBD_MCGRP_DEVICE, },
+	[RNBD_NLGRP_EXPORT]	= { .name = RNBD_MCGRP_EXPORT, },
+};
+
+struct genl_family rtrs_nl_family __ro_after_init = {
+	.name		= RNBD_FAMILY_NAME,
+	.version	= RNBD_FAMILY_VERSION,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.ops		= rnbd_nl_ops,
+	.n_ops		= ARRAY_SIZE(rnbd_nl_ops),
+	.resv_start_op	= RNBD_CMD_MAX + 1,
+	.mcgrps		= groups,
+	.n_mcgrps	= ARRAY_SIZE(groups),
+};
+
+int __init rtrs_nl_init(void)
+{
+	return genl_register_family(&rtrs_nl_family);
+}
+
+void rtrs_nl_exit(void)
+{
+	genl_unregister_family(&rtrs_nl_family);
+}
