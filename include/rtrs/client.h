@@ -20,7 +20,8 @@ struct rtrs_client_session;
  * enum rtrs_client_event - what becomes of a session
  * @RTRS_CLIENT_DISCONNECTED: last connected path lost; requests fail from now on
  * @RTRS_CLIENT_RECONNECTED: first path is back after DISCONNECTED
- * @RTRS_CLIENT_PATH_RECONNECTED: a path came back while others were up; the server may have been restarted in between
+ * @RTRS_CLIENT_PATH_RECONNECTED: a path came back while others were up; the server may
+ *	have been restarted in between
  */
 enum rtrs_client_event {
 	RTRS_CLIENT_DISCONNECTED,
@@ -30,8 +31,9 @@ enum rtrs_client_event {
 
 /**
  * struct rtrs_client_ops - callbacks of the user of a session
- * @event: process context, no locks held, one at a time for a session and in order; may sleep but must not close
- *	the session. Not called before rtrs_client_open() has returned, nor after rtrs_client_close().
+ * @event: process context, no locks held, one at a time for a session and in order; may
+ *	sleep but must not close the session. Not called before rtrs_client_open() has
+ *	returned, nor after rtrs_client_close().
  * @devices: number of devices on the session, for netlink; any context, may be NULL
  */
 struct rtrs_client_ops {
@@ -90,17 +92,20 @@ struct rtrs_client_attrs {
 /**
  * struct rtrs_client_request - one request
  * @slot: below queue_depth; the caller's until @done
- * @con: I/O connection, 0..io_cons + poll_cons - 1, or RTRS_CLIENT_CON_SERVICE for control messages
+ * @con: I/O connection, 0..io_cons + poll_cons - 1, or RTRS_CLIENT_CON_SERVICE for
+ *	control messages
  * @is_read: the server answers with data
  * @usr: user message, copied before rtrs_client_submit() returns
  * @usr_len: its bytes, up to RTRS_CLIENT_USR_MAX
- * @sgl: payload (write) or place for the result (read); the pages must stay until @done; NULL for none.
- *	Entries but the first start, and entries but the last end, at a multiple of 4 KiB.
+ * @sgl: payload (write) or place for the result (read); the pages must stay until @done;
+ *	NULL for none. Entries but the first start, and entries but the last end, at a
+ *	multiple of 4 KiB.
  * @sg_count: entries
  * @data_len: bytes of payload or result
- * @done: exactly once for a request that rtrs_client_submit() took; softirq or process context, must not sleep.
- *	@err is 0, the errno that the server answered, or -ECONNABORTED where no path could carry the request.
- *	When it runs the server can no longer touch the pages.
+ * @done: exactly once for a request that rtrs_client_submit() took; softirq or process
+ *	context, must not sleep. @err is 0, the errno that the server answered, or
+ *	-ECONNABORTED where no path could carry the request. When it runs the server can no
+ *	longer touch the pages.
  * @priv: for @done
  */
 struct rtrs_client_request {
@@ -128,8 +133,9 @@ struct rtrs_client_request {
  * Every path must connect. Killable; each step has the time-out of @params. A
  * name that is open already gives -EEXIST. Process context.
  *
- * Return: the session or an ERR_PTR: -EINVAL, -EEXIST, -ENOMEM, -EHOSTUNREACH, -ECONNREFUSED (nobody listens),
- * -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address), -EINTR, or the errno of the server's reject
+ * Return: the session or an ERR_PTR: -EINVAL, -EEXIST, -ENOMEM, -EHOSTUNREACH, -ECONNREFUSED
+ * (nobody listens), -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address), -EINTR,
+ * or the errno of the server's reject
  */
 struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
 					     const struct rtrs_client_ops *ops, void *priv,
@@ -163,8 +169,9 @@ u32 rtrs_client_session_id(const struct rtrs_client_session *session);
  *
  * Any context but hard interrupts. Does not sleep or allocate.
  *
- * Return: 0 and @req->done will be called; or, and it will not: -ECONNABORTED (no connected path), -EAGAIN (a send
- * queue is full, try again later), -EMSGSIZE, -EINVAL (scatterlist that cannot be registered), -ENOMEM (DMA mapping)
+ * Return: 0 and @req->done will be called; or, and it will not: -ECONNABORTED (no connected
+ * path), -EAGAIN (a send queue is full, try again later), -EMSGSIZE, -EINVAL (scatterlist that
+ * cannot be registered), -ENOMEM (DMA mapping)
  */
 int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *req);
 

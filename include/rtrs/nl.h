@@ -14,18 +14,21 @@
 /**
  * struct rtrs_nl_cmd - one command of a provider
  * @cmd: RNBD_CMD_*
- * @get: put the attributes of the object that @info->attrs name into @msg (head and end are core's). -ENOENT where there
- *	is none, with a text in @info->extack. Also for MAP, whose reply is an object.
+ * @get: put the attributes of the object that @info->attrs name into @msg (head and end
+ *	are core's). -ENOENT where there is none, with a text in @info->extack. Also for MAP,
+ *	whose reply is an object.
  * @act: do something that has no reply, or NULL
- * @dump: for each object with an id above *@cursor, in ascending order of ids, that fits the filter in @attrs: begin a
- *	message with rtrs_nl_dump_begin(), put, end with rtrs_nl_dump_end(), and set *@cursor to its id; stop with
- *	-EMSGSIZE as soon as something does not fit. 0 when all are out.
+ * @dump: for each object with an id above *@cursor, in ascending order of ids, that fits
+ *	the filter in @attrs: begin a message with rtrs_nl_dump_begin(), put, end with
+ *	rtrs_nl_dump_end(), and set *@cursor to its id; stop with -EMSGSIZE as soon as
+ *	something does not fit. 0 when all are out.
  */
 struct rtrs_nl_cmd {
 	u8 cmd;
 	int (*get)(struct sk_buff *msg, struct genl_info *info);
 	int (*act)(struct genl_info *info);
-	int (*dump)(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs, u32 *cursor);
+	int (*dump)(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		    u32 *cursor);
 };
 
 /**
@@ -62,7 +65,8 @@ void rtrs_nl_dump_end(struct sk_buff *skb, struct netlink_callback *cb, void *hd
  * Moves the generation counter. Any context but hard interrupts, no sleep. The
  * caller puts attributes, then calls rtrs_nl_event_send().
  *
- * Return: NULL where nobody listens or memory is short (listeners then see a gap: the generation jumps)
+ * Return: NULL where nobody listens or memory is short (listeners then see a gap: the
+ * generation jumps)
  */
 struct sk_buff *rtrs_nl_event_begin(u8 cmd, void **hdr);
 void rtrs_nl_event_send(struct sk_buff *skb, void *hdr, u8 cmd);

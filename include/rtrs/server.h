@@ -22,8 +22,9 @@ struct rtrs_server_op;
  * @is_read: the client wants the first bytes of @data
  * @usr: copy of the user message; the client cannot change it. Valid until the answer.
  * @usr_len: its bytes
- * @data: start of the chunk, physically contiguous, in lowmem; written by the client (write) or to be filled (read).
- *	While the operation runs the client may be able to change it: validate nothing in it.
+ * @data: start of the chunk, physically contiguous, in lowmem; written by the client
+ *	(write) or to be filled (read). While the operation runs the client may be able to
+ *	change it: validate nothing in it.
  * @data_len: bytes of payload, or room for the answer (read)
  */
 struct rtrs_server_request {
@@ -38,11 +39,13 @@ struct rtrs_server_request {
 
 /**
  * struct rtrs_server_ops - callbacks of the user of a server
- * @session_up: first path of a session is up. Returns 0 and the user's private pointer in @priv, or an errno, and the
- *	session is refused. Process context.
- * @session_down: last path is gone and no operation of the session runs any more. Process context.
- * @request: a request. Called in the completion context of a connection, process context (workqueue): it must hand over
- *	whatever blocks for long. Every request is answered exactly once, from the callback or later.
+ * @session_up: first path of a session is up. Returns 0 and the user's private pointer
+ *	in @priv, or an errno, and the session is refused. Process context.
+ * @session_down: last path is gone and no operation of the session runs any more.
+ *	Process context.
+ * @request: a request. Called in the completion context of a connection, process context
+ *	(workqueue): it must hand over whatever blocks for long. Every request is answered
+ *	exactly once, from the callback or later.
  * @opens: number of devices that a session has open, for netlink; may be NULL
  */
 struct rtrs_server_ops {

@@ -125,17 +125,18 @@ static bool is_v4mapped(const struct sockaddr_storage *addr)
 
 int rtrs_addr_print(const struct sockaddr_storage *addr, char *buf, size_t size)
 {
+	const struct in6_addr *in6;
+
 	switch (addr->ss_family) {
 	case AF_INET:
 		return scnprintf(buf, size, "ip:%pI4",
 				 &((const struct sockaddr_in *)addr)->sin_addr.s_addr);
 	case AF_INET6:
+		in6 = &((const struct sockaddr_in6 *)addr)->sin6_addr;
 		/* What an IPv4 client looks like to the IPv6 listener. */
 		if (is_v4mapped(addr))
-			return scnprintf(buf, size, "ip:%pI4",
-					 &((const struct sockaddr_in6 *)addr)->sin6_addr.s6_addr[12]);
-		return scnprintf(buf, size, "ip:%pI6c",
-				 &((const struct sockaddr_in6 *)addr)->sin6_addr);
+			return scnprintf(buf, size, "ip:%pI4", &in6->s6_addr[12]);
+		return scnprintf(buf, size, "ip:%pI6c", in6);
 	case AF_IB:
 		return scnprintf(buf, size, "gid:%pI6",
 				 ((const struct sockaddr_ib *)addr)->sib_addr.sib_raw);

@@ -25,7 +25,7 @@
  * @list: of struct rtrs_dev
  */
 struct rtrs_dev_pool {
-	struct mutex lock;
+	struct mutex lock; /* see above */
 	struct list_head list;
 };
 
@@ -47,7 +47,7 @@ struct rtrs_dev {
 	struct kref ref;
 };
 
-/* ERR_PTR(-EOPNOTSUPP) where the device cannot register memory by work request. Process context. */
+/* -EOPNOTSUPP: the device cannot register memory by work request. Process context. */
 struct rtrs_dev *rtrs_dev_get(struct rtrs_dev_pool *pool, struct ib_device *ib_dev);
 void rtrs_dev_put(struct rtrs_dev *dev);
 
@@ -142,8 +142,10 @@ struct rtrs_hb;
 
 /**
  * struct rtrs_hb_ops - what a heartbeat does to its path
- * @send: put a heartbeat (RTRS_IMM_HB) or its answer (RTRS_IMM_HB_ACK) on the wire. Process or softirq context.
- * @lost: peer is silent or send failed, once. Work context: must not stop the heartbeat, hand over.
+ * @send: put a heartbeat (RTRS_IMM_HB) or its answer (RTRS_IMM_HB_ACK) on the wire.
+ *	Process or softirq context.
+ * @lost: peer is silent or send failed, once. Work context: must not stop the heartbeat,
+ *	hand over.
  */
 struct rtrs_hb_ops {
 	int (*send)(struct rtrs_hb *hb, enum rtrs_imm_type type);
@@ -164,7 +166,7 @@ struct rtrs_hb {
 	unsigned int interval_ms;
 	unsigned int missed_max;
 	atomic_t missed;
-	spinlock_t lock;
+	spinlock_t lock; /* see above */
 	bool stopped;
 	ktime_t sent;
 	atomic64_t rtt_ns;
