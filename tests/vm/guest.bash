@@ -8,7 +8,7 @@
 #   load_client [PARAM=VALUE..] rtrs-core, rtrs-client, rnbd-client
 #   load_peer_server, load_peer_client          the same from the in-tree modules
 #   unload_all                  all five in order, after census_clean
-#   dmesg_mark, dmesg_clean     no kernel report since the last mark (or dmesg_clean)
+#   dmesg_mark, dmesg_clean     no kernel report since the last of the two; `dmesg_clean all`: since boot
 #   census_clean                every object that was created was destroyed; none of our slab objects is left
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
@@ -142,26 +142,26 @@ DMESG_BAD+='|general protection|NULL pointer|list_(add|del) corruption|Objects r
 DMESG_BAD+='|still has|slab error|page allocation failure|scheduling while atomic|sleeping function|soft lockup|hard LOCKUP'
 # Said by the stock kernel on any boot, no fault of anything here
 DMESG_GOOD='module verification failed|loading out-of-tree module|clocksource|INFO: task .*/init'
-DMESG_STATE=/run/lab/dmesg.mark
+DMESG_MARK='lab: mark'
 
-dmesg_mark() { cut -d' ' -f1 /proc/uptime >"$DMESG_STATE"; }
+# The mark is a line in the log itself: its clock is not that of user space
+dmesg_mark() { echo "$DMESG_MARK" >/dev/kmsg; }
 
-# Everything that the kernel said since the mark, with its time stamps
+# What the kernel said since the mark; "all": since boot
 dmesg_new() {
-	local mark=0
-	[[ -e $DMESG_STATE ]] && mark=$(<"$DMESG_STATE")
-	dmesg | awk -v mark="$mark" -F '[][]' '$2 + 0 >= mark + 0'
+	dmesg | awk -v mark="$DMESG_MARK" -v all="${1-}" 'all == "" && index($0, mark) { n = 0; next } { line[n++] = $0 }
+		END { for (i = 0; i < n; i++) print line[i] }'
 }
 
 dmesg_clean() {
-	local bad
-	bad=$(dmesg_new | grep -E "$DMESG_BAD" | grep -Ev "$DMESG_GOOD" || :)
-	[[ -z $bad ]] || {
-		echo "dmesg_clean: the kernel complained:" >&2
-		dmesg_new | grep -E -m1 -A 40 "$DMESG_BAD" >&2
-	}
+	local log
+	log=$(dmesg_new "${1-}" | grep -Ev "$DMESG_GOOD" || :)
 	dmesg_mark
-	[[ -z $bad ]]
+	if grep -qE "$DMESG_BAD" <<<"$log"; then
+		echo "dmesg_clean: the kernel complained:" >&2
+		grep -E -m1 -B 3 -A 60 "$DMESG_BAD" <<<"$log" >&2
+		return 1
+	fi
 }
 
 # Lines of the census: <noun> <created> <destroyed>. Sessions of the server side may take a moment to be gone.
