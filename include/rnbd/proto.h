@@ -10,6 +10,11 @@
 #include <linux/types.h>
 #include <linux/errno.h>
 
+/* Wire structures have neither padding nor alignment: they lie anywhere in a chunk. */
+#ifndef __packed
+#define __packed __attribute__((__packed__))
+#endif
+
 #define RNBD_VERSION_MAJOR	2
 #define RNBD_PATH_LEN		255	/* bytes of the path field, NUL included */
 #define RNBD_SECTOR_SHIFT	9
@@ -29,13 +34,13 @@ enum rnbd_msg_type {
 struct rnbd_msg_hdr {
 	__le16	type;
 	__le16	padding;
-};
+} __packed;
 
 struct rnbd_msg_sess_info {
 	struct rnbd_msg_hdr hdr;
 	__u8	version;
 	__u8	reserved[31];
-};
+} __packed;
 
 struct rnbd_msg_open {
 	struct rnbd_msg_hdr hdr;
@@ -43,7 +48,7 @@ struct rnbd_msg_open {
 	__u8	reserved1;
 	__u8	path[RNBD_PATH_LEN];
 	__u8	reserved[3];
-};
+} __packed;
 
 struct rnbd_msg_open_rsp {
 	struct rnbd_msg_hdr hdr;
@@ -61,7 +66,7 @@ struct rnbd_msg_open_rsp {
 	__u8	rotational;
 	__u8	cache_policy;
 	__u8	reserved[10];
-};
+} __packed;
 
 #define RNBD_CACHE_FUA		0x1
 #define RNBD_CACHE_WRITEBACK	0x2
@@ -74,12 +79,12 @@ struct rnbd_msg_io {
 	__le32	bi_size;
 	__le16	prio;
 	__u8	padding[6];	/* sent: its presence tells that prio is there */
-};
+} __packed;
 
 struct rnbd_msg_close {
 	struct rnbd_msg_hdr hdr;
 	__le32	device_id;
-};
+} __packed;
 
 /* Operation: bits 0..7 of the rw word. */
 enum rnbd_op {

@@ -15,6 +15,11 @@
 #include <linux/types.h>
 #include <linux/errno.h>
 
+/* Wire structures have neither padding nor alignment: they lie anywhere in a chunk. */
+#ifndef __packed
+#define __packed __attribute__((__packed__))
+#endif
+
 #define RTRS_MAGIC		0x1bbd
 #define RTRS_VERSION_MAJOR	2
 #define RTRS_VERSION		(RTRS_VERSION_MAJOR << 8)
@@ -55,7 +60,7 @@ struct rtrs_msg_conn_req {
 	__u8	paths_uuid[RTRS_UUID_LEN];	/* of the session */
 	__u8	first_conn;			/* bit 0; a byte, never a bit-field */
 	__u8	reserved[11];
-};
+} __packed;
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -67,7 +72,7 @@ struct rtrs_msg_conn_rsp {
 	__le32	max_hdr_size;
 	__le32	flags;
 	__u8	reserved[36];
-};
+} __packed;
 
 #define RTRS_CONN_RSP_NEW_RKEY	0x2	/* every response carries a fresh rkey */
 
@@ -75,25 +80,25 @@ struct rtrs_msg_info_req {
 	__le16	type;
 	__u8	name[RTRS_WIRE_NAME_LEN];
 	__u8	reserved[15];
-};
+} __packed;
 
 struct rtrs_msg_desc {
 	__le64	addr;
 	__le32	rkey;
 	__le32	len;
-};
+} __packed;
 
 struct rtrs_msg_info_rsp {
 	__le16	type;
 	__le16	sg_cnt;
 	__le32	reserved;
 	struct rtrs_msg_desc desc[];
-};
+} __packed;
 
 struct rtrs_msg_write {
 	__le16	type;
 	__le16	usr_len;
-};
+} __packed;
 
 struct rtrs_msg_read {
 	__le16	type;
@@ -101,7 +106,7 @@ struct rtrs_msg_read {
 	__le16	flags;
 	__le16	sg_cnt;
 	struct rtrs_msg_desc desc[];	/* sg_cnt of them, 0 or 1 */
-};
+} __packed;
 
 #define RTRS_READ_NEED_INVAL	0x1
 
@@ -109,7 +114,7 @@ struct rtrs_msg_rkey_rsp {
 	__le16	type;
 	__le16	buf_id;
 	__le32	rkey;
-};
+} __packed;
 
 #define RTRS_READ_HDR_MAX	(sizeof(struct rtrs_msg_read) + sizeof(struct rtrs_msg_desc))
 
