@@ -36,6 +36,7 @@ packages() {
 		check shellcheck           lint: shell scripts
 		check perl                 lint: checkpatch
 		check linux-source-6.1     the in-tree drivers as a peer; checkpatch
+		check linux-source-6.12    lint: the generator of the netlink code
 		check rdma-core            tests: user-space verbs
 		check librdmacm-dev        tests: a hostile peer in user space
 		check libibverbs-dev       the same

@@ -4,33 +4,17 @@
 . "$ROOT/tests/vm/guest.bash"
 PATH=$ROOT/build:$PATH
 
-# A line when a step takes long, so that nobody wonders
-pulse() {
-	local t0=$SECONDS
-	while sleep 8; do
-		echo "  ... $1, $((SECONDS - t0)) s"
-	done
-}
-
-title='' pulse_pid=''
+title=''
 step() {
-	[[ -z $pulse_pid ]] || kill "$pulse_pid"
 	title=$1
 	printf '\n== %s\n' "$title"
-	pulse "$title" &
-	pulse_pid=$!
-}
-
-end() {
-	trap - EXIT
-	kill "$pulse_pid" 2>/dev/null
-	exit "$1"
 }
 
 stop() {
 	printf 'demo: failed: %s: %s\n' "$title" "$1"
 	dmesg | tail -n 15 | sed 's/^/  kernel: /'
-	end 1
+	trap - EXIT
+	exit 1
 }
 trap 'stop "ended unexpectedly"' EXIT
 
@@ -123,4 +107,4 @@ run rmmod rtrs-core
 slab_clean && dmesg_clean || stop "see above"
 
 printf '\ndemo: %s files (%s MiB) copied over RDMA, remapped and verified by SHA-256 — all equal\n' "$files" "$mib"
-end 0
+trap - EXIT

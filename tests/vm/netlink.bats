@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The family "rnbd" as a client sees it that shares no code with ours.
+# lab: ynl
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+ADDR=020004d20a0000010000000000000000 # sockaddr_in 10.0.0.1 port 1234
+MAP='{"session-name":"s1","device-path":"/dev/ram0","path":[{"server-addr":"'$ADDR'"}]}'
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 1
+	ram_disk 64
+	load_server
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/guest.bash"; }
+
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+
+# jqe FILTER: the document in $output passes
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
+unmap_all() {
+	local dev
+	for dev in /sys/block/rnbd*; do
+		[[ ! -e $dev ]] || echo normal >"$dev/rnbd/unmap_device"
+	done
+}
+
+@test "every dump is empty when there is nothing" {
+	local noun
+	for noun in session path device export stats; do
+		run -0 ynl dump $noun-get
+		jqe '.reply == []'
+	done
+}
+
+@test "map replies with name, device number and size" {
+	run -0 ynl do map "$MAP"
+	jqe '.reply.name == "rnbd0" and .reply."size-bytes" == 67108864 and .reply.state == "mapped"'
+	[ "$(jq -r '"\(.reply.major):\(.reply.minor)"' <<<"$output")" = "$(cat /sys/block/rnbd0/dev)" ]
+	test -b /dev/rnbd0
+}
+
+@test "objects of both ends are in the dumps, with the same sizes" {
+	run -0 ynl dump session-get
+	jqe '[.reply[].role] == ["client","server"] and all(.reply[]; .name == "s1" and .state == "connected")'
+	jqe '.reply[0]."queue-depth" == .reply[1]."queue-depth" and (.reply[1]."pinned-bytes" > 0)'
+	run -0 ynl dump path-get
+	jqe '(.reply | length) == 2 and all(.reply[]; .state == "connected" and ."hca-name" == "rxe0" and ."hca-port" == 1)'
+	jqe '.reply[0].name == "ip:10.0.0.1@ip:10.0.0.1"'
+	jqe ".reply[0].\"server-addr\" == \"$ADDR\""
+	run -0 ynl dump device-get
+	jqe '(.reply | length) == 1 and .reply[0]."device-path" == "/dev/ram0" and .reply[0]."access-mode" == "rw"'
+	run -0 ynl dump export-get
+	jqe '(.reply | length) == 1 and .reply[0].name == "ram0" and .reply[0]."session-name" == "s1"'
+}
+
+@test "get by name and by id give the object of the dump" {
+	local id
+	run -0 ynl dump device-get
+	id=$(jq '.reply[0].id' <<<"$output")
+	run -0 ynl do device-get "{\"id\":$id}"
+	jqe '.reply.name == "rnbd0"'
+	run -0 ynl do device-get '{"name":"rnbd0"}'
+	jqe ".reply.id == $id"
+	run -0 ynl do session-get '{"name":"s1","role":"server"}'
+	jqe '.reply.role == "server"'
+	id=$(jq '.reply.id' <<<"$output")
+	run -0 ynl do session-get "{\"id\":$id}"
+	jqe '.reply.role == "server"'
+}
+
+@test "an object that is not there is ENOENT, with a text" {
+	local req
+	for req in 'session-get {"name":"nosuch"}' 'path-get {"id":4000000}' 'device-get {"name":"rnbd77"}' \
+		'export-get {"id":4000000}' 'stats-get {"path-id":4000000}' 'unmap {"name":"rnbd77"}'; do
+		run -0 ynl do "${req%% *}" "${req#* }"
+		jqe '.error.errno == 2 and (.error.text | length) > 5' || { echo "$req"; return 1; }
+	done
+}
+
+@test "bad values are refused with the attribute that is wrong" {
+	run -0 ynl do map '{"device-path":"/dev/ram0"}'
+	jqe '.error.errno == 22 and (.error.text != null or .error.missing != null)'
+	run -0 ynl do map '{"session-name":"a/b","device-path":"/dev/ram0","path":[{"server-addr":"'$ADDR'"}]}'
+	jqe '.error.errno == 22 and (.error.text | length) > 5'
+	run -0 ynl do map '{"session-name":"s2","device-path":"/dev/ram0","path":[{"server-addr":"ff0004d20a0000010000000000000000"}]}'
+	jqe '.error.errno == 22 and (.error.text | test("sockaddr")) and (.error.attribute | test("server-addr"))'
+	run -0 ynl do map '{"session-name":"s2","device-path":"/dev/ram0"}'
+	jqe '.error.errno == 6 and (.error.text | test("path"))'
+	run -0 ynl do session-get '{"name":"s1","id":0}'
+	jqe '(.error.errno == 34 or .error.errno == 22) and (.error.attribute | test("id"))'
+}
+
+@test "the same device twice is EEXIST and says where it is" {
+	run -0 ynl do map "$MAP"
+	jqe '.error.errno == 17 and (.error.text | test("rnbd0"))'
+}
+
+@test "reading needs no privilege, changing does" {
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$ROOT/tests/vm/ynl.py" dump device-get
+	jqe '(.reply | length) == 1'
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$ROOT/tests/vm/ynl.py" do unmap '{"name":"rnbd0"}'
+	jqe '.error.errno == 1'
+	# CAP_NET_ADMIN alone is not enough
+	run -0 setpriv --bounding-set=-sys_admin "$ROOT/tests/vm/ynl.py" do unmap '{"name":"rnbd0"}'
+	jqe '.error.errno == 1 and (.error.text | test("CAP_SYS_ADMIN"))'
+	test -b /dev/rnbd0
+}
+
+@test "statistics count, and a reset sets them to zero" {
+	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
+	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=8 oflag=direct status=none
+	run -0 ynl dump stats-get '{"role":"client"}'
+	jqe '.reply[0]."read-ios" >= 16 and .reply[0]."read-bytes" >= 1048576 and .reply[0]."write-ios" >= 8'
+	jqe '(.reply[0].cpu | map(."read-ios") | add) == .reply[0]."read-ios"'
+	jqe '.reply[0].inflight == 0'
+	run -0 ynl do stats-reset '{"session-name":"s1"}'
+	[ "$(jq '.error' <<<"$output")" = null ]
+	run -0 ynl dump stats-get '{"role":"client"}'
+	jqe '.reply[0]."read-ios" == 0 and .reply[0]."write-bytes" == 0'
+}
+
+@test "unmap and map tell every edge, in order" {
+	run -0 ynl --listen device --listen path --listen session --listen export do unmap '{"name":"rnbd0"}'
+	jqe '.error == null'
+	jqe '[.events[] | select(.name == "device-ntf") | .msg.event] == ["change","destroy"]'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
+	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
+	jqe '[.events[] | select(.name == "export-ntf") | .msg.event] == ["destroy"]'
+
+	run -0 ynl --listen device --listen path --listen session --listen export do map "$MAP"
+	jqe '.error == null'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
+	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[0] == "create"'
+	jqe '[.events[] | select(.name == "device-ntf") | .msg.state] == ["init","mapped"]'
+	jqe '[.events[].msg.generation] | . == (. | sort)'
+	unmap_all
+}
+
+@test "a command of a module that is not loaded says which" {
+	rmmod rnbd_client
+	run -0 ynl do map "$MAP"
+	jqe '.error.errno == 95 and (.error.text | test("rnbd-client"))'
+	run -0 ynl dump device-get
+	jqe '.error.errno == 95 and (.error.text | test("rnbd-client"))'
+	insmod "$MODS/rnbd-client.ko"
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The YNL Python client of the kernel sources as a second client of the family, written by nobody of this project.
+
+usage: ynl.py [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
+
+Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
+errno, text and attribute of the extended ack, and the "events" that came up to then, in their order.
+Environment: YNL (the unpacked generator), ROOT (this tree).
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["YNL"], "tools/net/ynl"))
+from lib import NlError, YnlFamily  # noqa: E402
+
+
+def plain(value):
+    """Bytes as hex, recursively."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    return value
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--listen", action="append", default=[])
+    parser.add_argument("--shell")
+    parser.add_argument("what", nargs="?", choices=["do", "dump"])
+    parser.add_argument("operation", nargs="?")
+    parser.add_argument("json", nargs="?", default="{}")
+    args = parser.parse_args()
+
+    ynl = YnlFamily(os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml"), schema="")
+    for group in args.listen:
+        ynl.ntf_subscribe(group)
+    out = {}
+    if args.shell:
+        out["status"] = subprocess.run(args.shell, shell=True, check=False, stdout=sys.stderr).returncode
+    if args.what:
+        call = ynl.do if args.what == "do" else ynl.dump
+        try:
+            out["reply"] = plain(call(args.operation, json.loads(args.json)))
+        except NlError as e:
+            extack = e.nl_msg.extack or {}
+            out["error"] = {"errno": -e.nl_msg.error, "text": extack.get("msg"),
+                            "attribute": extack.get("bad-attr"), "missing": extack.get("miss-type")}
+    ynl.check_ntf()
+    out["events"] = plain(ynl.async_msg_queue)
+    json.dump(out, sys.stdout, default=str)
+    print()
+
+
+main()
