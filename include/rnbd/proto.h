@@ -18,6 +18,7 @@
 #define RNBD_VERSION_MAJOR	2
 #define RNBD_PATH_LEN		255	/* bytes of the path field, NUL included */
 #define RNBD_SECTOR_SHIFT	9
+#define RNBD_SECTORS_MAX	(1ULL << 54)	/* 2^63 bytes: one too many for a loff_t */
 
 enum rnbd_msg_type {
 	RNBD_MSG_SESS_INFO,
@@ -177,7 +178,7 @@ static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type,
 
 /**
  * struct rnbd_open - OPEN, parsed
- * @access_mode: 0 ro, 1 rw, 2 migration; larger values are left to the caller to refuse
+ * @access_mode: 0 ro, 1 rw, 2 migration
  * @path: device, terminated, not empty
  */
 struct rnbd_open {
@@ -270,7 +271,7 @@ static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_dev
 	if (out->physical_block_size < out->logical_block_size ||
 	    out->physical_block_size & (out->physical_block_size - 1))
 		out->physical_block_size = out->logical_block_size;
-	if (out->nsectors > (1ULL << 54))	/* 2^63 bytes */
+	if (out->nsectors >= RNBD_SECTORS_MAX)
 		return -EINVAL;
 	return 0;
 }
@@ -301,7 +302,7 @@ static inline void rnbd_open_rsp_pack(struct rnbd_msg_open_rsp *m, const struct 
  * @sector: start in units of 512 bytes
  * @bytes: length on the device
  * @op: what to do, below RNBD_OP_COUNT
- * @flags: RNBD_F_*; bits that we do not know are cut off
+ * @flags: RNBD_F_*, those that mean something with @op; the others are cut off
  * @prio: I/O priority, kernel encoding; 0 if the peer sent none
  */
 struct rnbd_io {
@@ -349,25 +350,31 @@ static inline int rnbd_io_parse(const void *p, size_t len, size_t data_len, bool
 		out->flags &= RNBD_F_SYNC;
 		break;
 	case RNBD_OP_WRITE:
+		out->flags &= RNBD_F_SYNC | RNBD_F_FUA | RNBD_F_PREFLUSH;
 		/* Empty: a flush in the clothes of a write (protocol 2.1). */
 		if (is_read || out->bytes != data_len ||
 		    (!data_len && !(out->flags & (RNBD_F_PREFLUSH | RNBD_F_FUA))))
 			return -EINVAL;
 		break;
 	case RNBD_OP_FLUSH:
+		/* Comes with FUA set; with anything but a write the block layer takes offence. */
+		out->flags &= RNBD_F_SYNC;
 		if (data_len || out->bytes)
 			return -EINVAL;
 		break;
 	case RNBD_OP_DISCARD:
 	case RNBD_OP_SECURE_ERASE:
 	case RNBD_OP_WRITE_ZEROES:
+		out->flags &= out->op == RNBD_OP_WRITE_ZEROES ? RNBD_F_SYNC | RNBD_F_NOUNMAP :
+								RNBD_F_SYNC;
 		if (is_read || data_len || !out->bytes)
 			return -EINVAL;
 		break;
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (out->op != RNBD_OP_FLUSH && (out->bytes & 511 || out->sector > (1ULL << 54)))
+	/* A flush has no place: all ones, or whatever an empty write brings. */
+	if (out->bytes && (out->bytes & 511 || out->sector >= RNBD_SECTORS_MAX))
 		return -EINVAL;
 	return 0;
 }
