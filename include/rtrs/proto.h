@@ -480,8 +480,6 @@ static inline int rtrs_info_rsp_parse(const void *p, size_t len, const struct rt
 			chunk[n].rkey = d.rkey;
 			chunk[n].len = g->chunk_size;
 			n++;
-			if (d.len - off < g->chunk_size)
-				return -EINVAL;
 		}
 	}
 	return n == g->queue_depth ? 0 : -EINVAL;
