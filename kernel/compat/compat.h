@@ -7,6 +7,9 @@
 #ifndef RNBD_COMPAT_H
 #define RNBD_COMPAT_H
 
+/* Before the first header that prints. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "netlink.h"
 
 #endif /* RNBD_COMPAT_H */

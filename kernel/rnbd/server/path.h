@@ -37,7 +37,7 @@ int rnbd_server_path_parse_root(const char *val, char *out);
 /**
  * rnbd_server_path_compose - put search path, session and name together
  * @path: result
- * @root: search path. The first %SESSNAME% becomes "/" and the session's name; text after it is kept
+ * @root: search path; its first %SESSNAME% becomes "/" and the session's name, text behind stays
  * @session: name of the session
  * @name: what the client asked for
  *

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * I/O on block devices. One bio for each request, its data the chunk of the
+ * request. The context of the operation lies in front of the bio: nothing else
+ * is allocated.
+ */
+#include <linux/bio.h>
+#include <linux/ioprio.h>
+#include "server.h"
+#include "trace.h"
+
+/**
+ * struct rnbd_server_io - an operation on a block device
+ * @dev: held by its inflight counter
+ * @op: to be answered
+ * @work: ends the operation where an interrupt handler must not
+ * @bio: must be last
+ */
+struct rnbd_server_io {
+	struct rnbd_server_dev *dev;
+	struct rtrs_server_op *op;
+	struct work_struct work;
+	struct bio bio;
+};
+
+static struct bio_set io_bios;
+static struct workqueue_struct *io_wq;
+
+/* The device with a reference on its inflight counter, or NULL. */
+static struct rnbd_server_dev *get_dev(struct rnbd_server_session *session, u32 id)
+{
+	struct rnbd_server_dev *dev;
+
+	rcu_read_lock();
+	dev = xa_load(&session->ids, id);
+	if (dev && !percpu_ref_tryget_live_rcu(&dev->inflight))
+		dev = NULL;
+	rcu_read_unlock();
+	return dev;
+}
+
+/* An empty write is a flush: protocol 2.1 sends them with PREFLUSH, before it with FUA. */
+static bool is_flush(const struct rnbd_io *io)
+{
+	return !io->bytes;
+}
+
+/*
+ * The block layer would refuse most of it, too, but writes to the log for each, and
+ * does not know who may write.
+ */
+static int check(const struct rnbd_server_dev *dev, const struct rnbd_io *io)
+{
+	struct block_device *bdev = dev->bdev;
+	sector_t end = bdev_nr_sectors(bdev);
+	u32 sectors = io->bytes >> SECTOR_SHIFT;
+
+	if (is_flush(io))
+		return 0;
+	if (io->op != RNBD_OP_READ && (dev->read_only || bdev_read_only(bdev)))
+		return -EROFS;
+	if (io->op != RNBD_OP_WRITE && io->flags & (RNBD_F_FUA | RNBD_F_PREFLUSH))
+		return -EINVAL;
+	if ((io->sector | sectors) & ((bdev_logical_block_size(bdev) >> SECTOR_SHIFT) - 1))
+		return -EINVAL;
+	if (io->sector > end || sectors > end - io->sector)
+		return -EIO;
+	return 0;
+}
+
+static blk_opf_t opf_of(const struct rnbd_io *io)
+{
+	static const blk_opf_t opf_table[RNBD_OP_COUNT] = {
+		[RNBD_OP_READ]		= REQ_OP_READ,
+		[RNBD_OP_WRITE]		= REQ_OP_WRITE,
+		[RNBD_OP_DISCARD]	= REQ_OP_DISCARD,
+		[RNBD_OP_SECURE_ERASE]	= REQ_OP_SECURE_ERASE,
+		[RNBD_OP_WRITE_ZEROES]	= REQ_OP_WRITE_ZEROES,
+	};
+	blk_opf_t opf;
+
+	if (is_flush(io))
+		return REQ_OP_WRITE | REQ_SYNC | REQ_PREFLUSH;
+	opf = opf_table[io->op];
+	if (io->flags & RNBD_F_SYNC)
+		opf |= REQ_SYNC;
+	if (io->flags & RNBD_F_FUA)
+		opf |= REQ_FUA;
+	if (io->flags & RNBD_F_PREFLUSH)
+		opf |= REQ_PREFLUSH;
+	if (io->op == RNBD_OP_WRITE_ZEROES && io->flags & RNBD_F_NOUNMAP)
+		opf |= REQ_NOUNMAP;
+	return opf;
+}
+
+/* Clients share the device: none goes before the others by calling itself real-time. */
+static u16 clamp_prio(u16 prio)
+{
+	int level = prio & (IOPRIO_BE_NR - 1);
+
+	switch (IOPRIO_PRIO_CLASS(prio)) {
+	case IOPRIO_CLASS_RT:
+		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 0);
+	case IOPRIO_CLASS_BE:
+	case IOPRIO_CLASS_IDLE:
+		return IOPRIO_PRIO_VALUE(IOPRIO_PRIO_CLASS(prio), level);
+	}
+	return 0;
+}
+
+static void finish(struct rnbd_server_io *io)
+{
+	struct rnbd_server_dev *dev = io->dev;
+	struct rtrs_server_op *op = io->op;
+	int err = blk_status_to_errno(io->bio.bi_status);
+
+	trace_rnbd_server_io_done(dev, op, err);
+	bio_put(&io->bio);
+	rtrs_server_respond(op, err);
+	percpu_ref_put(&dev->inflight);	/* the device, the session, this module may go now */
+}
+
+static void finish_work(struct work_struct *work)
+{
+	finish(container_of(work, struct rnbd_server_io, work));
+}
+
+/* Many drivers end bios in their interrupt handler; the transport does not answer there. */
+static void end_io(struct bio *bio)
+{
+	struct rnbd_server_io *io = container_of(bio, struct rnbd_server_io, bio);
+
+	if (in_hardirq() || irqs_disabled()) {
+		INIT_WORK(&io->work, finish_work);
+		queue_work(io_wq, &io->work);
+	} else {
+		finish(io);
+	}
+}
+
+static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
+		   const struct rtrs_server_request *req)
+{
+	bool has_data = req->data_len && !is_flush(msg);
+	struct rnbd_server_io *io;
+	struct bio *bio;
+
+	/* Comes from a mempool: waits, but does not fail. */
+	bio = bio_alloc_bioset(dev->bdev, has_data, opf_of(msg), GFP_NOIO, &io_bios);
+	io = container_of(bio, struct rnbd_server_io, bio);
+	io->dev = dev;
+	io->op = req->op;
+	bio->bi_end_io = end_io;
+	bio->bi_ioprio = clamp_prio(msg->prio);
+	if (!is_flush(msg))
+		bio->bi_iter.bi_sector = msg->sector;
+	if (has_data)
+		__bio_add_page(bio, virt_to_page(req->data), req->data_len,
+			       offset_in_page(req->data));
+	else
+		bio->bi_iter.bi_size = msg->bytes;
+	trace_rnbd_server_io(dev, req->op, msg);
+	submit_bio(bio);
+}
+
+void rnbd_server_io_request(struct rnbd_server_session *session,
+			    const struct rtrs_server_request *req)
+{
+	struct rnbd_server_dev *dev;
+	struct rnbd_io msg;
+	int err;
+
+	err = rnbd_io_parse(req->usr, req->usr_len, req->data_len, req->is_read, &msg);
+	if (err)
+		goto respond;
+	if (READ_ONCE(session->version) < RNBD_VERSION_MAJOR)
+		msg.prio = 0;
+	dev = get_dev(session, msg.device_id);
+	if (!dev) {
+		err = -ENOTCONN;
+		goto respond;
+	}
+	err = check(dev, &msg);
+	if (err) {
+		percpu_ref_put(&dev->inflight);
+		goto respond;
+	}
+	submit(dev, &msg, req);
+	return;
+
+respond:
+	rtrs_server_respond(req->op, err);
+}
+
+int __init rnbd_server_io_init(void)
+{
+	int err;
+
+	err = bioset_init(&io_bios, BIO_POOL_SIZE, offsetof(struct rnbd_server_io, bio),
+			  BIOSET_NEED_BVECS);
+	if (err)
+		return err;
+	io_wq = alloc_workqueue("rnbd-server-io", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (!io_wq) {
+		bioset_exit(&io_bios);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void rnbd_server_io_exit(void)
+{
+	destroy_workqueue(io_wq);
+	bioset_exit(&io_bios);
+}

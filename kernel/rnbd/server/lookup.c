@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From the name in an OPEN to an opened block device. */
+#include <linux/fs.h>
+#include <linux/mount.h>
+#include <linux/slab.h>
+#include <compat/namei.h>
+#include "server.h"
+#include "path.h"
+
+/*
+ * The lookup starts at the search path and is not allowed to leave it: neither
+ * "..", nor a symbolic link, nor a rename on the way gets outside. What is opened
+ * is the very node that was found, so nothing can change in between.
+ */
+static int lookup_below(struct rnbd_server_path *p, struct path *out)
+{
+	struct path root;
+	char *rel;
+	int err;
+
+	rel = kstrdup(p->text + p->rel, GFP_KERNEL);
+	if (!rel)
+		return -ENOMEM;
+	p->text[p->rel] = '\0';
+	err = kern_path(p->text, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &root);
+	if (!err) {
+		err = vfs_path_lookup(root.dentry, root.mnt, rel, LOOKUP_FOLLOW | LOOKUP_BENEATH,
+				      out);
+		path_put(&root);
+	}
+	kfree(rel);
+	return err;
+}
+
+static int block_device_number(const struct path *path, dev_t *devt)
+{
+	const struct inode *inode = d_backing_inode(path->dentry);
+
+	if (!S_ISBLK(inode->i_mode))
+		return -ENOTBLK;
+	if (path->mnt->mnt_flags & MNT_NODEV || path->mnt->mnt_sb->s_iflags & SB_I_NODEV)
+		return -EACCES;
+	*devt = inode->i_rdev;
+	return 0;
+}
+
+static int lookup(const struct rnbd_server_session *session, const char *name, dev_t *devt)
+{
+	struct rnbd_server_path *p = kmalloc(sizeof(*p), GFP_KERNEL);
+	struct path path;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	err = rnbd_server_path_compose(p, rnbd_server_search_path, session->name, name);
+	if (err)
+		goto out;
+	if (rnbd_server_path_confined(p))
+		err = lookup_below(p, &path);
+	else
+		err = kern_path(p->text, LOOKUP_FOLLOW, &path);
+	if (err)
+		goto out;
+	err = block_device_number(&path, devt);
+	path_put(&path);
+out:
+	kfree(p);
+	return err;
+}
+
+int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
+		       struct rnbd_bdev *handle)
+{
+	bool write = open->access_mode != RNBD_ACCESS_MODE_RO;
+	dev_t devt;
+	int err;
+
+	err = lookup(session, open->path, &devt);
+	if (err)
+		return err;
+	err = rnbd_bdev_open(handle, devt, write);
+	if (err)
+		return err;
+	if (write && bdev_read_only(handle->bdev)) {
+		rnbd_bdev_close(handle);
+		return -EACCES;
+	}
+	return 0;
+}

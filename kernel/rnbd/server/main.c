@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rnbd-server: exports block devices of this host to clients over RTRS. */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include "server.h"
+#include "path.h"
+
+static ushort port_nr = 1234;
+module_param(port_nr, ushort, 0444);
+MODULE_PARM_DESC(port_nr, "Port to listen on (default: 1234)");
+
+char rnbd_server_search_path[RNBD_SERVER_PATH_SIZE] = "/";
+
+static int search_path_set(const char *val, const struct kernel_param *kp)
+{
+	int err = rnbd_server_path_parse_root(val, rnbd_server_search_path);
+
+	if (err)
+		pr_err("dev_search_path: must begin with '/' and be shorter than %d bytes\n",
+		       RNBD_SERVER_PATH_SIZE);
+	return err;
+}
+
+static int search_path_get(char *page, const struct kernel_param *kp)
+{
+	return scnprintf(page, PAGE_SIZE, "%s\n", rnbd_server_search_path);
+}
+
+static const struct kernel_param_ops search_path_ops = {
+	.set = search_path_set,
+	.get = search_path_get,
+};
+
+module_param_cb(dev_search_path, &search_path_ops, NULL, 0444);
+MODULE_PARM_DESC(dev_search_path,
+		 "Directory below which clients may open devices; %SESSNAME% becomes the name of the session (default: /)");
+
+static const struct rtrs_server_ops ops = {
+	.session_up = rnbd_server_session_up,
+	.session_down = rnbd_server_session_down,
+	.request = rnbd_server_msg_request,
+	.opens = rnbd_server_session_opens,
+};
+
+static struct rtrs_server *server;
+
+static int __init rnbd_server_init(void)
+{
+	int err;
+
+	if (!port_nr) {
+		pr_err("port_nr: must not be 0\n");
+		return -EINVAL;
+	}
+	err = rnbd_server_session_init();
+	if (err)
+		return err;
+	err = rnbd_server_export_init();
+	if (err)
+		goto session;
+	err = rnbd_server_dev_init();
+	if (err)
+		goto export;
+	err = rnbd_server_msg_init();
+	if (err)
+		goto dev;
+	err = rnbd_server_io_init();
+	if (err)
+		goto msg;
+	err = rnbd_server_sysfs_init();
+	if (err)
+		goto io;
+	server = rtrs_server_open(&ops, port_nr);
+	if (IS_ERR(server)) {
+		err = PTR_ERR(server);
+		pr_err("cannot listen on port %u: %pe\n", port_nr, server);
+		goto sysfs;
+	}
+	/* Last: what is registered may be called while the module is being refused. */
+	err = rnbd_server_nl_init();
+	if (err)
+		goto close;
+	return 0;
+
+close:
+	rtrs_server_close(server);
+sysfs:
+	rnbd_server_sysfs_exit();
+io:
+	rnbd_server_io_exit();
+msg:
+	rnbd_server_msg_exit();
+dev:
+	rnbd_server_dev_exit();
+export:
+	rnbd_server_export_exit();
+session:
+	rnbd_server_session_exit();
+	return err;
+}
+
+static void __exit rnbd_server_exit(void)
+{
+	rnbd_server_nl_exit();
+	rtrs_server_close(server);	/* every session is down when it returns */
+	rnbd_server_sysfs_exit();
+	rnbd_server_io_exit();
+	rnbd_server_msg_exit();
+	rnbd_server_dev_exit();
+	rnbd_server_export_exit();
+	rnbd_server_session_exit();
+}
+
+module_init(rnbd_server_init);
+module_exit(rnbd_server_exit);
+
+MODULE_DESCRIPTION("RDMA network block device: server");
+MODULE_LICENSE("GPL");

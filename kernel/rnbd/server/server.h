@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rnbd-server: sessions of clients, the block devices that they opened, and
+ * the I/O on them.
+ *
+ * Locks, outer before inner:
+ *	session->lock		devices of one session
+ *	exports_lock (export.c)	exports, their writers, all opened devices
+ */
+#ifndef RNBD_SERVER_H
+#define RNBD_SERVER_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
+#include <linux/sysfs.h>
+#include <linux/kobject.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <compat/blkdev.h>
+#include <rnbd/proto.h>
+#include <rtrs/server.h>
+#include <uapi/linux/rnbd.h>
+
+struct rnbd_server_export;
+
+/**
+ * struct rnbd_server_session - a client's session
+ * @ids: devices by the id that the client uses; read under RCU
+ * @version: protocol, 0 before SESS_INFO
+ * @id: in netlink
+ * @name: of the session; belongs to the transport
+ * @lock: protects @devs and changes of @ids
+ * @devs: of struct rnbd_server_dev
+ * @next_id: where the search for the next free id begins
+ * @open_count: devices until they are released, those that drain included; can be waited for
+ * @wq: OPEN and CLOSE, in their order
+ */
+struct rnbd_server_session {
+	struct xarray ids;
+	u8 version;
+	u32 id;
+	const char *name;
+	struct mutex lock; /* see above */
+	struct list_head devs;
+	u32 next_id;
+	atomic_t open_count;
+	struct workqueue_struct *wq;
+};
+
+/**
+ * struct rnbd_server_dev - a block device as one session opened it
+ * @inflight: I/O; killed at the close, the last one queues @close_work
+ * @bdev: device
+ * @read_only: the client may not write
+ * @session: owner; outlives the device
+ * @id: in messages
+ * @nl_id: in netlink
+ * @access_mode: as asked for
+ * @path: as asked for
+ * @handle: of the opened block device
+ * @export: of the block device
+ * @session_entry: in session->devs, until the close begins
+ * @entry: in the list of all opened devices, ascending @nl_id
+ * @dir: in sysfs
+ * @attr: files of @dir; sysfs owns nothing here, and is done with it when @dir is deleted
+ * @close_work: releases everything
+ * @close_op: CLOSE to be answered when that is done, or NULL
+ */
+struct rnbd_server_dev {
+	struct percpu_ref inflight;
+	struct block_device *bdev;
+	bool read_only;
+	struct rnbd_server_session *session;
+	u32 id;
+	u32 nl_id;
+	u8 access_mode;
+	char path[RNBD_PATH_LEN];
+	struct rnbd_bdev handle;
+	struct rnbd_server_export *export;
+	struct list_head session_entry;
+	struct list_head entry;
+	struct kobject *dir;
+	struct kobj_attribute attr[3];
+	struct work_struct close_work;
+	struct rtrs_server_op *close_op;
+};
+
+/**
+ * struct rnbd_server_export - a block device that at least one session has open
+ * @devt: its number, the key
+ * @opens: devices that refer to it
+ * @writers: those of them that may write
+ * @entry: in the list of exports
+ * @dir: in sysfs, devices/<name>
+ * @sessions: in sysfs, devices/<name>/sessions
+ */
+struct rnbd_server_export {
+	dev_t devt;
+	unsigned int opens;
+	unsigned int writers;
+	struct list_head entry;
+	struct kobject *dir;
+	struct kobject *sessions;
+};
+
+/* main.c */
+extern char rnbd_server_search_path[];
+
+/* session.c: callbacks of the transport; process context */
+int rnbd_server_session_init(void);
+void rnbd_server_session_exit(void);
+int rnbd_server_session_up(struct rtrs_server_session *transport, const char *name, void **priv);
+void rnbd_server_session_down(void *priv);
+u32 rnbd_server_session_opens(void *priv);
+
+/* msg.c: completion context of the transport (process) */
+int rnbd_server_msg_init(void);
+void rnbd_server_msg_exit(void);
+void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req);
+
+/* dev.c; process context */
+int rnbd_server_dev_init(void);
+void rnbd_server_dev_exit(void);
+int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
+			 struct rnbd_device_info *info);
+/* False: no such device. Else @op (may be NULL) is answered when the device is released. */
+bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
+			      struct rtrs_server_op *op);
+void rnbd_server_dev_close_all(struct rnbd_server_session *session);
+const char *rnbd_server_access_name(u8 access_mode);
+
+/* lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path. */
+int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
+		       struct rnbd_bdev *handle);
+
+/* export.c; process context */
+int rnbd_server_export_init(void);
+void rnbd_server_export_exit(void);
+/* dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers */
+int rnbd_server_export_add(struct rnbd_server_dev *dev);
+void rnbd_server_export_remove(struct rnbd_server_dev *dev);
+/*
+ * Calls @fn for each opened device with a netlink id above @after, ascending, until it returns
+ * other than 0; returns that. Under the lock: @fn must not open or close.
+ */
+int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *dev, void *arg),
+			    void *arg);
+
+/* io-bdev.c: completion context of the transport (process); ends in any context */
+int rnbd_server_io_init(void);
+void rnbd_server_io_exit(void);
+void rnbd_server_io_request(struct rnbd_server_session *session,
+			    const struct rtrs_server_request *req);
+
+/* sysfs.c; under exports_lock */
+int rnbd_server_sysfs_init(void);
+void rnbd_server_sysfs_exit(void);
+int rnbd_server_sysfs_add_export(struct rnbd_server_export *export, struct block_device *bdev);
+void rnbd_server_sysfs_remove_export(struct rnbd_server_export *export);
+int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev);
+void rnbd_server_sysfs_remove_dev(struct rnbd_server_dev *dev);
+
+/* nl.c */
+int rnbd_server_nl_init(void);
+void rnbd_server_nl_exit(void);
+u32 rnbd_server_nl_new_id(void);
+void rnbd_server_nl_event(const struct rnbd_server_dev *dev, enum rnbd_event event);
+
+#endif /* RNBD_SERVER_H */

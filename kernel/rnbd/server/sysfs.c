@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/class/rnbd-server/ctl/devices/<block device>/
+ *	block_dev				link to the disk
+ *	sessions/<session>/			a device that this session opened; a second
+ *						opening of the same block device by the same
+ *						session is <session>.<id>: names of sessions
+ *						have no dot
+ *		read_only, access_mode, mapping_path
+ *
+ * Directories are plain kobjects which own nothing; deleting one waits for the
+ * readers of its files.
+ */
+#include <linux/device.h>
+#include <linux/slab.h>
+#include "server.h"
+
+enum { ATTR_READ_ONLY, ATTR_ACCESS_MODE, ATTR_MAPPING_PATH };
+
+static struct class ctl_class = {
+	.name = "rnbd-server",
+};
+
+static struct device *ctl;
+static struct kobject *devices;
+
+static ssize_t read_only_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	const struct rnbd_server_dev *dev = container_of(attr, struct rnbd_server_dev,
+							 attr[ATTR_READ_ONLY]);
+
+	return sysfs_emit(page, "%d\n", dev->read_only);
+}
+
+static ssize_t access_mode_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	const struct rnbd_server_dev *dev = container_of(attr, struct rnbd_server_dev,
+							 attr[ATTR_ACCESS_MODE]);
+
+	return sysfs_emit(page, "%s\n", rnbd_server_access_name(dev->access_mode));
+}
+
+static ssize_t mapping_path_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	const struct rnbd_server_dev *dev = container_of(attr, struct rnbd_server_dev,
+							 attr[ATTR_MAPPING_PATH]);
+
+	return sysfs_emit(page, "%s\n", dev->path);
+}
+
+static const struct kobj_attribute attr_table[] = {
+	[ATTR_READ_ONLY]	= __ATTR_RO(read_only),
+	[ATTR_ACCESS_MODE]	= __ATTR_RO(access_mode),
+	[ATTR_MAPPING_PATH]	= __ATTR_RO(mapping_path),
+};
+
+/* Removes the directory with all that is in it. */
+static void remove_dir(struct kobject *dir)
+{
+	kobject_del(dir);
+	kobject_put(dir);
+}
+
+int rnbd_server_sysfs_add_export(struct rnbd_server_export *export, struct block_device *bdev)
+{
+	char name[BDEVNAME_SIZE + 8];
+	int err;
+
+	snprintf(name, sizeof(name), "%pg", bdev);
+	export->dir = kobject_create_and_add(name, devices);
+	if (!export->dir)
+		return -ENOMEM;
+	err = sysfs_create_link(export->dir, &disk_to_dev(bdev->bd_disk)->kobj, "block_dev");
+	if (err)
+		goto remove;
+	export->sessions = kobject_create_and_add("sessions", export->dir);
+	if (!export->sessions) {
+		err = -ENOMEM;
+		goto remove;
+	}
+	return 0;
+
+remove:
+	remove_dir(export->dir);
+	return err;
+}
+
+void rnbd_server_sysfs_remove_export(struct rnbd_server_export *export)
+{
+	remove_dir(export->sessions);
+	remove_dir(export->dir);
+}
+
+static struct kobject *make_dir(const struct rnbd_server_dev *dev)
+{
+	struct kobject *sessions = dev->export->sessions, *dir;
+	struct kernfs_node *there = sysfs_get_dirent(sessions->sd, dev->session->name);
+	char *name;
+
+	if (!there)
+		return kobject_create_and_add(dev->session->name, sessions);
+	sysfs_put(there);
+	name = kasprintf(GFP_KERNEL, "%s.%u", dev->session->name, dev->id);
+	if (!name)
+		return NULL;
+	dir = kobject_create_and_add(name, sessions);
+	kfree(name);
+	return dir;
+}
+
+int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev)
+{
+	unsigned int i;
+	int err;
+
+	BUILD_BUG_ON(ARRAY_SIZE(dev->attr) != ARRAY_SIZE(attr_table));
+	dev->dir = make_dir(dev);
+	if (!dev->dir)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(attr_table); i++) {
+		dev->attr[i] = attr_table[i];
+		sysfs_attr_init(&dev->attr[i].attr);
+		err = sysfs_create_file(dev->dir, &dev->attr[i].attr);
+		if (err) {
+			remove_dir(dev->dir);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void rnbd_server_sysfs_remove_dev(struct rnbd_server_dev *dev)
+{
+	remove_dir(dev->dir);
+}
+
+int __init rnbd_server_sysfs_init(void)
+{
+	int err;
+
+	err = class_register(&ctl_class);
+	if (err)
+		return err;
+	ctl = device_create(&ctl_class, NULL, MKDEV(0, 0), NULL, "ctl");
+	if (IS_ERR(ctl)) {
+		err = PTR_ERR(ctl);
+		goto unregister;
+	}
+	devices = kobject_create_and_add("devices", &ctl->kobj);
+	if (!devices) {
+		err = -ENOMEM;
+		goto destroy;
+	}
+	return 0;
+
+destroy:
+	device_unregister(ctl);
+unregister:
+	class_unregister(&ctl_class);
+	return err;
+}
+
+void rnbd_server_sysfs_exit(void)
+{
+	remove_dir(devices);
+	device_unregister(ctl);
+	class_unregister(&ctl_class);
+}
