@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* rnbd-client: disks whose blocks are on a server. */
+#ifndef RNBD_CLIENT_H
+#define RNBD_CLIENT_H
+
+#include <linux/blk-mq.h>
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rnbd/proto.h>
+#include <rtrs/client.h>
+#include "map-args.h"
+#include "state.h"
+
+#define RNBD_CLIENT_MINOR_SHIFT	6		/* 64 minors for each disk */
+#define RNBD_CLIENT_INDEX_MAX	((1 << (MINORBITS - RNBD_CLIENT_MINOR_SHIFT)) - 1)
+#define RNBD_CLIENT_NAME_LEN	16		/* "rnbd16383" */
+
+#define RNBD_CLIENT_CTRL_SLOTS	4		/* slots kept for control messages */
+#define RNBD_CLIENT_PAGE_BYTES	4096		/* of the transport, whatever PAGE_SIZE is */
+
+/* Access modes; values are those of the OPEN message and of the uapi. */
+enum rnbd_client_access {
+	RNBD_CLIENT_ACCESS_RO,
+	RNBD_CLIENT_ACCESS_RW,
+	RNBD_CLIENT_ACCESS_MIGRATION,
+	RNBD_CLIENT_ACCESS_COUNT,
+};
+
+/**
+ * enum rnbd_client_session_state - a session is made once, then used, then closed once
+ * @RNBD_CLIENT_SESSION_CONNECTING: belongs to the process that connects it; others wait
+ * @RNBD_CLIENT_SESSION_READY: has users
+ * @RNBD_CLIENT_SESSION_CLOSING: belongs to the process that closes it; its name is still taken
+ * @RNBD_CLIENT_SESSION_GONE: out of the list
+ */
+enum rnbd_client_session_state {
+	RNBD_CLIENT_SESSION_CONNECTING,
+	RNBD_CLIENT_SESSION_READY,
+	RNBD_CLIENT_SESSION_CLOSING,
+	RNBD_CLIENT_SESSION_GONE,
+};
+
+/**
+ * struct rnbd_client_session - a session and the devices mapped over it
+ * @ref: waiters, users, and each disk, as its requests live in @tags
+ * @entry: in the list of sessions, under its lock, as are @state and @users
+ * @users: mappings; the last one closes the session
+ * @wait: somebody waits for a change of @state
+ * @id: in netlink
+ * @rtrs: transport; valid while READY and for the connecting and the closing process
+ * @tags: requests of all its disks; tag == slot
+ * @io_cons: interrupt driven connections of each path
+ * @poll_cons: polled ones
+ * @max_bytes: of one request, whatever the alignment of its pages
+ * @max_segments: of one request
+ * @version: protocol version agreed upon
+ * @lock: protects @devs, the states of devices and their openers
+ * @devs: of struct rnbd_client_dev
+ * @lost: how often the session was lost; moves under @lock
+ * @msg_lock: protects what follows
+ * @msgs: control messages in flight
+ * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
+ * @orphan_work: closes them
+ * @ctrl_base: first slot for control messages
+ * @ctrl_count: number of them
+ * @ctrl_busy: bitmap
+ * @closing: no message may be sent any more
+ * @msg_wait: somebody waits for a slot
+ */
+struct rnbd_client_session {
+	struct kref ref;
+	struct list_head entry;
+	enum rnbd_client_session_state state;
+	unsigned int users;
+	wait_queue_head_t wait;
+	char name[RTRS_NAME_MAX + 1];
+
+	u32 id;
+	struct rtrs_client_session *rtrs;
+	struct blk_mq_tag_set tags;
+	unsigned int io_cons;
+	unsigned int poll_cons;
+	u32 max_bytes;
+	u32 max_segments;
+	u8 version;
+
+	struct mutex lock;
+	struct list_head devs;
+	unsigned int lost;
+
+	spinlock_t msg_lock;
+	struct list_head msgs;
+	struct list_head orphans;
+	struct work_struct orphan_work;
+	u32 ctrl_base;
+	u32 ctrl_count;
+	unsigned long ctrl_busy;
+	bool closing;
+	wait_queue_head_t msg_wait;
+};
+
+/* Bits of struct rnbd_client_dev.flags */
+enum rnbd_client_dev_flag {
+	RNBD_CLIENT_DEV_OPEN,	/* device_id is good; set and cleared under session->lock */
+	RNBD_CLIENT_DEV_READY,	/* the mapping process has let go of it; the same */
+	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
+	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
+};
+
+/**
+ * struct rnbd_client_dev - a device of a server and its disk here
+ * @flags: enum rnbd_client_dev_flag; the I/O path looks at RNBD_CLIENT_DEV_OPEN
+ * @device_id: name of the device in messages
+ * @session: carries it
+ * @disk: NULL before it is made
+ * @state: changed under session->lock only
+ * @openers: of the disk, under session->lock
+ * @last_error: what made it disconnected
+ * @ref: the mapping itself, the disk, the kobject, whoever found it
+ * @id: in netlink
+ * @index: N of rnbdN
+ * @session_entry: in session->devs
+ * @kobj: directory "rnbd" of the disk
+ * @link: name in ctl/devices, NULL for none
+ * @info: what the server told
+ * @access_mode: enum rnbd_client_access, as asked of the server
+ * @timeout_ms: for control messages
+ * @path: name on the server
+ */
+struct rnbd_client_dev {
+	unsigned long flags;
+	u32 device_id;
+	struct rnbd_client_session *session;
+	struct gendisk *disk;
+
+	enum rnbd_client_dev_state state;
+	unsigned int openers;
+	int last_error;
+	struct kref ref;
+	u32 id;
+	int index;
+	struct list_head session_entry;
+	struct kobject kobj;
+	char *link;
+	struct rnbd_device_info info;
+	u8 access_mode;
+	unsigned int timeout_ms;
+	char name[RNBD_CLIENT_NAME_LEN];
+	char path[RNBD_PATH_LEN];
+};
+
+/**
+ * struct rnbd_client_io - the driver's part of a block request
+ * @status: result
+ * @msg: user message
+ * @sgl: session->max_segments entries
+ */
+struct rnbd_client_io {
+	blk_status_t status;
+	struct rnbd_msg_io msg;
+	struct scatterlist sgl[];
+};
+
+/* main.c */
+extern int rnbd_client_major;
+
+/*
+ * Maps a device: the one call behind sysfs and netlink. 0 and a reference to the device in *@out. Killable. The whole
+ * mapping counts as a use of the module, so that it cannot be unloaded. Process context.
+ */
+int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_ack *extack,
+		    struct rnbd_client_dev **out);
+
+/* session.c; process context */
+
+/* The session of args->name, made if need be, with one user more. Killable. */
+struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_map_args *args,
+						     struct netlink_ext_ack *extack);
+
+/* One user less; the last one closes the session before this returns. */
+void rnbd_client_session_leave(struct rnbd_client_session *session);
+void rnbd_client_session_get(struct rnbd_client_session *session);
+void rnbd_client_session_put(struct rnbd_client_session *session);
+int rnbd_client_session_init(void);
+void rnbd_client_session_exit(void);
+
+/* dev.c; process context */
+
+/* A device in state INIT, in all lists; takes over the user of @session. */
+struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *session,
+					       const struct rnbd_client_map_args *args,
+					       struct netlink_ext_ack *extack);
+/* Opens it on the server. Killable. */
+int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* INIT -> MAPPED; -ECONNABORTED where the session was lost since it was opened. */
+int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* Lets go of a device that is mapped: from here on others may unmap it. */
+int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* For the mapping process, when something failed: any state -> UNMAPPED. */
+void rnbd_client_dev_abort(struct rnbd_client_dev *dev);
+/* For an administrator: -> UNMAPPED. -EBUSY, -EALREADY; 0 and the caller must call rnbd_client_dev_remove(). */
+int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack);
+/* Takes a device down whatever it is made of; by the one who made the edge to UNMAPPED. */
+void rnbd_client_dev_remove(struct rnbd_client_dev *dev);
+/* The session was lost. */
+void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
+
+void rnbd_client_dev_get(struct rnbd_client_dev *dev);
+void rnbd_client_dev_put(struct rnbd_client_dev *dev);
+
+/* The one with the lowest id above @id, with a reference, or NULL. */
+struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
+int rnbd_client_dev_init(void);
+void rnbd_client_dev_exit(void);
+
+/* disk.c; process context */
+
+/* Makes the disk of a device that is open on the server; adds nothing yet. */
+int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* Shows it to the world. Reads the partition table, so the device must be MAPPED. */
+int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* Ends with all requests done. Idempotent. */
+void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
+
+/* queue.c */
+extern const struct blk_mq_ops rnbd_client_mq_ops;
+
+/* Sets up the requests of a session once its attributes are known. Process context. */
+int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
+
+/* msg.c; process context; killable, bounded by @timeout_ms */
+int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *info);
+int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id);
+void rnbd_client_msg_session_init(struct rnbd_client_session *session);
+/* Before rtrs_client_close(): lets nobody send any more. */
+void rnbd_client_msg_session_stop(struct rnbd_client_session *session);
+int rnbd_client_msg_init(void);
+void rnbd_client_msg_exit(void);
+
+/* sysfs.c; process context */
+int rnbd_client_sysfs_dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev);
+int rnbd_client_sysfs_init(void);
+void rnbd_client_sysfs_exit(void);
+
+/* nl.c */
+u32 rnbd_client_nl_new_id(void);
+
+/* The device was made, changed its state, went away. Any context but hard interrupts. */
+void rnbd_client_nl_created(struct rnbd_client_dev *dev);
+void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old);
+void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev);
+int rnbd_client_nl_init(void);
+void rnbd_client_nl_exit(void);
+
+#endif /* RNBD_CLIENT_H */

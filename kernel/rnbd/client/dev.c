@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Mapped devices: their lists, their states, how they come and go. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include "client.h"
+#include "trace.h"
+
+static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
+static DEFINE_XARRAY(devs);	/* by id */
+static DEFINE_IDA(indices);
+static struct kmem_cache *dev_cache;
+
+static void dev_release(struct kref *ref)
+{
+	struct rnbd_client_dev *dev = container_of(ref, struct rnbd_client_dev, ref);
+
+	if (dev->index >= 0)
+		ida_free(&indices, dev->index);
+	rnbd_client_session_put(dev->session);
+	kmem_cache_free(dev_cache, dev);
+	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
+	/* The exit of the module waits for this grace period before its text goes. */
+	module_put(THIS_MODULE);
+}
+
+void rnbd_client_dev_get(struct rnbd_client_dev *dev)
+{
+	kref_get(&dev->ref);
+}
+
+void rnbd_client_dev_put(struct rnbd_client_dev *dev)
+{
+	kref_put(&dev->ref, dev_release);
+}
+
+/* Whether the edge was made. Who makes the one to UNMAPPED removes the device. */
+static bool set_state(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state)
+{
+	enum rnbd_client_dev_state old = dev->state;
+
+	lockdep_assert_held(&dev->session->lock);
+	if (!rtrs_fsm_may(&rnbd_client_dev_fsm, old, state))
+		return false;
+	WRITE_ONCE(dev->state, state);
+	trace_rnbd_client_dev_state(dev->id, dev->index, old, state);
+	rnbd_client_nl_changed(dev, old);
+	return true;
+}
+
+static int check_duplicate(const struct rnbd_client_session *session, const char *path,
+			   struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_dev *dev;
+
+	lockdep_assert_held(&session->lock);
+	list_for_each_entry(dev, &session->devs, session_entry) {
+		if (strcmp(dev->path, path))
+			continue;
+		if (dev->state == RNBD_CLIENT_DEV_UNMAPPED)
+			return rtrs_fail(extack, -EEXIST, "%s is being unmapped", dev->name);
+		return rtrs_fail(extack, -EEXIST, "already mapped as %s", dev->name);
+	}
+	return 0;
+}
+
+/* Gives the device its number and puts it into the lists. */
+static int publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	int err;
+
+	lockdep_assert_held(&session->lock);
+	err = check_duplicate(session, dev->path, extack);
+	if (err)
+		return err;
+	dev->index = ida_alloc_max(&indices, RNBD_CLIENT_INDEX_MAX, GFP_KERNEL);
+	if (dev->index < 0)
+		return rtrs_fail(extack, dev->index, "no disk number is free");
+	snprintf(dev->name, sizeof(dev->name), "rnbd%d", dev->index);
+	dev->id = rnbd_client_nl_new_id();
+	mutex_lock(&devs_lock);
+	err = xa_insert(&devs, dev->id, dev, GFP_KERNEL);
+	mutex_unlock(&devs_lock);
+	if (err) {
+		ida_free(&indices, dev->index);
+		return err;
+	}
+	list_add_tail(&dev->session_entry, &session->devs);
+	rnbd_client_nl_created(dev);
+	return 0;
+}
+
+struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *session,
+					       const struct rnbd_client_map_args *args,
+					       struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_dev *dev;
+	int err;
+
+	dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&dev->ref);
+	dev->session = session;
+	dev->state = RNBD_CLIENT_DEV_INIT;
+	dev->access_mode = args->access_mode;
+	dev->timeout_ms = args->timeout_ms;
+	strscpy(dev->path, args->device_path, sizeof(dev->path));
+
+	__module_get(THIS_MODULE);
+	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_DEV);
+	rnbd_client_session_get(session);
+	mutex_lock(&session->lock);
+	err = publish(dev, extack);
+	mutex_unlock(&session->lock);
+	if (err) {
+		dev->index = -1;
+		rnbd_client_dev_put(dev);
+		return ERR_PTR(err);
+	}
+	return dev;
+}
+
+/* Why the server did not open it; the errno is the server's, or of the transport. */
+static int open_failed(const struct rnbd_client_dev *dev, int err, struct netlink_ext_ack *extack)
+{
+	switch (err) {
+	case -ENOENT:
+		return rtrs_fail(extack, err, "server has no device '%.28s' below its dev_search_path",
+				 dev->path);
+	case -ENOTBLK:
+		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", dev->path);
+	case -EPERM:
+		return rtrs_fail(extack, err, "another client has it open for writing");
+	case -EACCES:
+	case -EROFS:
+		return rtrs_fail(extack, err, "the server may not write to '%.40s'", dev->path);
+	case -EBUSY:
+		return rtrs_fail(extack, err, "on the server '%.40s' is in use", dev->path);
+	case -ENXIO:
+	case -ENODEV:
+		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", dev->path);
+	case -EINVAL:
+		return rtrs_fail(extack, err, "the server does not accept '%.40s'", dev->path);
+	case -ETIMEDOUT:
+		return rtrs_fail(extack, err, "the server did not answer within %u ms",
+				 dev->timeout_ms);
+	case -ECONNABORTED:
+		return rtrs_fail(extack, err, "the session is disconnected");
+	case -EINTR:
+		return rtrs_fail(extack, err, "interrupted");
+	case -ENOMEM:
+		return rtrs_fail(extack, err, "no memory, here or on the server");
+	default:
+		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", dev->path,
+				 err);
+	}
+}
+
+int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	struct rnbd_device_info info = {};
+	unsigned int lost;
+	int err;
+
+	mutex_lock(&session->lock);
+	lost = session->lost;
+	mutex_unlock(&session->lock);
+
+	err = rnbd_client_msg_open(dev, &info);
+	if (err)
+		return open_failed(dev, err, extack);
+
+	/* An id that the server gave before the session was lost means nothing any more. */
+	mutex_lock(&session->lock);
+	if (session->lost != lost) {
+		err = -ECONNABORTED;
+	} else {
+		dev->info = info;
+		dev->device_id = info.device_id;
+		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+	}
+	mutex_unlock(&session->lock);
+	return err ? open_failed(dev, err, extack) : 0;
+}
+
+int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	bool open;
+
+	mutex_lock(&session->lock);
+	open = test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+	if (open)
+		set_state(dev, RNBD_CLIENT_DEV_MAPPED);
+	mutex_unlock(&session->lock);
+	return open ? 0 : open_failed(dev, -ECONNABORTED, extack);
+}
+
+int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	int err = 0;
+
+	/* The lock keeps the uevents of this and of the loss of the session in order. */
+	mutex_lock(&session->lock);
+	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
+		set_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
+		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
+		pr_info("%s: mapped %s of session %s, %llu sectors\n", dev->name, dev->path,
+			session->name, dev->info.nsectors);
+	} else {
+		err = open_failed(dev, -ECONNABORTED, extack);
+	}
+	mutex_unlock(&session->lock);
+	return err;
+}
+
+int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	int err = 0;
+
+	mutex_lock(&session->lock);
+	if (dev->state == RNBD_CLIENT_DEV_UNMAPPED)
+		err = rtrs_fail(extack, -EALREADY, "%s is being unmapped", dev->name);
+	else if (!test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+		err = rtrs_fail(extack, -EBUSY, "%s is being mapped", dev->name);
+	else if (dev->openers && !force)
+		err = rtrs_fail(extack, -EBUSY, "%s is in use, opened %u times", dev->name,
+				dev->openers);
+	else
+		set_state(dev, RNBD_CLIENT_DEV_UNMAPPED);
+	mutex_unlock(&session->lock);
+	return err;
+}
+
+void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
+{
+	mutex_lock(&dev->session->lock);
+	set_state(dev, RNBD_CLIENT_DEV_UNMAPPED);
+	mutex_unlock(&dev->session->lock);
+	rnbd_client_dev_remove(dev);
+}
+
+/*
+ * Who may still run: readers of sysfs (waited for there), openers of the disk (they
+ * get -EIO from now on), requests (del_gendisk() waits for them, and the
+ * transport ends them), rnbd_client_dev_lost() (sees UNMAPPED, touches the OPEN
+ * bit only), netlink with a reference. In that order they are shut out.
+ */
+void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
+{
+	struct rnbd_client_session *session = dev->session;
+	int err = 0;
+
+	rnbd_client_sysfs_dev_remove(dev);
+	rnbd_client_disk_remove(dev);
+	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+		err = rnbd_client_msg_close(dev, dev->device_id);
+	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+		pr_info("%s: unmapped\n", dev->name);
+	if (err && err != -ECONNABORTED)
+		pr_warn_ratelimited("%s: session %s: CLOSE of %s: %pe\n", dev->name, session->name,
+				    dev->path, ERR_PTR(err));
+
+	mutex_lock(&session->lock);
+	list_del(&dev->session_entry);
+	mutex_lock(&devs_lock);
+	xa_erase(&devs, dev->id);
+	mutex_unlock(&devs_lock);
+	mutex_unlock(&session->lock);
+	rnbd_client_nl_destroyed(dev);
+
+	/* The device may go first: the user counts for the session, too. */
+	rnbd_client_dev_put(dev);
+	rnbd_client_session_leave(session);
+}
+
+void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
+{
+	struct rnbd_client_dev *dev;
+
+	mutex_lock(&session->lock);
+	session->lost++;
+	list_for_each_entry(dev, &session->devs, session_entry) {
+		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+		dev->last_error = err;
+		if (!set_state(dev, RNBD_CLIENT_DEV_DISCONNECTED))
+			continue;
+		pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name, ERR_PTR(err));
+		if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+			kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
+	}
+	mutex_unlock(&session->lock);
+}
+
+struct rnbd_client_dev *rnbd_client_dev_next(u32 id)
+{
+	struct rnbd_client_dev *dev;
+	unsigned long index = id;
+
+	mutex_lock(&devs_lock);
+	dev = xa_find_after(&devs, &index, U32_MAX, XA_PRESENT);
+	if (dev)
+		rnbd_client_dev_get(dev);
+	mutex_unlock(&devs_lock);
+	return dev;
+}
+
+int __init rnbd_client_dev_init(void)
+{
+	dev_cache = kmem_cache_create("rnbd_client_dev", sizeof(struct rnbd_client_dev), 0,
+				      SLAB_HWCACHE_ALIGN, NULL);
+	return dev_cache ? 0 : -ENOMEM;
+}
+
+void rnbd_client_dev_exit(void)
+{
+	kmem_cache_destroy(dev_cache);
+	ida_destroy(&indices);
+}

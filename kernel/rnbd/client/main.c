@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rnbd-client: what a mapping is made of, in order; the module's init and exit. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blkdev.h>
+#include <linux/module.h>
+#include "client.h"
+
+int rnbd_client_major;
+
+static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = rnbd_client_dev_open(dev, extack);
+	if (err)
+		return err;
+	err = rnbd_client_disk_create(dev, extack);
+	if (err)
+		return err;
+	err = rnbd_client_dev_mapped(dev, extack);
+	if (err)
+		return err;
+	err = rnbd_client_disk_add(dev, extack);
+	if (err)
+		return err;
+	err = rnbd_client_sysfs_dev_add(dev, extack);
+	if (err)
+		return err;
+	return rnbd_client_dev_ready(dev, extack);
+}
+
+static struct rnbd_client_dev *map(const struct rnbd_client_map_args *args,
+				   struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+	struct rnbd_client_dev *dev;
+	int err;
+
+	session = rnbd_client_session_join(args, extack);
+	if (IS_ERR(session))
+		return ERR_CAST(session);
+	dev = rnbd_client_dev_create(session, args, extack);
+	if (IS_ERR(dev)) {
+		rnbd_client_session_leave(session);
+		return dev;
+	}
+	/* The caller's. Once it is ready, others may unmap it. */
+	rnbd_client_dev_get(dev);
+	err = map_dev(dev, extack);
+	if (err) {
+		rnbd_client_dev_abort(dev);
+		rnbd_client_dev_put(dev);
+		return ERR_PTR(err);
+	}
+	return dev;
+}
+
+int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_ack *extack,
+		    struct rnbd_client_dev **out)
+{
+	struct rnbd_client_dev *dev;
+
+	/* From its start a mapping uses the module; later the device does, until it is unmapped. */
+	if (!try_module_get(THIS_MODULE))
+		return rtrs_fail(extack, -ENODEV, "rnbd-client is being unloaded");
+	dev = map(args, extack);
+	module_put(THIS_MODULE);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	*out = dev;
+	return 0;
+}
+
+static int __init rnbd_client_init(void)
+{
+	int err;
+
+	err = rnbd_client_session_init();
+	if (err)
+		return err;
+	err = rnbd_client_dev_init();
+	if (err)
+		goto err_session;
+	err = rnbd_client_msg_init();
+	if (err)
+		goto err_dev;
+	rnbd_client_major = register_blkdev(0, "rnbd");
+	if (rnbd_client_major < 0) {
+		err = rnbd_client_major;
+		goto err_msg;
+	}
+	err = rnbd_client_nl_init();
+	if (err)
+		goto err_blkdev;
+	err = rnbd_client_sysfs_init();
+	if (err)
+		goto err_nl;
+	return 0;
+
+err_nl:
+	rnbd_client_nl_exit();
+err_blkdev:
+	unregister_blkdev(rnbd_client_major, "rnbd");
+err_msg:
+	rnbd_client_msg_exit();
+err_dev:
+	rnbd_client_dev_exit();
+err_session:
+	rnbd_client_session_exit();
+	return err;
+}
+
+/* Each mapping, and each opener of a disk, pins the module: nothing is mapped here. */
+static void __exit rnbd_client_exit(void)
+{
+	rnbd_client_sysfs_exit();
+	rnbd_client_nl_exit();
+	unregister_blkdev(rnbd_client_major, "rnbd");
+	rcu_barrier();
+	rnbd_client_msg_exit();
+	rnbd_client_dev_exit();
+	rnbd_client_session_exit();
+}
+
+module_init(rnbd_client_init);
+module_exit(rnbd_client_exit);
+
+MODULE_DESCRIPTION("RDMA network block device: client");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parser of what is written to map_device. Pure: the unit tests build it on the host. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "map-args.h"
+
+#define NUMBER_LEN	24	/* digits of a number, leading zeros included */
+#define NAME_ACCEPTED	255	/* one byte more than is kept, as users of the interface know it */
+
+static const char *const access_mode_name[] = { "ro", "rw", "migration" };
+
+/**
+ * struct option - one "name=value" of the text, pointing into it
+ * @name: not terminated
+ * @name_len: bytes
+ * @value: not terminated
+ * @value_len: bytes, not 0
+ */
+struct option {
+	const char *name;
+	size_t name_len;
+	const char *value;
+	size_t value_len;
+};
+
+static bool is_white(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool equals(const char *str, size_t len, const char *word)
+{
+	return len == strlen(word) && !memcmp(str, word, len);
+}
+
+static int parse_name(const struct option *opt, char *out, size_t size)
+{
+	size_t len = opt->value_len;
+
+	if (len > NAME_ACCEPTED)
+		return -EINVAL;
+	if (len > size - 1)
+		len = size - 1;
+	memcpy(out, opt->value, len);
+	out[len] = '\0';
+	return 0;
+}
+
+/* C syntax. Sign and digits only, as kstrto*() would take a new line, too. */
+static int parse_number(const struct option *opt, int min, int max, int *out)
+{
+	char buf[NUMBER_LEN + 1];
+	int n;
+
+	if (opt->value_len > NUMBER_LEN || is_white(opt->value[opt->value_len - 1]))
+		return -EINVAL;
+	memcpy(buf, opt->value, opt->value_len);
+	buf[opt->value_len] = '\0';
+	if (kstrtoint(buf, 0, &n) || n < min || n > max)
+		return -EINVAL;
+	*out = n;
+	return 0;
+}
+
+static int parse_access_mode(const struct option *opt, u8 *out)
+{
+	u8 mode;
+
+	for (mode = 0; mode <= RNBD_WIRE_ACCESS_MAX; mode++) {
+		if (equals(opt->value, opt->value_len, access_mode_name[mode])) {
+			*out = mode;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_path(const struct option *opt, struct rnbd_client_map_args *args)
+{
+	int err;
+
+	if (args->path_count == RNBD_CLIENT_PATHS_MAX)
+		return -ENOMEM;
+	/* The port is known at the end of the text only. */
+	err = rtrs_addr_parse_path(opt->value, opt->value_len, 0, &args->path[args->path_count]);
+	if (!err)
+		args->path_count++;
+	return err;
+}
+
+static int parse_option(const struct option *opt, int cpus, int *port,
+			struct rnbd_client_map_args *args)
+{
+	int err, n;
+
+	if (equals(opt->name, opt->name_len, "sessname"))
+		return parse_name(opt, args->session, sizeof(args->session));
+	if (equals(opt->name, opt->name_len, "device_path"))
+		return parse_name(opt, args->device_path, sizeof(args->device_path));
+	if (equals(opt->name, opt->name_len, "path"))
+		return parse_path(opt, args);
+	if (equals(opt->name, opt->name_len, "dest_port"))
+		return parse_number(opt, 0, 65535, port);
+	if (equals(opt->name, opt->name_len, "access_mode"))
+		return parse_access_mode(opt, &args->access_mode);
+	if (equals(opt->name, opt->name_len, "nr_poll_queues")) {
+		err = parse_number(opt, -1, cpus, &n);
+		if (!err)
+			args->poll_queues = n < 0 ? cpus : n;
+		return err;
+	}
+	return -EINVAL;
+}
+
+void rnbd_client_map_args_init(struct rnbd_client_map_args *args)
+{
+	memset(args, 0, sizeof(*args));
+	args->access_mode = 1;
+	args->timeout_ms = RNBD_CLIENT_TIMEOUT_MS;
+}
+
+/* The word at *pos, split at its first '='; moves *pos behind it. */
+static int next_option(const char **pos, const char *end, struct option *opt)
+{
+	const char *word = *pos, *stop, *eq;
+
+	stop = memchr(word, ' ', end - word);
+	if (!stop)
+		stop = end;
+	eq = memchr(word, '=', stop - word);
+	if (!eq || eq + 1 == stop)
+		return -EINVAL;
+	*opt = (struct option){ word, eq - word, eq + 1, stop - eq - 1 };
+	*pos = stop;
+	return 0;
+}
+
+int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
+			       struct rnbd_client_map_args *args)
+{
+	const char *pos = text, *end = text + strnlen(text, len);
+	int port = RNBD_CLIENT_PORT_DEFAULT;
+	unsigned int i;
+	int err;
+
+	rnbd_client_map_args_init(args);
+	while (pos < end && is_white(*pos))
+		pos++;
+	while (end > pos && is_white(end[-1]))
+		end--;
+
+	while (pos < end) {
+		struct option opt;
+
+		if (*pos == ' ') {
+			pos++;
+			continue;
+		}
+		err = next_option(&pos, end, &opt);
+		if (!err)
+			err = parse_option(&opt, cpus, &port, args);
+		if (err)
+			return err;
+	}
+	if (!args->session[0] || !args->device_path[0])
+		return -EINVAL;
+	for (i = 0; i < args->path_count; i++)
+		rtrs_addr_set_port(&args->path[i].dst, port);
+	return 0;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control messages: asked in a process, answered by the server, waited for with a
+ * time-out. A message outlives a waiter that gave up: its slot and its buffers
+ * belong to the transport until it is done. An OPEN which then succeeds is
+ * followed by a CLOSE. Messages about one device go out one after the other, so
+ * that a late CLOSE never hits what a later OPEN has opened.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include "client.h"
+
+/**
+ * struct rnbd_client_msg - a control message and its answer
+ * @ref: of the waiter and of the transport
+ * @session: alive until the message is done
+ * @entry: in session->msgs or session->orphans, under session->msg_lock
+ * @slot: on the wire
+ * @type: enum rnbd_msg_type
+ * @waiting: somebody takes the answer; under session->msg_lock
+ * @finished: @err and @rsp are good; under session->msg_lock
+ * @err: result
+ * @done: for the waiter
+ * @path: device that it is about, or empty
+ * @usr: what is sent
+ * @usr_len: bytes of it
+ * @rsp_len: bytes of @rsp, 0 for none
+ * @sg: @rsp
+ * @rsp: the answer; the RDMA device writes to it
+ */
+struct rnbd_client_msg {
+	struct kref ref;
+	struct rnbd_client_session *session;
+	struct list_head entry;
+	u32 slot;
+	enum rnbd_msg_type type;
+	bool waiting;
+	bool finished;
+	int err;
+	struct completion done;
+	char path[RNBD_PATH_LEN];
+	union {
+		struct rnbd_msg_sess_info sess_info;
+		struct rnbd_msg_open open;
+		struct rnbd_msg_close close;
+	} usr;
+	u32 usr_len;
+	u32 rsp_len;
+	struct scatterlist sg;
+	union {
+		struct rnbd_msg_sess_info sess_info;
+		struct rnbd_msg_open_rsp open;
+	} rsp ____cacheline_aligned;
+};
+
+static struct kmem_cache *msg_cache;
+
+static void msg_release(struct kref *ref)
+{
+	struct rnbd_client_msg *msg = container_of(ref, struct rnbd_client_msg, ref);
+
+	kmem_cache_free(msg_cache, msg);
+	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_MSG);
+}
+
+static void msg_put(struct rnbd_client_msg *msg)
+{
+	kref_put(&msg->ref, msg_release);
+}
+
+static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
+					 enum rnbd_msg_type type, const char *path)
+{
+	struct rnbd_client_msg *msg = kmem_cache_zalloc(msg_cache, GFP_KERNEL);
+
+	if (!msg)
+		return NULL;
+	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_MSG);
+	kref_init(&msg->ref);
+	msg->session = session;
+	msg->type = type;
+	msg->waiting = true;
+	init_completion(&msg->done);
+	if (path)
+		strscpy(msg->path, path, sizeof(msg->path));
+	return msg;
+}
+
+/* A slot for @msg; none while another message about its device is in flight. */
+static bool take_slot(struct rnbd_client_msg *msg)
+{
+	struct rnbd_client_session *session = msg->session;
+	struct rnbd_client_msg *other;
+	bool taken = false;
+	unsigned long bit;
+
+	spin_lock_irq(&session->msg_lock);
+	if (msg->path[0]) {
+		list_for_each_entry(other, &session->msgs, entry)
+			if (!strcmp(other->path, msg->path))
+				goto unlock;
+		list_for_each_entry(other, &session->orphans, entry)
+			if (!strcmp(other->path, msg->path))
+				goto unlock;
+	}
+	bit = find_first_zero_bit(&session->ctrl_busy, session->ctrl_count);
+	if (bit < session->ctrl_count) {
+		__set_bit(bit, &session->ctrl_busy);
+		msg->slot = session->ctrl_base + bit;
+		list_add_tail(&msg->entry, &session->msgs);
+		taken = true;
+	}
+unlock:
+	spin_unlock_irq(&session->msg_lock);
+	return taken;
+}
+
+/* The end of a message: slot and list entry go. Under session->msg_lock. */
+static void finish(struct rnbd_client_msg *msg, int err)
+{
+	struct rnbd_client_session *session = msg->session;
+
+	lockdep_assert_held(&session->msg_lock);
+	msg->err = err;
+	msg->finished = true;
+	list_del(&msg->entry);
+	__clear_bit(msg->slot - session->ctrl_base, &session->ctrl_busy);
+	wake_up_all(&session->msg_wait);
+}
+
+/* Softirq or process context. */
+static void msg_done(void *priv, int err)
+{
+	struct rnbd_client_msg *msg = priv;
+	struct rnbd_client_session *session = msg->session;
+	unsigned long flags;
+	bool orphan;
+
+	spin_lock_irqsave(&session->msg_lock, flags);
+	orphan = !msg->waiting && !err && msg->type == RNBD_MSG_OPEN && !session->closing;
+	if (orphan) {
+		list_move_tail(&msg->entry, &session->orphans);
+		schedule_work(&session->orphan_work);
+	} else {
+		finish(msg, err);
+		complete(&msg->done);
+	}
+	spin_unlock_irqrestore(&session->msg_lock, flags);
+	if (!orphan)
+		msg_put(msg);
+}
+
+/* Takes over a reference. 0: msg_done() will be called, else it has been ended. */
+static int msg_submit(struct rnbd_client_msg *msg)
+{
+	struct rtrs_client_request req = {
+		.slot = msg->slot,
+		.con = RTRS_CLIENT_CON_SERVICE,
+		.is_read = msg->rsp_len,
+		.usr = &msg->usr,
+		.usr_len = msg->usr_len,
+		.data_len = msg->rsp_len,
+		.done = msg_done,
+		.priv = msg,
+	};
+	int err;
+
+	if (msg->rsp_len) {
+		sg_init_one(&msg->sg, &msg->rsp, msg->rsp_len);
+		req.sgl = &msg->sg;
+		req.sg_count = 1;
+	}
+	err = rtrs_client_submit(msg->session->rtrs, &req);
+	if (err) {
+		spin_lock_irq(&msg->session->msg_lock);
+		finish(msg, err);
+		spin_unlock_irq(&msg->session->msg_lock);
+		msg_put(msg);
+	}
+	return err;
+}
+
+/* An OPEN that nobody waited for any more becomes a CLOSE in the same slot. */
+static void orphan_work(struct work_struct *work)
+{
+	struct rnbd_client_session *session =
+		container_of(work, struct rnbd_client_session, orphan_work);
+	struct rnbd_client_msg *msg;
+
+	spin_lock_irq(&session->msg_lock);
+	while (!list_empty(&session->orphans)) {
+		msg = list_first_entry(&session->orphans, struct rnbd_client_msg, entry);
+		list_move_tail(&msg->entry, &session->msgs);
+		if (session->closing) {
+			finish(msg, -ECONNABORTED);
+			msg_put(msg);
+			continue;
+		}
+		spin_unlock_irq(&session->msg_lock);
+
+		msg->type = RNBD_MSG_CLOSE;
+		rnbd_close_pack(&msg->usr.close, rnbd_get_le32(&msg->rsp.open.device_id));
+		msg->usr_len = sizeof(msg->usr.close);
+		msg->rsp_len = 0;
+		msg_submit(msg);
+
+		spin_lock_irq(&session->msg_lock);
+	}
+	spin_unlock_irq(&session->msg_lock);
+}
+
+/* Sends a message and waits for its answer. The caller keeps its reference. */
+static int msg_run(struct rnbd_client_msg *msg, unsigned int timeout_ms)
+{
+	struct rnbd_client_session *session = msg->session;
+	unsigned long limit = msecs_to_jiffies(timeout_ms);
+	bool finished;
+	long left;
+	int err;
+
+	left = wait_event_killable_timeout(session->msg_wait, take_slot(msg), limit);
+	if (left <= 0)
+		return left ? -EINTR : -ETIMEDOUT;
+	kref_get(&msg->ref);
+	err = msg_submit(msg);
+	if (err)
+		return err;
+	left = wait_for_completion_killable_timeout(&msg->done, limit);
+
+	spin_lock_irq(&session->msg_lock);
+	msg->waiting = false;
+	finished = msg->finished;
+	spin_unlock_irq(&session->msg_lock);
+	if (finished)
+		return msg->err;
+	return left ? -EINTR : -ETIMEDOUT;
+}
+
+int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms)
+{
+	struct rnbd_client_msg *msg = msg_alloc(session, RNBD_MSG_SESS_INFO, NULL);
+	int err;
+
+	if (!msg)
+		return -ENOMEM;
+	rnbd_sess_info_pack(&msg->usr.sess_info, RNBD_MSG_SESS_INFO, RNBD_VERSION_MAJOR);
+	msg->usr_len = sizeof(msg->usr.sess_info);
+	msg->rsp_len = sizeof(msg->rsp.sess_info);
+	err = msg_run(msg, timeout_ms);
+	if (!err)
+		err = rnbd_sess_info_parse(&msg->rsp.sess_info, msg->rsp_len, &session->version);
+	msg_put(msg);
+	return err;
+}
+
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *info)
+{
+	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_OPEN, dev->path);
+	int err;
+
+	if (!msg)
+		return -ENOMEM;
+	rnbd_open_pack(&msg->usr.open, dev->path, dev->access_mode);
+	msg->usr_len = sizeof(msg->usr.open);
+	msg->rsp_len = sizeof(msg->rsp.open);
+	err = msg_run(msg, dev->timeout_ms);
+	if (!err) {
+		err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
+		if (err) {
+			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
+					    dev->session->name, dev->path);
+			rnbd_client_msg_close(dev, rnbd_get_le32(&msg->rsp.open.device_id));
+		}
+	}
+	msg_put(msg);
+	return err;
+}
+
+int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id)
+{
+	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_CLOSE, dev->path);
+	int err;
+
+	if (!msg)
+		return -ENOMEM;
+	rnbd_close_pack(&msg->usr.close, device_id);
+	msg->usr_len = sizeof(msg->usr.close);
+	err = msg_run(msg, dev->timeout_ms);
+	msg_put(msg);
+	return err;
+}
+
+void rnbd_client_msg_session_init(struct rnbd_client_session *session)
+{
+	spin_lock_init(&session->msg_lock);
+	INIT_LIST_HEAD(&session->msgs);
+	INIT_LIST_HEAD(&session->orphans);
+	INIT_WORK(&session->orphan_work, orphan_work);
+	init_waitqueue_head(&session->msg_wait);
+}
+
+void rnbd_client_msg_session_stop(struct rnbd_client_session *session)
+{
+	spin_lock_irq(&session->msg_lock);
+	session->closing = true;
+	spin_unlock_irq(&session->msg_lock);
+	/* What is left in the list is ended by the work itself; msg_done() adds no more. */
+	flush_work(&session->orphan_work);
+}
+
+int __init rnbd_client_msg_init(void)
+{
+	msg_cache = kmem_cache_create("rnbd_client_msg", sizeof(struct rnbd_client_msg), 0,
+				      SLAB_HWCACHE_ALIGN, NULL);
+	return msg_cache ? 0 : -ENOMEM;
+}
+
+void rnbd_client_msg_exit(void)
+{
+	kmem_cache_destroy(msg_cache);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: devices, map and unmap, events. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/build_bug.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rtrs/nl.h>
+#include "client.h"
+
+static_assert(RNBD_CLIENT_DEV_INIT == (int)RNBD_DEVICE_STATE_INIT);
+static_assert(RNBD_CLIENT_DEV_MAPPED == (int)RNBD_DEVICE_STATE_MAPPED);
+static_assert(RNBD_CLIENT_DEV_DISCONNECTED == (int)RNBD_DEVICE_STATE_DISCONNECTED);
+static_assert(RNBD_CLIENT_DEV_UNMAPPED == (int)RNBD_DEVICE_STATE_UNMAPPED);
+static_assert(RNBD_CLIENT_ACCESS_RO == (int)RNBD_ACCESS_MODE_RO);
+static_assert(RNBD_CLIENT_ACCESS_RW == (int)RNBD_ACCESS_MODE_RW);
+static_assert(RNBD_CLIENT_ACCESS_MIGRATION == (int)RNBD_ACCESS_MODE_MIGRATION);
+static_assert(RTRS_CLIENT_ROUND_ROBIN == (int)RNBD_MP_POLICY_ROUND_ROBIN);
+static_assert(RTRS_CLIENT_MIN_INFLIGHT == (int)RNBD_MP_POLICY_MIN_INFLIGHT);
+static_assert(RTRS_CLIENT_MIN_LATENCY == (int)RNBD_MP_POLICY_MIN_LATENCY);
+
+#define POLL_QUEUES_ALL	U32_MAX	/* one per CPU, as -1 in sysfs */
+
+u32 rnbd_client_nl_new_id(void)
+{
+	return rtrs_nl_new_id();
+}
+
+/* Who the device is: all that is known of it from the start. */
+static int put_identity(struct sk_buff *msg, const struct rnbd_client_dev *dev)
+{
+	const struct rnbd_client_session *session = dev->session;
+
+	return nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id) ?:
+	       nla_put_string(msg, RNBD_A_DEVICE_NAME, dev->name) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_MAJOR, rnbd_client_major) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_MINOR, dev->index << RNBD_CLIENT_MINOR_SHIFT) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_SESSION_ID, session->id) ?:
+	       nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, session->name) ?:
+	       nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, dev->path) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_ACCESS_MODE, dev->access_mode);
+}
+
+/* What the server told of it, once it was opened. */
+static int put_info(struct sk_buff *msg, const struct rnbd_client_dev *dev)
+{
+	const struct rnbd_device_info *info = &dev->info;
+
+	if (!info->logical_block_size)
+		return 0;
+	return nla_put_u64_64bit(msg, RNBD_A_DEVICE_SIZE_BYTES, info->nsectors << RNBD_SECTOR_SHIFT,
+				 RNBD_A_DEVICE_PAD) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_LOGICAL_BLOCK_BYTES, info->logical_block_size) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_PHYSICAL_BLOCK_BYTES, info->physical_block_size) ?:
+	       nla_put_u8(msg, RNBD_A_DEVICE_WRITE_CACHE, info->writeback) ?:
+	       nla_put_u8(msg, RNBD_A_DEVICE_FUA, info->fua);
+}
+
+static int put_dev(struct sk_buff *msg, const struct rnbd_client_dev *dev)
+{
+	const struct rnbd_client_session *session = dev->session;
+
+	return put_identity(msg, dev) ?:
+	       put_info(msg, dev) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_STATE, READ_ONCE(dev->state)) ?:
+	       nla_put_u8(msg, RNBD_A_DEVICE_READ_ONLY,
+			  dev->access_mode == RNBD_CLIENT_ACCESS_RO) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_POLL_QUEUES, session->poll_cons) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_HW_QUEUES, session->tags.nr_hw_queues) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_OPEN_COUNT, READ_ONCE(dev->openers)) ?:
+	       nla_put_s32(msg, RNBD_A_DEVICE_LAST_ERROR, READ_ONCE(dev->last_error)) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_GENERATION, rtrs_nl_generation());
+}
+
+/* @old: state before a change, else negative */
+static void event(const struct rnbd_client_dev *dev, enum rnbd_event event, int old)
+{
+	struct sk_buff *msg;
+	void *hdr;
+
+	msg = rtrs_nl_event_begin(RNBD_CMD_DEVICE_NTF, &hdr);
+	if (!msg)
+		return;
+	if (put_dev(msg, dev) || nla_put_u32(msg, RNBD_A_DEVICE_EVENT, event) ||
+	    (old >= 0 && nla_put_u32(msg, RNBD_A_DEVICE_OLD_STATE, old)))
+		nlmsg_free(msg);
+	else
+		rtrs_nl_event_send(msg, hdr, RNBD_CMD_DEVICE_NTF);
+}
+
+void rnbd_client_nl_created(struct rnbd_client_dev *dev)
+{
+	event(dev, RNBD_EVENT_CREATE, -1);
+}
+
+void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old)
+{
+	event(dev, RNBD_EVENT_CHANGE, old);
+}
+
+void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev)
+{
+	event(dev, RNBD_EVENT_DESTROY, -1);
+}
+
+static bool is_string(const struct nlattr *attr, const char *str)
+{
+	return !attr || !nla_strcmp(attr, str);
+}
+
+static bool is_u32(const struct nlattr *attr, u32 value)
+{
+	return !attr || nla_get_u32(attr) == value;
+}
+
+/* Whether all that @attrs say is true of @dev. */
+static bool matches(const struct rnbd_client_dev *dev, struct nlattr **attrs)
+{
+	return !attrs || (is_u32(attrs[RNBD_A_DEVICE_ID], dev->id) &&
+			  is_string(attrs[RNBD_A_DEVICE_NAME], dev->name) &&
+			  is_u32(attrs[RNBD_A_DEVICE_SESSION_ID], dev->session->id) &&
+			  is_string(attrs[RNBD_A_DEVICE_SESSION_NAME], dev->session->name) &&
+			  is_string(attrs[RNBD_A_DEVICE_DEVICE_PATH], dev->path));
+}
+
+/*
+ * The device of a request, with a reference: by id, by name, or by session and
+ * path. What else the request says must be true as well.
+ */
+static struct rnbd_client_dev *find_dev(struct genl_info *info, bool by_path)
+{
+	struct nlattr **attrs = info->attrs;
+	struct rnbd_client_dev *dev;
+	u32 id = 0;
+
+	if (!attrs[RNBD_A_DEVICE_ID] && !attrs[RNBD_A_DEVICE_NAME] &&
+	    !(by_path && attrs[RNBD_A_DEVICE_DEVICE_PATH] &&
+	      (attrs[RNBD_A_DEVICE_SESSION_ID] || attrs[RNBD_A_DEVICE_SESSION_NAME]))) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, RNBD_A_DEVICE_NAME);
+		return ERR_PTR(rtrs_fail(info->extack, -EINVAL, "which device is meant?"));
+	}
+	while ((dev = rnbd_client_dev_next(id))) {
+		if (by_path ? matches(dev, attrs) :
+			      is_u32(attrs[RNBD_A_DEVICE_ID], dev->id) &&
+			      is_string(attrs[RNBD_A_DEVICE_NAME], dev->name))
+			return dev;
+		id = dev->id;
+		rnbd_client_dev_put(dev);
+	}
+	NL_SET_BAD_ATTR(info->extack, attrs[RNBD_A_DEVICE_ID] ?: attrs[RNBD_A_DEVICE_NAME] ?:
+				      attrs[RNBD_A_DEVICE_DEVICE_PATH]);
+	return ERR_PTR(rtrs_fail(info->extack, -ENOENT, "no such device is mapped"));
+}
+
+static int device_get(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rnbd_client_dev *dev = find_dev(info, true);
+	int err;
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	err = put_dev(msg, dev);
+	rnbd_client_dev_put(dev);
+	return err;
+}
+
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct rnbd_client_dev *dev)
+{
+	void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_DEVICE_GET);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = put_dev(skb, dev);
+	if (err)
+		genlmsg_cancel(skb, hdr);
+	else
+		rtrs_nl_dump_end(skb, cb, hdr);
+	return err;
+}
+
+static int device_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		       u32 *cursor)
+{
+	struct rnbd_client_dev *dev;
+	int err = 0;
+
+	while (!err && (dev = rnbd_client_dev_next(*cursor))) {
+		if (matches(dev, attrs))
+			err = dump_one(skb, cb, dev);
+		if (!err)
+			*cursor = dev->id;
+		rnbd_client_dev_put(dev);
+	}
+	return err;
+}
+
+static int get_path(struct nlattr *attr, struct rtrs_path_addr *path, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[RNBD_A_PATH_SPEC_MAX + 1];
+	int err;
+
+	/* The policy of the command has looked at the inside as well. */
+	err = nla_parse_nested(tb, RNBD_A_PATH_SPEC_MAX, attr, NULL, extack);
+	if (err)
+		return err;
+	memset(path, 0, sizeof(*path));
+	if (!tb[RNBD_A_PATH_SPEC_SERVER_ADDR]) {
+		NL_SET_ERR_ATTR_MISS(extack, attr, RNBD_A_PATH_SPEC_SERVER_ADDR);
+		return rtrs_fail(extack, -EINVAL, "a path needs the address of the server");
+	}
+	err = rtrs_nl_get_addr(tb[RNBD_A_PATH_SPEC_SERVER_ADDR], &path->dst, extack);
+	if (err)
+		return err;
+	if (!rtrs_addr_port(&path->dst))
+		rtrs_addr_set_port(&path->dst, RNBD_CLIENT_PORT_DEFAULT);
+	if (!tb[RNBD_A_PATH_SPEC_CLIENT_ADDR])
+		return 0;
+	err = rtrs_nl_get_addr(tb[RNBD_A_PATH_SPEC_CLIENT_ADDR], &path->src, extack);
+	if (err)
+		return err;
+	rtrs_addr_set_port(&path->src, 0);
+	if (path->src.ss_family != path->dst.ss_family) {
+		NL_SET_BAD_ATTR(extack, tb[RNBD_A_PATH_SPEC_CLIENT_ADDR]);
+		return rtrs_fail(extack, -EINVAL, "the addresses of a path are of two families");
+	}
+	return 0;
+}
+
+static int get_paths(struct genl_info *info, struct rnbd_client_map_args *args)
+{
+	struct nlattr *attr;
+	int rem, err;
+
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem) {
+		if (nla_type(attr) != RNBD_A_DEVICE_PATH)
+			continue;
+		if (args->path_count == RNBD_CLIENT_PATHS_MAX) {
+			NL_SET_BAD_ATTR(info->extack, attr);
+			return rtrs_fail(info->extack, -EINVAL, "more than %u paths",
+					 RNBD_CLIENT_PATHS_MAX);
+		}
+		err = get_path(attr, &args->path[args->path_count], info->extack);
+		if (err)
+			return err;
+		args->path_count++;
+	}
+	return 0;
+}
+
+static int get_poll_queues(struct genl_info *info, struct rnbd_client_map_args *args)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_POLL_QUEUES];
+
+	if (!attr)
+		return 0;
+	args->poll_queues = nla_get_u32(attr);
+	if (args->poll_queues == POLL_QUEUES_ALL)
+		args->poll_queues = nr_cpu_ids;
+	if (args->poll_queues <= nr_cpu_ids)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, attr);
+	return rtrs_fail(info->extack, -EINVAL, "more poll queues than the %u CPUs", nr_cpu_ids);
+}
+
+static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
+{
+	struct nlattr **attrs = info->attrs;
+	int err;
+
+	rnbd_client_map_args_init(args);
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_DEVICE_SESSION_NAME))
+		return rtrs_fail(info->extack, -EINVAL, "a map needs the name of a session");
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_DEVICE_DEVICE_PATH))
+		return rtrs_fail(info->extack, -EINVAL, "a map needs the path of a device");
+	nla_strscpy(args->session, attrs[RNBD_A_DEVICE_SESSION_NAME], sizeof(args->session));
+	nla_strscpy(args->device_path, attrs[RNBD_A_DEVICE_DEVICE_PATH], sizeof(args->device_path));
+	if (attrs[RNBD_A_DEVICE_ACCESS_MODE])
+		args->access_mode = nla_get_u32(attrs[RNBD_A_DEVICE_ACCESS_MODE]);
+	if (attrs[RNBD_A_DEVICE_CONNECTIONS])
+		args->connections = nla_get_u32(attrs[RNBD_A_DEVICE_CONNECTIONS]);
+	if (attrs[RNBD_A_DEVICE_MP_POLICY])
+		args->policy = nla_get_u32(attrs[RNBD_A_DEVICE_MP_POLICY]);
+	if (attrs[RNBD_A_DEVICE_TIMEOUT_MS])
+		args->timeout_ms = nla_get_u32(attrs[RNBD_A_DEVICE_TIMEOUT_MS]);
+	err = get_poll_queues(info, args);
+	return err ?: get_paths(info, args);
+}
+
+/* The attribute that a failed map is to be blamed on, if there is one. */
+static const struct nlattr *to_blame(struct nlattr **attrs, int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENOTBLK:
+	case -EEXIST:
+		return attrs[RNBD_A_DEVICE_DEVICE_PATH];
+	case -EPERM:
+	case -EACCES:
+	case -EROFS:
+		return attrs[RNBD_A_DEVICE_ACCESS_MODE] ?: attrs[RNBD_A_DEVICE_DEVICE_PATH];
+	case -ENXIO:
+		return attrs[RNBD_A_DEVICE_SESSION_NAME];
+	case -EHOSTUNREACH:
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -ENODEV:
+		return attrs[RNBD_A_DEVICE_PATH];
+	}
+	return NULL;
+}
+
+static int map(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
+	struct rnbd_client_dev *dev;
+	int err;
+
+	if (!args)
+		return -ENOMEM;
+	err = get_args(info, args);
+	if (err)
+		goto free;
+	err = rnbd_client_map(args, info->extack, &dev);
+	if (err) {
+		if (info->extack && !info->extack->bad_attr)
+			NL_SET_BAD_ATTR(info->extack, to_blame(info->attrs, err));
+		goto free;
+	}
+	err = put_dev(msg, dev);
+	rnbd_client_dev_put(dev);
+free:
+	kfree(args);
+	return err;
+}
+
+static int unmap(struct genl_info *info)
+{
+	struct rnbd_client_dev *dev = find_dev(info, false);
+	int err;
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	err = rnbd_client_dev_claim(dev, nla_get_flag(info->attrs[RNBD_A_DEVICE_FORCE]),
+				    info->extack);
+	if (!err)
+		rnbd_client_dev_remove(dev);
+	rnbd_client_dev_put(dev);
+	return err;
+}
+
+static const struct rtrs_nl_cmd cmds[] = {
+	{ .cmd = RNBD_CMD_DEVICE_GET, .get = device_get, .dump = device_dump },
+	{ .cmd = RNBD_CMD_MAP, .get = map },
+	{ .cmd = RNBD_CMD_UNMAP, .act = unmap },
+};
+
+static const struct rtrs_nl_provider provider = {
+	.name	= "rnbd-client",
+	.owner	= THIS_MODULE,
+	.role	= RNBD_ROLE_CLIENT,
+	.cmds	= cmds,
+	.count	= ARRAY_SIZE(cmds),
+};
+
+int __init rnbd_client_nl_init(void)
+{
+	return rtrs_nl_register(&provider);
+}
+
+void rnbd_client_nl_exit(void)
+{
+	rtrs_nl_unregister(&provider);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions: found by name, made by the first mapping, closed with the last. The list
+ * is locked for looking only: whoever connects or closes a session owns it by its
+ * state, and who needs it meanwhile waits for that one session, killable.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+#include "client.h"
+
+#define SEGMENTS_MAX	128
+
+static DEFINE_MUTEX(sessions_lock);
+static LIST_HEAD(sessions);
+static struct kmem_cache *session_cache;
+
+static void session_release(struct kref *ref)
+{
+	struct rnbd_client_session *session = container_of(ref, struct rnbd_client_session, ref);
+
+	if (session->tags.tags)
+		blk_mq_free_tag_set(&session->tags);
+	mutex_destroy(&session->lock);
+	kmem_cache_free(session_cache, session);
+	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_SESSION);
+}
+
+void rnbd_client_session_get(struct rnbd_client_session *session)
+{
+	kref_get(&session->ref);
+}
+
+void rnbd_client_session_put(struct rnbd_client_session *session)
+{
+	kref_put(&session->ref, session_release);
+}
+
+static void set_state(struct rnbd_client_session *session, enum rnbd_client_session_state state)
+{
+	lockdep_assert_held(&sessions_lock);
+	WRITE_ONCE(session->state, state);
+	wake_up_all(&session->wait);
+}
+
+/* Unpublishes it; its name is free again. */
+static void session_gone(struct rnbd_client_session *session)
+{
+	mutex_lock(&sessions_lock);
+	list_del(&session->entry);
+	set_state(session, RNBD_CLIENT_SESSION_GONE);
+	mutex_unlock(&sessions_lock);
+	rnbd_client_session_put(session);
+}
+
+/*
+ * Ends the transport. Who may still run: waiters for control messages (there are
+ * none: no device is left), the orphan work (stopped first), events (the
+ * transport waits for them), requests (no disk is left).
+ */
+static void disconnect(struct rnbd_client_session *session)
+{
+	rnbd_client_msg_session_stop(session);
+	rtrs_client_close(session->rtrs);
+}
+
+/* Process context, no locks held. */
+static void session_event(void *priv, enum rtrs_client_event event, int err)
+{
+	struct rnbd_client_session *session = priv;
+
+	if (event == RTRS_CLIENT_DISCONNECTED)
+		rnbd_client_dev_lost(session, err);
+}
+
+static u32 session_devices(void *priv)
+{
+	struct rnbd_client_session *session = priv;
+
+	return READ_ONCE(session->users);
+}
+
+static const struct rtrs_client_ops rtrs_ops = {
+	.event		= session_event,
+	.devices	= session_devices,
+};
+
+/* Slots, sizes and requests, from what the transport can do. */
+static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_attrs attrs;
+	int err;
+
+	err = rtrs_client_query(session->rtrs, &attrs);
+	if (err)
+		return rtrs_fail(extack, err, "the session was lost at once");
+	if (attrs.queue_depth < 2 || attrs.max_io_size < RNBD_CLIENT_PAGE_BYTES || attrs.max_segments < 2)
+		return rtrs_fail(extack, -EINVAL, "queue depth %u, I/O size %u, segments %u: too small",
+				 attrs.queue_depth, attrs.max_io_size, attrs.max_segments);
+
+	session->io_cons = attrs.io_cons;
+	session->poll_cons = attrs.poll_cons;
+	session->ctrl_count = min_t(u32, RNBD_CLIENT_CTRL_SLOTS, attrs.queue_depth / 2);
+	session->ctrl_base = attrs.queue_depth - session->ctrl_count;
+
+	/* A buffer that starts inside of a page touches one page more. */
+	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
+	session->max_bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * RNBD_CLIENT_PAGE_BYTES);
+	session->max_bytes = round_down(session->max_bytes, SECTOR_SIZE);
+	session->max_segments = DIV_ROUND_UP(session->max_bytes, RNBD_CLIENT_PAGE_BYTES) + 1;
+
+	err = rnbd_client_queue_init(session, min_t(u32, session->ctrl_base, BLK_MQ_MAX_DEPTH));
+	if (err)
+		return rtrs_fail(extack, err, "no memory for %u requests", session->ctrl_base);
+	return 0;
+}
+
+static int connect(struct rnbd_client_session *session, const struct rnbd_client_map_args *args,
+		   struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_params params = {
+		.name = args->session,
+		.path = args->path,
+		.path_count = args->path_count,
+		.io_cons = args->connections,
+		.poll_cons = args->poll_queues,
+		.policy = args->policy,
+		.timeout_ms = args->timeout_ms,
+	};
+	struct rtrs_client_session *rtrs;
+	int err;
+
+	rtrs = rtrs_client_open(&params, &rtrs_ops, session, extack);
+	if (IS_ERR(rtrs))
+		return PTR_ERR(rtrs);
+	session->rtrs = rtrs;
+	session->id = rtrs_client_session_id(rtrs);
+
+	err = setup(session, extack);
+	if (err)
+		goto err_disconnect;
+	err = rnbd_client_msg_sess_info(session, args->timeout_ms);
+	if (err) {
+		rtrs_fail(extack, err, "the server refuses the session: error %d", err);
+		goto err_disconnect;
+	}
+	return 0;
+
+err_disconnect:
+	disconnect(session);
+	return err;
+}
+
+static struct rnbd_client_session *find(const char *name)
+{
+	struct rnbd_client_session *session;
+
+	lockdep_assert_held(&sessions_lock);
+	list_for_each_entry(session, &sessions, entry)
+		if (!strcmp(session->name, name))
+			return session;
+	return NULL;
+}
+
+/* In state CONNECTING, owned by the caller. */
+static struct rnbd_client_session *create(const char *name)
+{
+	struct rnbd_client_session *session = kmem_cache_zalloc(session_cache, GFP_KERNEL);
+
+	lockdep_assert_held(&sessions_lock);
+	if (!session)
+		return NULL;
+	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_SESSION);
+	kref_init(&session->ref);
+	session->state = RNBD_CLIENT_SESSION_CONNECTING;
+	session->users = 1;
+	init_waitqueue_head(&session->wait);
+	strscpy(session->name, name, sizeof(session->name));
+	mutex_init(&session->lock);
+	INIT_LIST_HEAD(&session->devs);
+	rnbd_client_msg_session_init(session);
+	list_add_tail(&session->entry, &sessions);
+	return session;
+}
+
+/*
+ * The session with one user more; one that is connected or closed by another
+ * process with a reference only, *wait tells; or NULL and *created to be connected.
+ */
+static struct rnbd_client_session *find_or_create(const struct rnbd_client_map_args *args,
+						  bool *created, bool *wait,
+						  struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = find(args->session);
+
+	*created = *wait = false;
+	if (!session) {
+		if (!args->path_count)
+			return ERR_PTR(rtrs_fail(extack, -ENXIO,
+						 "no such session; to make it a path is needed"));
+		session = create(args->session);
+		*created = true;
+		return session ?: ERR_PTR(-ENOMEM);
+	}
+	if (session->state != RNBD_CLIENT_SESSION_READY) {
+		*wait = true;
+	} else if (args->poll_queues != session->poll_cons) {
+		return ERR_PTR(rtrs_fail(extack, -EINVAL, "the session has %u poll queues, not %u",
+					 session->poll_cons, args->poll_queues));
+	} else {
+		WRITE_ONCE(session->users, session->users + 1);
+	}
+	if (*wait)
+		rnbd_client_session_get(session);
+	return session;
+}
+
+static bool is_busy(const struct rnbd_client_session *session)
+{
+	enum rnbd_client_session_state state = READ_ONCE(session->state);
+
+	return state == RNBD_CLIENT_SESSION_CONNECTING || state == RNBD_CLIENT_SESSION_CLOSING;
+}
+
+struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_map_args *args,
+						     struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+	bool created, wait;
+	int err;
+
+	do {
+		if (mutex_lock_killable(&sessions_lock))
+			return ERR_PTR(-EINTR);
+		session = find_or_create(args, &created, &wait, extack);
+		mutex_unlock(&sessions_lock);
+		if (IS_ERR(session) || !wait)
+			break;
+		err = wait_event_killable(session->wait, !is_busy(session));
+		rnbd_client_session_put(session);
+		if (err)
+			return ERR_PTR(-EINTR);
+	} while (1);
+
+	if (IS_ERR(session) || !created)
+		return session;
+	err = connect(session, args, extack);
+	if (err) {
+		session_gone(session);
+		return ERR_PTR(err);
+	}
+	mutex_lock(&sessions_lock);
+	set_state(session, RNBD_CLIENT_SESSION_READY);
+	mutex_unlock(&sessions_lock);
+	return session;
+}
+
+void rnbd_client_session_leave(struct rnbd_client_session *session)
+{
+	mutex_lock(&sessions_lock);
+	WRITE_ONCE(session->users, session->users - 1);
+	if (session->users) {
+		mutex_unlock(&sessions_lock);
+		return;
+	}
+	set_state(session, RNBD_CLIENT_SESSION_CLOSING);
+	mutex_unlock(&sessions_lock);
+
+	disconnect(session);
+	session_gone(session);
+}
+
+int __init rnbd_client_session_init(void)
+{
+	session_cache = kmem_cache_create("rnbd_client_session", sizeof(struct rnbd_client_session),
+					  0, SLAB_HWCACHE_ALIGN, NULL);
+	return session_cache ? 0 : -ENOMEM;
+}
+
+void rnbd_client_session_exit(void)
+{
+	kmem_cache_destroy(session_cache);
+}
