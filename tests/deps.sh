@@ -37,6 +37,7 @@ packages() {
 		check perl                 lint: checkpatch
 		check linux-source-6.1     the in-tree drivers as a peer; checkpatch
 		check linux-source-6.12    lint: the generator of the netlink code
+		check linux-source-6.12    the YNL tools: generator of the netlink code, second client in the tests
 		check rdma-core            tests: user-space verbs
 		check librdmacm-dev        tests: a hostile peer in user space
 		check libibverbs-dev       the same

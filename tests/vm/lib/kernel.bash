@@ -131,3 +131,17 @@ link_sources() {
 	done
 	find "$dir" -xtype l -delete
 }
+
+# The generator takes the directory with a file MAINTAINERS for the root
+unpack_ynl() {
+	tar -C "$2" --strip-components=1 -xf "$1" --wildcards \
+		'*/tools/net/ynl/lib' '*/tools/net/ynl/*.py' '*/Documentation/netlink/*.yaml' && touch "$2/MAINTAINERS"
+}
+
+# Prints the directory of the YNL tools: generator of the netlink code, client in Python
+lab_ynl() {
+	local tarball=/usr/src/linux-source-6.12.tar.xz version
+	[[ -e $tarball ]] || { say "$tarball is missing: run tests/deps.sh check"; return 1; }
+	version=$(dpkg-query -W -f '${Version}' linux-source-6.12) || return
+	cached "ynl-$version" "netlink: unpack the YNL tools" unpack_ynl "$tarball"
+}
