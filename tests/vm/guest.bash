@@ -9,6 +9,7 @@
 #   load_peer_server, load_peer_client          the same from the in-tree modules
 #   unload_all                  all five in order, after census_clean
 #   dmesg_mark, dmesg_clean     no kernel report since the last of the two; `dmesg_clean all`: since boot
+#   dmesg_new                   what the kernel said since then
 #   census_clean                every object that was created was destroyed; none of our slab objects is left
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
@@ -147,21 +148,23 @@ DMESG_MARK='lab: mark'
 # The mark is a line in the log itself: its clock is not that of user space
 dmesg_mark() { echo "$DMESG_MARK" >/dev/kmsg; }
 
-# What the kernel said since the mark; "all": since boot
-dmesg_new() {
-	dmesg | awk -v mark="$DMESG_MARK" -v all="${1-}" 'all == "" && index($0, mark) { n = 0; next } { line[n++] = $0 }
-		END { for (i = 0; i < n; i++) print line[i] }'
-}
+# What the kernel said since the mark
+dmesg_new() { dmesg | awk -v mark="$DMESG_MARK" 'index($0, mark) { n = 0; next } { line[n++] = $0 }
+	END { for (i = 0; i < n; i++) print line[i] }'; }
 
+# One pass, as each process costs some 50 ms here. Prints the log from the first complaint on.
 dmesg_clean() {
-	local log
-	log=$(dmesg_new "${1-}" | grep -Ev "$DMESG_GOOD" || :)
+	local report
+	report=$(dmesg | awk -v mark="$DMESG_MARK" -v all="${1-}" -v bad="$DMESG_BAD" -v good="$DMESG_GOOD" '
+		index($0, mark) { if (all == "") n = 0; next }
+		n && n < 60 { line[n++] = $0 }
+		!n && $0 ~ bad && $0 !~ good { line[n++] = $0 }
+		END { for (i = 0; i < n; i++) print line[i] }')
 	dmesg_mark
-	if grep -qE "$DMESG_BAD" <<<"$log"; then
-		echo "dmesg_clean: the kernel complained:" >&2
-		grep -E -m1 -B 3 -A 60 "$DMESG_BAD" <<<"$log" >&2
+	[[ -z $report ]] || {
+		printf 'dmesg_clean: the kernel complained:\n%s\n' "$report" >&2
 		return 1
-	fi
+	}
 }
 
 # Lines of the census: <noun> <created> <destroyed>. Sessions of the server side may take a moment to be gone.
