@@ -36,6 +36,7 @@ int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 	const struct ib_device_attr *attrs = &con->cm_id->device->attrs;
 	u32 wr_max = attrs->max_qp_wr - 1;	/* one for ib_drain_qp() */
 	struct ib_qp_init_attr init = {
+		.qp_context = con,
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.cap.max_recv_sge = 1,

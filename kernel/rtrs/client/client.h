@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside of rtrs-client.
+ *
+ * Locks, outer first: rtrs_client_lock, session->lock, session->state_lock,
+ * con->send_lock. The I/O path takes the last one only and runs under
+ * rcu_read_lock(): after a path has left the connected state and a grace period
+ * has passed, nobody posts on it any more.
+ */
+#ifndef RTRS_CLIENT_CLIENT_H
+#define RTRS_CLIENT_CLIENT_H
+
+#ifndef pr_fmt
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#endif
+
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/percpu.h>
+#include <linux/scatterlist.h>
+#include <linux/xarray.h>
+#include <rtrs/client.h>
+
+#include "core.h"
+#include "state.h"
+
+#define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
+#define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
+#define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
+#define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
+#define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats alone */
+#define RTRS_CLIENT_SIGNAL_INTERVAL	64	/* a completion at least each so many entries */
+
+/*
+ * What a request still waits for, bits of rtrs_client_req.pending; 0 is an idle
+ * slot. Whoever clears the last one goes on with the request.
+ */
+enum {
+	RTRS_CLIENT_REQ_POSTING	= 1 << 0, /* its submitter is at it */
+	RTRS_CLIENT_REQ_AWAIT	= 1 << 1, /* no response has come; who clears this owns it */
+	RTRS_CLIENT_REQ_ANSWER	= 1 << 2, /* the response is not yet dealt with */
+	RTRS_CLIENT_REQ_SENT	= 1 << 3, /* completion of the send */
+	RTRS_CLIENT_REQ_INVAL	= 1 << 4, /* completion of the local invalidation, last of all */
+};
+
+/**
+ * struct rtrs_client_req - a slot of a path
+ * @pending: what it waits for, RTRS_CLIENT_REQ_*
+ * @err: of the response
+ * @wrs: send queue entries that the completion of its send gives back
+ * @cpu: where it was submitted
+ * @reserved: send queue entry kept for the local invalidation
+ * @is_read: the server writes to the pages
+ * @registered: @mr is valid and has to be invalidated
+ * @con: connection it went out on
+ * @mr: memory region of the slot, NULL once the path is down
+ * @buf: user message and header
+ * @sgl: data, mapped for DMA; NULL for none
+ * @sg_count: entries of it
+ * @mapped: entries of it for the device
+ * @bytes: data and user message, for statistics
+ * @send_cqe: completion of the send
+ * @inval_cqe: completion of the local invalidation
+ * @done: callback of the user
+ * @priv: for it
+ */
+struct rtrs_client_req {
+	atomic_t pending;
+	int err;
+	u32 wrs;
+	u16 cpu;
+	bool reserved;
+	bool is_read;
+	bool registered;
+	struct rtrs_client_con *con;
+	struct ib_mr *mr;
+	struct rtrs_iu *buf;
+	struct scatterlist *sgl;
+	u32 sg_count;
+	u32 mapped;
+	u32 bytes;
+	struct ib_cqe send_cqe;
+	struct ib_cqe inval_cqe;
+	void (*done)(void *priv, int err);
+	void *priv;
+};
+
+/**
+ * struct rtrs_client_con - a connection of a path
+ * @c: what both ends have
+ * @path: its path
+ * @gone: the peer has disconnected
+ * @live: established once: must be disconnected and drained
+ * @polling: bit 0: somebody reaps completions (polled connections)
+ * @recv: receive buffers, NULL where responses are empty
+ * @recv_count: of them
+ * @recv_cqe: completion of empty receives
+ * @reg_cqe: completion of registrations, errors alone
+ * @imm_cqe: completion of heartbeats
+ * @invalidated: key that SEND WITH INVALIDATE named last, NO_KEY once it is used up
+ * @send_lock: order of posts, @unsignalled
+ * @unsignalled: entries posted since the last completion was asked for
+ * @interval: when to ask for one
+ * @credits: free entries of the send queue
+ */
+struct rtrs_client_con {
+	struct rtrs_con c;
+	struct rtrs_client_path *path;
+	struct completion gone;
+	bool live;
+	unsigned long polling;
+	struct rtrs_iu *recv;
+	u32 recv_count;
+	struct ib_cqe recv_cqe;
+	struct ib_cqe reg_cqe;
+	struct ib_cqe imm_cqe;
+	u64 invalidated;
+
+	spinlock_t send_lock ____cacheline_aligned_in_smp; /* see above */
+	u32 unsignalled;
+	u32 interval;
+	atomic_t credits;
+};
+
+#define RTRS_CLIENT_NO_KEY	U64_MAX
+
+/**
+ * struct rtrs_client_cpu_stats - counters of a path on one CPU
+ * @ios: requests done; writes, reads
+ * @bytes: of data and user messages; writes, reads
+ * @migrations_from: requests submitted here that came back on another CPU
+ * @migrations_to: requests that came back here, submitted on another CPU
+ * @inflight: submitted here less done here; only the sum over all CPUs means anything
+ */
+struct rtrs_client_cpu_stats {
+	u64 ios[2];
+	u64 bytes[2];
+	atomic_t migrations_from;
+	u32 migrations_to;
+	s32 inflight;
+};
+
+/**
+ * struct rtrs_client_path - a pair of addresses and its connections
+ * @ref: session, sysfs directories
+ * @session: its session, outlives it
+ * @id: for netlink
+ * @state: enum rtrs_client_path_state; written under session->state_lock
+ * @last_error: errno that took it down last
+ * @since: when @state was entered
+ * @first: given first when the session was opened: the server may make the session for it
+ * @bind: source address asked for, AF_UNSPEC if the route decides
+ * @addr: addresses; src is the true one as soon as it is bound (with @name under state_lock)
+ * @name: "SRC@DST"
+ * @hca_name: RDMA device
+ * @hca_port: its port
+ * @uuid: identity of the path for the server
+ * @recon_cnt: attempts to connect
+ * @step: the step of connecting that is under way has ended
+ * @refused: the server gave an errno as its reason
+ * @dev: device, held while there are resources on it
+ * @geo: what the server offers
+ * @new_rkey: each response carries a new key
+ * @data_sges: gather entries for data of a send
+ * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
+ * @max_io_size: payload bytes of a request
+ * @con: connections: service, interrupt driven, polled
+ * @con_count: of them, all that are wanted
+ * @chunk: buffers of the server; the key changes with each response
+ * @info_rx: INFO_RSP
+ * @info_tx: INFO_REQ
+ * @info_len: bytes of the INFO_RSP received
+ * @req: slots, queue_depth of them
+ * @req_buf: their messages
+ * @hb: heartbeat
+ * @down_work: takes it down, the path worker
+ * @stats: counters, per CPU
+ * @kobj: directory in sysfs, NULL where there is none
+ * @stats_kobj: directory of the counters
+ */
+struct rtrs_client_path {
+	struct kref ref;
+	struct rtrs_client_session *session;
+	u32 id;
+	unsigned int state;
+	int last_error;
+	ktime_t since;
+	bool first;
+	struct sockaddr_storage bind;
+	struct rtrs_path_addr addr;
+	char name[RTRS_PATH_NAME_LEN];
+	char hca_name[IB_DEVICE_NAME_MAX];
+	u32 hca_port;
+	u8 uuid[RTRS_UUID_LEN];
+	u16 recon_cnt;
+
+	struct completion step;
+	bool refused;
+
+	struct rtrs_dev *dev;
+	struct rtrs_geometry geo;
+	bool new_rkey;
+	u32 data_sges;
+	u32 max_segments;
+	u32 max_io_size;
+	struct rtrs_client_con **con;
+	unsigned int con_count;
+	struct rtrs_desc *chunk;
+	struct rtrs_iu *info_rx;
+	struct rtrs_iu *info_tx;
+	u32 info_len;
+	struct rtrs_client_req *req;
+	struct rtrs_iu *req_buf;
+	struct rtrs_hb hb;
+	struct work_struct down_work;
+	struct rtrs_client_cpu_stats __percpu *stats;
+	struct kobject *kobj;
+	struct kobject *stats_kobj;
+};
+
+/**
+ * struct rtrs_client_path_set - the paths of a session as the I/O path sees them
+ * @rcu: freed after a grace period
+ * @count: of paths
+ * @path: paths
+ */
+struct rtrs_client_path_set {
+	struct rcu_head rcu;
+	unsigned int count;
+	struct rtrs_client_path *path[];
+};
+
+/**
+ * struct rtrs_client_session - a session
+ * @ref: its user, sysfs
+ * @id: for netlink
+ * @name: unique among those that are open
+ * @uuid: identity of the session for the server
+ * @ops: callbacks
+ * @priv: for them
+ * @policy: how a path is chosen
+ * @timeout_ms: for each step of connecting
+ * @io_cons: interrupt driven connections of a path
+ * @poll_cons: polled connections of a path
+ * @attrs: what it can do
+ * @lock: changes of @paths
+ * @paths: path set, never NULL
+ * @cursor: next path by round-robin
+ * @state_lock: state of all paths, @connected, @state, @opened, @lost_err
+ * @connected: paths that carry requests
+ * @state: enum rnbd_session_state
+ * @opened: events may be told
+ * @lost_err: errno that took the last path
+ * @event_work: tells that the last path was lost
+ * @dev: device in sysfs
+ * @paths_kobj: directory of the paths in sysfs
+ */
+struct rtrs_client_session {
+	struct kref ref;
+	u32 id;
+	char name[RTRS_NAME_MAX + 1];
+	u8 uuid[RTRS_UUID_LEN];
+	const struct rtrs_client_ops *ops;
+	void *priv;
+	enum rtrs_client_policy policy;
+	unsigned int timeout_ms;
+	unsigned int io_cons;
+	unsigned int poll_cons;
+	struct rtrs_client_attrs attrs;
+
+	struct mutex lock; /* see above */
+	struct rtrs_client_path_set __rcu *paths;
+	u32 __percpu *cursor;
+
+	spinlock_t state_lock; /* see above */
+	unsigned int connected;
+	unsigned int state;
+	bool opened;
+	int lost_err;
+	struct work_struct event_work;
+
+	struct device *dev;
+	struct kobject *paths_kobj;
+};
+
+/* main.c */
+extern struct workqueue_struct *rtrs_client_wq;
+extern struct rtrs_dev_pool rtrs_client_dev_pool;
+
+/* session.c: all in process context */
+extern struct mutex rtrs_client_lock;		/* both tables, for netlink */
+extern struct xarray rtrs_client_sessions;	/* by id */
+extern struct xarray rtrs_client_paths;		/* by id */
+
+int rtrs_client_session_init(void);
+void rtrs_client_session_exit(void);
+void rtrs_client_session_get(struct rtrs_client_session *session);
+void rtrs_client_session_put(struct rtrs_client_session *session);
+/* Any context but hard interrupts; the session's state_lock is held. */
+void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
+				    unsigned int state, int err);
+
+/* path.c */
+int rtrs_client_path_init(void);
+void rtrs_client_path_exit(void);
+struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,
+						 const struct rtrs_path_addr *addr, bool first);
+void rtrs_client_path_get(struct rtrs_client_path *path);
+void rtrs_client_path_put(struct rtrs_client_path *path);
+/* Any context but hard interrupts. Whoever gets true does the work of the edge. */
+bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_state state,
+			   int err);
+/* The one way for anything that goes wrong on a path. Any context but hard interrupts. */
+void rtrs_client_path_error(struct rtrs_client_path *path, int err);
+/* Process context. Returns when the path is down: no request is left on it. */
+void rtrs_client_path_close(struct rtrs_client_path *path);
+
+static inline bool rtrs_client_path_connected(const struct rtrs_client_path *path)
+{
+	return READ_ONCE(path->state) == RTRS_CLIENT_PATH_CONNECTED;
+}
+
+/* Completion handlers may post; under rcu_read_lock(). */
+static inline bool rtrs_client_path_may_post(const struct rtrs_client_path *path)
+{
+	unsigned int state = READ_ONCE(path->state);
+
+	return state == RTRS_CLIENT_PATH_CONNECTED || state == RTRS_CLIENT_PATH_CONNECTING;
+}
+
+/* path-set.c: process context, session->lock held */
+int rtrs_client_path_set_init(struct rtrs_client_session *session);
+int rtrs_client_path_set_add(struct rtrs_client_session *session, struct rtrs_client_path *path);
+/* The path may be in use until a grace period has passed. */
+void rtrs_client_path_set_del(struct rtrs_client_session *session, struct rtrs_client_path *path);
+
+static inline struct rtrs_client_path_set *
+rtrs_client_path_set_locked(struct rtrs_client_session *session)
+{
+	return rcu_dereference_protected(session->paths, lockdep_is_held(&session->lock));
+}
+
+/* policy.c: any context but hard interrupts, under rcu_read_lock() */
+
+/**
+ * struct rtrs_client_pick - the choice of a path for one request
+ * @set: paths
+ * @start: first candidate
+ * @tried: candidates seen
+ */
+struct rtrs_client_pick {
+	const struct rtrs_client_path_set *set;
+	unsigned int start;
+	unsigned int tried;
+};
+
+void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);
+/* Next connected path, each at most once; NULL: no more. */
+struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
+int rtrs_client_policy_check(unsigned int policy);
+
+/* connect.c: the process that opens the session */
+int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+/* Wait for the end of a step; what it waits for is begun after rtrs_client_step_begin(). */
+int rtrs_client_step_begin(struct rtrs_client_path *path);
+int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms);
+/* Any context but hard interrupts. */
+void rtrs_client_step_done(struct rtrs_client_path *path);
+
+/* cm.c: context of rdma_cm, may sleep */
+int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+
+/* conn.c: process context */
+int rtrs_client_con_init(void);
+void rtrs_client_con_exit(void);
+struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid);
+void rtrs_client_con_destroy(struct rtrs_client_con *con);
+int rtrs_client_con_setup(struct rtrs_client_con *con);
+int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
+void rtrs_client_con_disconnect(struct rtrs_client_con *con);
+void rtrs_client_con_drain(struct rtrs_client_con *con);
+/* QP, CQ and buffers; the CM id stays until destroyed. */
+void rtrs_client_con_release(struct rtrs_client_con *con);
+extern const struct rtrs_hb_ops rtrs_client_hb_ops;
+
+static inline struct rtrs_client_con *rtrs_client_con_of(struct ib_qp *qp)
+{
+	return container_of((struct rtrs_con *)qp->qp_context, struct rtrs_client_con, c);
+}
+
+static inline void rtrs_client_con_give(struct rtrs_client_con *con, u32 wrs)
+{
+	atomic_add(wrs, &con->credits);
+}
+
+/* info.c: the process that opens the session */
+int rtrs_client_info(struct rtrs_client_path *path);
+
+/* io.c: any context but hard interrupts */
+int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
+void rtrs_client_io_exit(struct rtrs_client_path *path);	/* process context */
+/* Ends all that is left, with -ECONNABORTED. Path worker, all QPs drained. */
+void rtrs_client_io_abort(struct rtrs_client_path *path);
+/* @clear is over; if it was the last, invalidates what is left to and calls the user. */
+void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
+
+/* mr.c: any context but hard interrupts, where not said otherwise */
+int rtrs_client_mr_limits(struct rtrs_client_path *path);		/* process context */
+struct ib_mr *rtrs_client_mr_alloc(struct rtrs_client_path *path);	/* process context */
+int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_client_request *rq);
+void rtrs_client_mr_unmap_data(struct rtrs_client_req *req);
+/* The data becomes one region with a fresh key; @wr registers it. */
+int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_reg_wr *wr);
+int rtrs_client_mr_invalidate(struct rtrs_client_req *req);
+void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completion */
+
+/* recv.c: completions, softirq or the process that polls */
+void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+/* @wc failed: takes the path down. */
+void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
+
+/* stats.c */
+void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);
+void rtrs_client_stats_unsubmit(struct rtrs_client_path *path);
+void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req,
+			    bool answered);
+void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_cpu_stats *sum);
+void rtrs_client_stats_reset(struct rtrs_client_path *path);
+void rtrs_client_stats_reset_ios(struct rtrs_client_path *path);
+void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path);
+
+/* sysfs.c: process context */
+int rtrs_client_sysfs_init(void);
+void rtrs_client_sysfs_exit(void);
+int rtrs_client_sysfs_add_session(struct rtrs_client_session *session);
+/* Tell user space, when the paths are there. */
+void rtrs_client_sysfs_announce(struct rtrs_client_session *session);
+void rtrs_client_sysfs_del_session(struct rtrs_client_session *session);
+int rtrs_client_sysfs_add_path(struct rtrs_client_path *path);
+void rtrs_client_sysfs_del_path(struct rtrs_client_path *path);
+
+/* nl.c */
+int rtrs_client_nl_init(void);
+void rtrs_client_nl_exit(void);
+/* Any context but hard interrupts. */
+unsigned int rtrs_client_nl_path_state(unsigned int state);
+/* @event and @old: RNBD_EVENT_*, state before (uapi). session->state_lock is held. */
+void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned int event,
+				  unsigned int old);
+void rtrs_client_nl_path_event(struct rtrs_client_path *path, unsigned int event,
+			       unsigned int old);
+
+#endif /* RTRS_CLIENT_CLIENT_H */

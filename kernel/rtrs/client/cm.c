@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events of rdma_cm, turned into the end of a step or the loss of a path. */
+#include <rdma/ib_cm.h>
+#include "client.h"
+
+/* What the server offers with the service connection must not change with the others. */
+static int established(struct rtrs_client_con *con, const struct rdma_conn_param *param)
+{
+	struct rtrs_client_path *path = con->path;
+	struct rtrs_conn_rsp rsp;
+	int err;
+
+	con->live = true;
+	err = rtrs_accept_parse(param->private_data, param->private_data_len, &rsp);
+	if (err)
+		return err;
+	if (con->c.cid)
+		return rsp.geo.queue_depth == path->geo.queue_depth ? 0 : -ECONNRESET;
+	path->geo = rsp.geo;
+	path->new_rkey = rsp.flags & RTRS_CONN_RSP_NEW_RKEY;
+	return 0;
+}
+
+static int rejected(struct rtrs_client_con *con, struct rdma_cm_event *event)
+{
+	const void *data;
+	u8 len = 0;
+
+	data = rdma_consumer_reject_data(con->c.cm_id, event, &len);
+	if (data && len >= sizeof(struct rtrs_msg_conn_rsp)) {
+		con->path->refused = true;
+		return rtrs_reject_parse(data, len);
+	}
+	if (event->status == IB_CM_REJ_INVALID_SERVICE_ID || event->status == -ECONNREFUSED)
+		return -ECONNREFUSED;
+	return -ECONNRESET;
+}
+
+static int failure(struct rtrs_client_con *con, struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return event->status == -ENODEV ? -ENODEV : -EHOSTUNREACH;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return -EHOSTUNREACH;
+	case RDMA_CM_EVENT_REJECTED:
+		return rejected(con, event);
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return -ENODEV;
+	default:
+		return -ECONNRESET;
+	}
+}
+
+int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct rtrs_client_con *con = id->context;
+	int err = 0;
+
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		err = established(con, &event->param.conn);
+	else if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED &&
+		 event->event != RDMA_CM_EVENT_ROUTE_RESOLVED)
+		err = failure(con, event);
+
+	if (err)
+		rtrs_client_path_error(con->path, err);
+	else
+		rtrs_client_step_done(con->path);
+	if (err && event->event != RDMA_CM_EVENT_ESTABLISHED)
+		complete_all(&con->gone);
+	return 0;
+}

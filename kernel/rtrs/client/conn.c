@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Connections: their queues, their receive buffers, heartbeats on the first. */
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "client.h"
+
+static struct kmem_cache *con_cache;
+
+int rtrs_client_con_init(void)
+{
+	con_cache = KMEM_CACHE(rtrs_client_con, 0);
+	return con_cache ? 0 : -ENOMEM;
+}
+
+void rtrs_client_con_exit(void)
+{
+	kmem_cache_destroy(con_cache);
+}
+
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		rtrs_client_wc_failed(rtrs_client_con_of(wc->qp), wc, "registration");
+}
+
+static void imm_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
+
+	if (wc->status == IB_WC_SUCCESS)
+		rtrs_client_con_give(con, 1);
+	else
+		rtrs_client_wc_failed(con, wc, "heartbeat");
+}
+
+struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid)
+{
+	struct rtrs_client_con *con = kmem_cache_zalloc(con_cache, GFP_KERNEL);
+
+	if (!con)
+		return NULL;
+	rtrs_census_created(RTRS_CENSUS_CLIENT_CON);
+	con->path = path;
+	con->c.cid = cid;
+	con->invalidated = RTRS_CLIENT_NO_KEY;
+	con->recv_cqe.done = rtrs_client_recv_done;
+	con->reg_cqe.done = reg_done;
+	con->imm_cqe.done = imm_done;
+	init_completion(&con->gone);
+	spin_lock_init(&con->send_lock);
+	return con;
+}
+
+void rtrs_client_con_destroy(struct rtrs_client_con *con)
+{
+	if (con->c.cm_id)
+		rdma_destroy_id(con->c.cm_id);
+	kmem_cache_free(con_cache, con);
+	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
+}
+
+/* Receives that responses can use up at a time: two for each request. */
+static u32 recvs_wanted(const struct rtrs_client_con *con)
+{
+	return 2 * (con->c.cid ? con->path->geo.queue_depth : RTRS_SERVICE_DEPTH);
+}
+
+/*
+ * A request takes up to three entries of the send queue: registration, RDMA
+ * write, local invalidation. The queue depth is not known before the service
+ * connection is established.
+ */
+int rtrs_client_con_setup(struct rtrs_client_con *con)
+{
+	struct rtrs_client_path *path = con->path;
+	u32 sges = min_t(u32, RTRS_CLIENT_SGES, path->dev->ib_dev->attrs.max_send_sge);
+	u32 slots = con->c.cid ? path->geo.queue_depth : RTRS_SERVICE_DEPTH;
+	struct rtrs_qp_params params = {
+		.max_send_wr = 3 * slots + RTRS_CLIENT_SEND_SPARE + 1,
+		.max_recv_wr = recvs_wanted(con) + 1,
+		.max_send_sge = sges,
+		.vector = con->c.cid ? con->c.cid - 1 : 0,
+		.poll_ctx = IB_POLL_SOFTIRQ,
+	};
+	int err;
+
+	if (con->c.cid > path->session->io_cons)
+		params.poll_ctx = IB_POLL_DIRECT;
+	if (sges < 2)
+		return -EOPNOTSUPP;
+	con->c.dev = path->dev;
+	err = rtrs_qp_create(&con->c, &params);
+	if (err)
+		return err;
+	if (con->c.max_send_wr < RTRS_CLIENT_SEND_MIN)
+		return -EOPNOTSUPP;
+	path->data_sges = sges - 1;
+	con->interval = min_t(u32, RTRS_CLIENT_SIGNAL_INTERVAL, con->c.max_send_wr / 4);
+	atomic_set(&con->credits, con->c.max_send_wr);
+	return 0;
+}
+
+int rtrs_client_con_post_recvs(struct rtrs_client_con *con)
+{
+	u32 count = min(recvs_wanted(con), con->c.max_recv_wr);
+	int err = 0;
+	u32 i;
+
+	if (con->path->new_rkey) {
+		con->recv = rtrs_iu_alloc(con->path->dev, count, sizeof(struct rtrs_msg_rkey_rsp),
+					  DMA_FROM_DEVICE, rtrs_client_recv_done);
+		if (!con->recv)
+			return -ENOMEM;
+		con->recv_count = count;
+	}
+	for (i = 0; i < count && !err; i++)
+		err = con->recv ? rtrs_post_recv_iu(&con->c, &con->recv[i]) :
+				  rtrs_post_recv_empty(&con->c, &con->recv_cqe);
+	return err;
+}
+
+void rtrs_client_con_disconnect(struct rtrs_client_con *con)
+{
+	if (con->live && rdma_disconnect(con->c.cm_id))
+		complete_all(&con->gone);
+}
+
+void rtrs_client_con_drain(struct rtrs_client_con *con)
+{
+	if (con->live && con->c.qp)
+		ib_drain_qp(con->c.qp);
+}
+
+void rtrs_client_con_release(struct rtrs_client_con *con)
+{
+	rtrs_qp_destroy(&con->c);
+	rtrs_iu_free(con->path->dev, con->recv, con->recv_count);
+	con->recv = NULL;
+}
+
+static int hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
+{
+	struct rtrs_client_path *path = container_of(hb, struct rtrs_client_path, hb);
+	struct rtrs_client_con *con = path->con[0];
+	int err = -ECONNABORTED;
+
+	rcu_read_lock();
+	if (!rtrs_client_path_may_post(path))
+		goto out;
+	err = -EAGAIN;
+	if (atomic_dec_if_positive(&con->credits) < 0)
+		goto out;
+	err = rtrs_post_imm(&con->c, &con->imm_cqe, rtrs_imm_pack(type, 0), true);
+	if (err)
+		rtrs_client_con_give(con, 1);
+out:
+	rcu_read_unlock();
+	return err;
+}
+
+static void hb_lost(struct rtrs_hb *hb, int err)
+{
+	rtrs_client_path_error(container_of(hb, struct rtrs_client_path, hb), err);
+}
+
+const struct rtrs_hb_ops rtrs_client_hb_ops = {
+	.send = hb_send,
+	.lost = hb_lost,
+};

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting a path, step by step, in the process that opens the session. Each
+ * step is begun, waited for, and said what is wrong with in the user's terms.
+ * What was built is taken down by the caller, whatever the step that failed.
+ */
+#include <linux/sched/signal.h>
+#include <net/net_namespace.h>
+#include "client.h"
+
+enum step {
+	STEP_ADDR,
+	STEP_ROUTE,
+	STEP_CONNECT,
+	STEP_LOGIN,
+};
+
+static const char *const step_name[] = {
+	[STEP_ADDR]	= "address resolution",
+	[STEP_ROUTE]	= "route resolution",
+	[STEP_CONNECT]	= "the connection request",
+	[STEP_LOGIN]	= "the login",
+};
+
+static int path_alive(const struct rtrs_client_path *path)
+{
+	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_CONNECTING)
+		return 0;
+	return path->last_error ?: -ECONNABORTED;
+}
+
+int rtrs_client_step_begin(struct rtrs_client_path *path)
+{
+	reinit_completion(&path->step);
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return path_alive(path);
+}
+
+void rtrs_client_step_done(struct rtrs_client_path *path)
+{
+	complete(&path->step);
+}
+
+int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms)
+{
+	long left = wait_for_completion_killable_timeout(&path->step, msecs_to_jiffies(timeout_ms));
+
+	if (left < 0)
+		return -EINTR;
+	if (!left)
+		return -ETIMEDOUT;
+	return path_alive(path);
+}
+
+static int explain_addr(struct rtrs_client_path *path, const char *dst, int err,
+			struct netlink_ext_ack *extack)
+{
+	char src[RTRS_ADDR_STRLEN];
+
+	switch (err) {
+	case -EADDRNOTAVAIL:
+		rtrs_addr_print(&path->bind, src, sizeof(src));
+		return rtrs_fail(extack, err, "%s: not an address of this host", src);
+	case -ENODEV:
+		return rtrs_fail(extack, err, "%s: no RDMA device leads there", dst);
+	case -ENETUNREACH:
+		err = -EHOSTUNREACH;
+		fallthrough;
+	case -EHOSTUNREACH:
+		return rtrs_fail(extack, err, "%s: no route to the server", dst);
+	}
+	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[STEP_ADDR], ERR_PTR(err));
+}
+
+/* Says what a step failed with, and returns it. */
+static int explain(struct rtrs_client_path *path, enum step step, int err,
+		   struct netlink_ext_ack *extack)
+{
+	char dst[RTRS_ADDR_STRLEN];
+
+	rtrs_addr_print(&path->addr.dst, dst, sizeof(dst));
+	if (err == -EINTR)
+		return rtrs_fail(extack, err, "%s: interrupted at %s", dst, step_name[step]);
+	if (err == -ETIMEDOUT)
+		return rtrs_fail(extack, err, "%s: no answer to %s within %u ms", dst,
+				 step_name[step], path->session->timeout_ms);
+	if (step == STEP_ADDR)
+		return explain_addr(path, dst, err, extack);
+	if (step == STEP_ROUTE && err == -EHOSTUNREACH)
+		return rtrs_fail(extack, err, "%s: no route to the server", dst);
+	if (path->refused)
+		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
+	if (err == -ECONNREFUSED)
+		return rtrs_fail(extack, err, "%s: nobody listens on port %u", dst,
+				 rtrs_addr_port(&path->addr.dst));
+	if (step == STEP_LOGIN && err == -ECONNRESET)
+		return rtrs_fail(extack, err, "%s: server hung up at login; session name in use?",
+				 dst);
+	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[step], ERR_PTR(err));
+}
+
+/* rdma_cm bounds these steps itself; what it says is better than our time-out. */
+static unsigned int resolve_ms(const struct rtrs_client_path *path)
+{
+	return path->session->timeout_ms + 1000;
+}
+
+static int resolve_addr(struct rtrs_client_con *con)
+{
+	struct rtrs_client_path *path = con->path;
+	struct sockaddr *src = NULL;
+	int err;
+
+	if (path->bind.ss_family != AF_UNSPEC)
+		src = (struct sockaddr *)&path->bind;
+	err = rtrs_client_step_begin(path);
+	if (err)
+		return err;
+	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst,
+				path->session->timeout_ms);
+	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
+}
+
+static int resolve_route(struct rtrs_client_con *con)
+{
+	struct rtrs_client_path *path = con->path;
+	int err;
+
+	err = rtrs_client_step_begin(path);
+	if (err)
+		return err;
+	err = rdma_resolve_route(con->c.cm_id, path->session->timeout_ms);
+	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
+}
+
+static int request(struct rtrs_client_con *con)
+{
+	struct rtrs_client_path *path = con->path;
+	struct rtrs_conn_req req = {
+		.cid = con->c.cid,
+		.cid_num = path->con_count,
+		.recon_cnt = path->recon_cnt,
+		.first_conn = path->first,
+	};
+	struct rtrs_msg_conn_req msg;
+	struct rdma_conn_param param = {
+		.private_data = &msg,
+		.private_data_len = sizeof(msg),
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+	int err;
+
+	memcpy(req.sess_uuid, path->uuid, sizeof(req.sess_uuid));
+	memcpy(req.paths_uuid, path->session->uuid, sizeof(req.paths_uuid));
+	rtrs_conn_req_pack(&msg, &req);
+	err = rtrs_client_step_begin(path);
+	if (err)
+		return err;
+	err = rdma_connect(con->c.cm_id, &param);
+	return err ?: rtrs_client_step_wait(path, path->session->timeout_ms);
+}
+
+/* The first connection tells which device and source address the path has. */
+static int take_device(struct rtrs_client_con *con, struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_path *path = con->path;
+	struct rdma_cm_id *id = con->c.cm_id;
+	struct rtrs_dev *dev;
+
+	if (path->dev)
+		return path->dev->ib_dev == id->device ? 0 :
+		       rtrs_fail(extack, -ENODEV, "the connections of a path lead to two devices");
+	dev = rtrs_dev_get(&rtrs_client_dev_pool, id->device);
+	if (IS_ERR(dev))
+		return rtrs_fail(extack, PTR_ERR(dev), "RDMA device %s cannot be used: %pe",
+				 id->device->name, dev);
+	path->dev = dev;
+	spin_lock_bh(&path->session->state_lock);
+	path->addr.src = id->route.addr.src_addr;
+	rtrs_addr_set_port(&path->addr.src, 0);
+	rtrs_addr_print_path(&path->addr, path->name, sizeof(path->name));
+	strscpy(path->hca_name, id->device->name, sizeof(path->hca_name));
+	path->hca_port = id->port_num;
+	spin_unlock_bh(&path->session->state_lock);
+	return 0;
+}
+
+/* The accept of the service connection came with the geometry. */
+static int check_offer(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	if (rtrs_geometry_check(&path->geo))
+		return rtrs_fail(extack, -EINVAL, "server offers %u slots of %u bytes: impossible",
+				 path->geo.queue_depth, path->geo.chunk_size);
+	if (path->geo.queue_depth < 2)
+		return rtrs_fail(extack, -EINVAL,
+				 "server offers a queue depth of 1; at least 2 are needed");
+	if (rtrs_client_mr_limits(path))
+		return rtrs_fail(extack, -EOPNOTSUPP, "RDMA device %s registers too little memory",
+				 path->hca_name);
+	return 0;
+}
+
+static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ext_ack *extack)
+{
+	enum rdma_ucm_port_space ps = path->addr.dst.ss_family == AF_IB ? RDMA_PS_IB : RDMA_PS_TCP;
+	struct rtrs_client_con *con = rtrs_client_con_create(path, cid);
+	struct rdma_cm_id *id;
+	int err;
+
+	if (!con)
+		return -ENOMEM;
+	path->con[cid] = con;
+	id = rdma_create_id(&init_net, rtrs_client_cm_handler, con, ps, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	con->c.cm_id = id;
+	err = rdma_set_reuseaddr(id, 1);
+	if (err)
+		return err;
+	err = resolve_addr(con);
+	if (err)
+		return explain(path, STEP_ADDR, err, extack);
+	err = take_device(con, extack);
+	if (err)
+		return err;
+	err = rtrs_client_con_setup(con);
+	if (err)
+		return rtrs_fail(extack, err, "RDMA device %s: no queue pair for connection %u: %pe",
+				 path->hca_name, cid, ERR_PTR(err));
+	err = resolve_route(con);
+	if (err)
+		return explain(path, STEP_ROUTE, err, extack);
+	err = request(con);
+	if (err)
+		return explain(path, STEP_CONNECT, err, extack);
+	return cid ? 0 : check_offer(path, extack);
+}
+
+int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	unsigned int cid;
+	int err;
+
+	path->recon_cnt++;
+	for (cid = 0; cid < path->con_count; cid++) {
+		err = connect_one(path, cid, extack);
+		if (err)
+			return err;
+	}
+	err = rtrs_client_io_init(path);
+	if (err)
+		return rtrs_fail(extack, err, "RDMA device %s: no memory regions for %u slots: %pe",
+				 path->hca_name, path->geo.queue_depth, ERR_PTR(err));
+	err = rtrs_client_info(path);
+	if (err)
+		return explain(path, STEP_LOGIN, err, extack);
+	for (cid = 0; cid < path->con_count; cid++) {
+		err = rtrs_client_con_post_recvs(path->con[cid]);
+		if (err)
+			return explain(path, STEP_LOGIN, err, extack);
+	}
+	/* Lost in this moment: the heartbeat then does not start, or is stopped after it. */
+	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
+		return explain(path, STEP_LOGIN, path_alive(path), extack);
+	rtrs_hb_start(&path->hb);
+	return 0;
+}

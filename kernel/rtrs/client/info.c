@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The login on the service connection: our name for the buffers of the server. */
+#include "client.h"
+
+static void info_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_client_wc_failed(con, wc, "login");
+		return;
+	}
+	if (wc->opcode != IB_WC_RECV) {
+		rtrs_client_path_error(con->path, -EPROTO);
+		return;
+	}
+	con->path->info_len = wc->byte_len;
+	rtrs_client_step_done(con->path);
+}
+
+static void info_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
+
+	if (wc->status == IB_WC_SUCCESS)
+		rtrs_client_con_give(con, 1);
+	else
+		rtrs_client_wc_failed(con, wc, "login");
+}
+
+/* Both buffers go with the path: the queue pair may use them until it is drained. */
+int rtrs_client_info(struct rtrs_client_path *path)
+{
+	struct rtrs_client_con *con = path->con[0];
+	int err;
+
+	path->info_rx = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->geo.queue_depth),
+				      DMA_FROM_DEVICE, info_received);
+	path->info_tx = rtrs_iu_alloc(path->dev, 1, sizeof(struct rtrs_msg_info_req),
+				      DMA_TO_DEVICE, info_sent);
+	if (!path->info_rx || !path->info_tx)
+		return -ENOMEM;
+	err = rtrs_client_step_begin(path);
+	if (err)
+		return err;
+	err = rtrs_post_recv_iu(&con->c, path->info_rx);
+	if (err)
+		return err;
+	rtrs_info_req_pack(path->info_tx->buf, path->session->name);
+	atomic_dec(&con->credits);
+	err = rtrs_post_send_iu(&con->c, path->info_tx, sizeof(struct rtrs_msg_info_req), NULL);
+	if (err)
+		return err;
+	err = rtrs_client_step_wait(path, path->session->timeout_ms);
+	if (err)
+		return err;
+	ib_dma_sync_single_for_cpu(path->dev->ib_dev, path->info_rx->dma, path->info_rx->size,
+				   DMA_FROM_DEVICE);
+	return rtrs_info_rsp_parse(path->info_rx->buf, path->info_len, &path->geo, path->chunk);
+}

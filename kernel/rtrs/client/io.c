@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests: out to the server, and done. Nothing here sleeps or allocates but init. */
+#include <linux/export.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "client.h"
+
+#define REQ_BUF_SIZE	(RTRS_CLIENT_USR_MAX + RTRS_READ_HDR_MAX)
+
+/**
+ * struct wire - one request as it goes out
+ * @reg: registration of the data, in front of @write if @reg_used
+ * @write: the RDMA write
+ * @sge: data, then message
+ * @reg_used: the data needs a region
+ * @signalled: wait for the completion of the send
+ */
+struct wire {
+	struct ib_reg_wr reg;
+	struct ib_rdma_wr write;
+	struct ib_sge sge[RTRS_CLIENT_SGES];
+	bool reg_used;
+	bool signalled;
+};
+
+static void req_complete(struct rtrs_client_req *req, int err, bool answered)
+{
+	void (*done)(void *priv, int err) = req->done;
+	void *priv = req->priv;
+
+	rtrs_client_mr_unmap_data(req);
+	rtrs_client_stats_done(req->con->path, req, answered);
+	/* The slot is the user's again. */
+	done(priv, err);
+}
+
+static void req_finish(struct rtrs_client_req *req)
+{
+	struct rtrs_client_con *con = req->con;
+
+	if (req->registered) {
+		int err = 0;
+
+		/* If the path dies now, its worker finds the request waiting. */
+		atomic_set(&req->pending, RTRS_CLIENT_REQ_INVAL);
+		rcu_read_lock();
+		if (rtrs_client_path_may_post(con->path))
+			err = rtrs_client_mr_invalidate(req);
+		rcu_read_unlock();
+		if (err)
+			rtrs_client_path_error(con->path, err);
+		return;
+	}
+	if (req->reserved)
+		rtrs_client_con_give(con, 1);
+	req_complete(req, req->err, true);
+}
+
+void rtrs_client_req_put(struct rtrs_client_req *req, int clear)
+{
+	if (atomic_fetch_andnot(clear, &req->pending) == clear)
+		req_finish(req);
+}
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_req *req = container_of(wc->wr_cqe, struct rtrs_client_req, send_cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_client_wc_failed(req->con, wc, "request");
+		return;
+	}
+	rtrs_client_con_give(req->con, req->wrs);
+	rtrs_client_req_put(req, RTRS_CLIENT_REQ_SENT);
+}
+
+/*
+ * Data of a write: gathered directly if it is in few pieces, else as one
+ * region. Retransmission may read it until the send is complete, so that is
+ * waited for.
+ */
+static int build_write(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
+		       struct wire *w)
+{
+	struct rtrs_client_path *path = req->con->path;
+	struct scatterlist *sg;
+	u32 i, sum = 0;
+	int err;
+
+	w->write.remote_addr = path->chunk[rq->slot].addr;
+	rtrs_write_hdr_pack(req->buf->buf + rq->usr_len, rq->usr_len);
+	if (!rq->data_len)
+		return sizeof(struct rtrs_msg_write);
+	w->signalled = true;
+	if (req->mapped > path->data_sges) {
+		err = rtrs_client_mr_prepare(req, rq->data_len, &w->reg);
+		if (err)
+			return err;
+		w->reg_used = true;
+		w->sge[0].addr = req->mr->iova;
+		w->sge[0].length = rq->data_len;
+		w->sge[0].lkey = req->mr->lkey;
+		w->write.wr.num_sge = 1;
+		return sizeof(struct rtrs_msg_write);
+	}
+	for_each_sg(req->sgl, sg, req->mapped, i) {
+		w->sge[i].addr = sg_dma_address(sg);
+		w->sge[i].length = sg_dma_len(sg);
+		w->sge[i].lkey = path->dev->pd->local_dma_lkey;
+		sum += sg_dma_len(sg);
+	}
+	w->write.wr.num_sge = req->mapped;
+	return sum == rq->data_len ? sizeof(struct rtrs_msg_write) : -EINVAL;
+}
+
+static int build_read(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
+		      struct wire *w)
+{
+	void *hdr = req->buf->buf + rq->usr_len;
+	struct rtrs_desc desc;
+	int err;
+
+	w->write.remote_addr = req->con->path->chunk[rq->slot].addr + rq->data_len;
+	if (!rq->data_len)
+		return rtrs_read_hdr_pack(hdr, rq->usr_len, NULL);
+	err = rtrs_client_mr_prepare(req, rq->data_len, &w->reg);
+	if (err)
+		return err;
+	w->reg_used = true;
+	desc.addr = req->mr->iova;
+	desc.rkey = req->mr->rkey;
+	desc.len = rq->data_len;
+	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc);
+}
+
+static int build(struct rtrs_client_req *req, const struct rtrs_client_request *rq, struct wire *w)
+{
+	struct rtrs_client_path *path = req->con->path;
+	struct ib_device *ib_dev = path->dev->ib_dev;
+	struct rtrs_iu *buf = req->buf;
+	struct ib_sge *sge;
+	int hdr_len;
+
+	ib_dma_sync_single_for_cpu(ib_dev, buf->dma, buf->size, buf->dir);
+	memcpy(buf->buf, rq->usr, rq->usr_len);
+	hdr_len = rq->is_read ? build_read(req, rq, w) : build_write(req, rq, w);
+	if (hdr_len < 0)
+		return hdr_len;
+	ib_dma_sync_single_for_device(ib_dev, buf->dma, buf->size, buf->dir);
+
+	sge = &w->sge[w->write.wr.num_sge++];
+	sge->addr = buf->dma;
+	sge->length = rq->usr_len + hdr_len;
+	sge->lkey = path->dev->pd->local_dma_lkey;
+	w->write.wr.wr_cqe = &req->send_cqe;
+	w->write.wr.sg_list = w->sge;
+	w->write.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	w->write.wr.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(&path->geo, rq->slot,
+							      rq->data_len + rq->usr_len));
+	w->write.rkey = READ_ONCE(path->chunk[rq->slot].rkey);
+	w->reg.wr.next = &w->write.wr;
+	return 0;
+}
+
+/*
+ * Puts a request on the send queue if there is room for all of it, the later
+ * invalidation included. Completions are asked for now and then only; each
+ * gives back all entries posted up to it.
+ */
+static int post(struct rtrs_client_req *req, struct wire *w)
+{
+	struct rtrs_client_con *con = req->con;
+	u32 wrs = w->reg_used ? 2 : 1, wait = RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER;
+	unsigned long flags;
+	int err;
+
+	req->reserved = w->reg_used;
+	spin_lock_irqsave(&con->send_lock, flags);
+	if (atomic_read(&con->credits) < wrs + req->reserved + RTRS_CLIENT_SEND_SPARE) {
+		spin_unlock_irqrestore(&con->send_lock, flags);
+		return -EAGAIN;
+	}
+	atomic_sub(wrs + req->reserved, &con->credits);
+	con->unsignalled += wrs;
+	if (w->signalled || con->unsignalled >= con->interval) {
+		w->write.wr.send_flags = IB_SEND_SIGNALED;
+		wait |= RTRS_CLIENT_REQ_SENT;
+		req->wrs = con->unsignalled;
+		con->unsignalled = 0;
+	}
+	atomic_or(wait, &req->pending);
+	err = ib_post_send(con->c.qp, w->reg_used ? &w->reg.wr : &w->write.wr, NULL);
+	spin_unlock_irqrestore(&con->send_lock, flags);
+
+	/* Some of it may be out: only the path worker can end this request. */
+	if (err)
+		rtrs_client_path_error(con->path, err);
+	else
+		rtrs_client_req_put(req, RTRS_CLIENT_REQ_POSTING);
+	return 0;
+}
+
+static int send_on(struct rtrs_client_path *path, const struct rtrs_client_request *rq)
+{
+	struct rtrs_client_req *req = &path->req[rq->slot];
+	struct wire w;
+	int err;
+
+	if (atomic_cmpxchg(&req->pending, 0, RTRS_CLIENT_REQ_POSTING))
+		return -EINVAL;
+	req->con = path->con[rq->con + 1];
+	req->err = 0;
+	req->is_read = rq->is_read;
+	req->registered = false;
+	req->mapped = 0;
+	req->bytes = rq->data_len + rq->usr_len;
+	req->done = rq->done;
+	req->priv = rq->priv;
+	memset(&w.reg.wr, 0, sizeof(w.reg.wr));
+	memset(&w.write, 0, sizeof(w.write));
+	w.reg_used = false;
+	w.signalled = false;
+
+	if (rq->data_len) {
+		err = rtrs_client_mr_map_data(req, rq);
+		if (err)
+			goto idle;
+	}
+	err = build(req, rq, &w);
+	if (err)
+		goto unmap;
+	rtrs_client_stats_submit(path, req);
+	err = post(req, &w);
+	if (!err)
+		return 0;
+	rtrs_client_stats_unsubmit(path);
+unmap:
+	rtrs_client_mr_unmap_data(req);
+idle:
+	atomic_set(&req->pending, 0);
+	return err;
+}
+
+static int check(const struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+{
+	const struct rtrs_client_attrs *attrs = &session->attrs;
+
+	if (rq->slot >= attrs->queue_depth || !rq->data_len != !rq->sg_count ||
+	    rq->con < RTRS_CLIENT_CON_SERVICE ||
+	    rq->con >= (int)(attrs->io_cons + attrs->poll_cons))
+		return -EINVAL;
+	if (rq->usr_len > attrs->max_usr_len || rq->data_len > attrs->max_io_size)
+		return -EMSGSIZE;
+	return 0;
+}
+
+int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+{
+	struct rtrs_client_path *path;
+	struct rtrs_client_pick pick;
+	int err;
+
+	err = check(session, rq);
+	if (err)
+		return err;
+	err = -ECONNABORTED;
+	rcu_read_lock();
+	rtrs_client_pick_start(&pick, session);
+	while ((path = rtrs_client_pick_next(&pick))) {
+		err = send_on(path, rq);
+		if (!err || err == -EINVAL)
+			break;
+	}
+	rcu_read_unlock();
+	return err;
+}
+EXPORT_SYMBOL_GPL(rtrs_client_submit);
+
+static int poll_con(struct rtrs_client_con *con)
+{
+	int n;
+
+	/* Completions of a connection are dealt with in order: one at a time polls it. */
+	if (test_and_set_bit_lock(0, &con->polling))
+		return 0;
+	n = ib_process_cq_direct(con->c.cq, -1);
+	clear_bit_unlock(0, &con->polling);
+	return n;
+}
+
+int rtrs_client_poll(struct rtrs_client_session *session, int con)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+	int n = 0;
+
+	if (con < (int)session->io_cons)
+		return 0;
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count; i++) {
+		struct rtrs_client_path *path = set->path[i];
+
+		if (rtrs_client_path_connected(path) && con + 1 < path->con_count)
+			n += poll_con(path->con[con + 1]);
+	}
+	rcu_read_unlock();
+	return n;
+}
+EXPORT_SYMBOL_GPL(rtrs_client_poll);
+
+int rtrs_client_io_init(struct rtrs_client_path *path)
+{
+	u32 i, count = path->geo.queue_depth;
+
+	path->chunk = kvcalloc(count, sizeof(*path->chunk), GFP_KERNEL);
+	path->req = kvcalloc(count, sizeof(*path->req), GFP_KERNEL);
+	path->req_buf = rtrs_iu_alloc(path->dev, count, REQ_BUF_SIZE, DMA_TO_DEVICE, NULL);
+	if (!path->chunk || !path->req || !path->req_buf)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		struct rtrs_client_req *req = &path->req[i];
+		struct ib_mr *mr = rtrs_client_mr_alloc(path);
+
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		req->mr = mr;
+		req->buf = &path->req_buf[i];
+		req->send_cqe.done = send_done;
+		req->inval_cqe.done = rtrs_client_mr_invalidated;
+	}
+	return 0;
+}
+
+void rtrs_client_io_abort(struct rtrs_client_path *path)
+{
+	u32 i;
+
+	if (!path->req)
+		return;
+	/* First the server loses its access, to all of them, then the pages go back. */
+	for (i = 0; i < path->geo.queue_depth; i++) {
+		struct rtrs_client_req *req = &path->req[i];
+
+		if (!atomic_read(&req->pending) || !req->registered)
+			continue;
+		ib_dereg_mr(req->mr);
+		req->mr = NULL;
+	}
+	for (i = 0; i < path->geo.queue_depth; i++)
+		if (atomic_xchg(&path->req[i].pending, 0))
+			req_complete(&path->req[i], -ECONNABORTED, false);
+}
+
+void rtrs_client_io_exit(struct rtrs_client_path *path)
+{
+	u32 i;
+
+	for (i = 0; path->req && i < path->geo.queue_depth; i++)
+		if (path->req[i].mr)
+			ib_dereg_mr(path->req[i].mr);
+	kvfree(path->req);
+	path->req = NULL;
+	kvfree(path->chunk);
+	path->chunk = NULL;
+	rtrs_iu_free(path->dev, path->req_buf, path->geo.queue_depth);
+	path->req_buf = NULL;
+	rtrs_iu_free(path->dev, path->info_rx, 1);
+	path->info_rx = NULL;
+	rtrs_iu_free(path->dev, path->info_tx, 1);
+	path->info_tx = NULL;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtrs-client: sessions to RTRS servers over RDMA, the transport of rnbd-client. */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "client.h"
+
+struct workqueue_struct *rtrs_client_wq;
+struct rtrs_dev_pool rtrs_client_dev_pool = RTRS_DEV_POOL_INIT(rtrs_client_dev_pool);
+
+static int __init client_init(void)
+{
+	int err;
+
+	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND, 0);
+	if (!rtrs_client_wq)
+		return -ENOMEM;
+	err = rtrs_client_session_init();
+	if (err)
+		goto out_wq;
+	err = rtrs_client_path_init();
+	if (err)
+		goto out_session;
+	err = rtrs_client_con_init();
+	if (err)
+		goto out_path;
+	err = rtrs_client_sysfs_init();
+	if (err)
+		goto out_con;
+	err = rtrs_client_nl_init();
+	if (err)
+		goto out_sysfs;
+	return 0;
+
+out_sysfs:
+	rtrs_client_sysfs_exit();
+out_con:
+	rtrs_client_con_exit();
+out_path:
+	rtrs_client_path_exit();
+out_session:
+	rtrs_client_session_exit();
+out_wq:
+	destroy_workqueue(rtrs_client_wq);
+	return err;
+}
+
+/* Each user of a session holds a reference on the module: all of them are closed. */
+static void __exit client_exit(void)
+{
+	rtrs_client_nl_exit();
+	rtrs_client_sysfs_exit();
+	rcu_barrier();
+	rtrs_client_con_exit();
+	rtrs_client_path_exit();
+	rtrs_client_session_exit();
+	destroy_workqueue(rtrs_client_wq);
+}
+
+module_init(client_init);
+module_exit(client_exit);
+
+MODULE_DESCRIPTION("RDMA transport: client");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What comes from the server: responses, invalidations, heartbeats. */
+#include <linux/rcupdate.h>
+#include "client.h"
+
+/**
+ * struct incoming - an immediate and what came with it
+ * @imm: in host order
+ * @msg: message; taken out of its buffer, which is posted again already
+ * @len: bytes of it
+ */
+struct incoming {
+	u32 imm;
+	u8 msg[sizeof(struct rtrs_msg_rkey_rsp)];
+	u32 len;
+};
+
+static int wc_err(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_WR_FLUSH_ERR:
+		return -ECONNRESET;
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return -ETIMEDOUT;
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_OP_ERR:
+		return -EREMOTEIO;
+	default:
+		return -EIO;
+	}
+}
+
+void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what)
+{
+	struct rtrs_client_path *path = con->path;
+
+	if (wc->status != IB_WC_WR_FLUSH_ERR && rtrs_client_path_connected(path))
+		pr_warn_ratelimited("session %s, path %s, connection %u: %s failed: %s\n",
+				    path->session->name, path->name, con->c.cid, what,
+				    ib_wc_status_msg(wc->status));
+	rtrs_client_path_error(path, wc_err(wc->status));
+}
+
+static int bad(struct rtrs_client_con *con, const char *what, u32 value)
+{
+	pr_warn_ratelimited("session %s, path %s, connection %u: server sent %s (%#x)\n",
+			    con->path->session->name, con->path->name, con->c.cid, what, value);
+	return -EPROTO;
+}
+
+static int response(struct rtrs_client_con *con, const struct incoming *in)
+{
+	struct rtrs_client_path *path = con->path;
+	bool inval = rtrs_imm_type(in->imm) == RTRS_IMM_IO_RSP_W_INV;
+	u64 invalidated = con->invalidated;
+	struct rtrs_client_req *req;
+	u32 slot, rkey;
+	int err;
+
+	con->invalidated = RTRS_CLIENT_NO_KEY;
+	if (rtrs_imm_io_rsp_parse(in->imm, &path->geo, &slot, &err))
+		return bad(con, "a response for no slot", in->imm);
+	req = &path->req[slot];
+	if (!(atomic_fetch_andnot(RTRS_CLIENT_REQ_AWAIT, &req->pending) & RTRS_CLIENT_REQ_AWAIT) ||
+	    req->con != con)
+		return bad(con, "a response for a slot without a request", slot);
+	if (in->len) {
+		if (rtrs_rkey_rsp_parse(in->msg, in->len, slot, &rkey))
+			return bad(con, "a response with a bad key message for slot", slot);
+		WRITE_ONCE(path->chunk[slot].rkey, rkey);
+	}
+	req->err = err;
+	/* The word of the server is not enough: the device must have seen our key. */
+	if (inval && req->registered && invalidated == req->mr->rkey)
+		req->registered = false;
+	rtrs_client_req_put(req, RTRS_CLIENT_REQ_ANSWER);
+	return 0;
+}
+
+static int immediate(struct rtrs_client_con *con, const struct incoming *in)
+{
+	struct rtrs_client_path *path = con->path;
+	u32 type = rtrs_imm_type(in->imm);
+
+	switch (type) {
+	case RTRS_IMM_IO_RSP:
+	case RTRS_IMM_IO_RSP_W_INV:
+		return response(con, in);
+	case RTRS_IMM_HB:
+		return rtrs_hb_recv(&path->hb);
+	case RTRS_IMM_HB_ACK:
+		rtrs_hb_recv_ack(&path->hb);
+		return 0;
+	}
+	return 0;	/* of a later version */
+}
+
+/* Takes the message out of a used receive and posts it again. */
+static int recycle(struct rtrs_client_con *con, const struct ib_wc *wc, struct incoming *in)
+{
+	struct ib_device *ib_dev = con->path->dev->ib_dev;
+	struct rtrs_iu *iu;
+
+	in->len = 0;
+	if (!con->recv)
+		return rtrs_post_recv_empty(&con->c, &con->recv_cqe);
+	iu = container_of(wc->wr_cqe, struct rtrs_iu, cqe);
+	if (wc->opcode == IB_WC_RECV && wc->byte_len) {
+		in->len = min_t(u32, wc->byte_len, sizeof(in->msg));
+		ib_dma_sync_single_for_cpu(ib_dev, iu->dma, iu->size, iu->dir);
+		memcpy(in->msg, iu->buf, in->len);
+		ib_dma_sync_single_for_device(ib_dev, iu->dma, iu->size, iu->dir);
+	}
+	return rtrs_post_recv_iu(&con->c, iu);
+}
+
+static int received(struct rtrs_client_con *con, const struct ib_wc *wc)
+{
+	struct incoming in;
+	int err;
+
+	err = recycle(con, wc, &in);
+	if (err)
+		return err;
+	if (wc->wc_flags & IB_WC_WITH_IMM) {
+		in.imm = be32_to_cpu(wc->ex.imm_data);
+		return immediate(con, &in);
+	}
+	if (wc->opcode == IB_WC_RECV && wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		con->invalidated = wc->ex.invalidate_rkey;
+		return 0;
+	}
+	return bad(con, "a message that it must not send, opcode", wc->opcode);
+}
+
+void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
+	struct rtrs_client_path *path = con->path;
+	int err = 0;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_client_wc_failed(con, wc, "receive");
+		return;
+	}
+	rtrs_hb_heard(&path->hb);
+	rcu_read_lock();
+	if (rtrs_client_path_may_post(path))
+		err = received(con, wc);
+	rcu_read_unlock();
+	if (err)
+		rtrs_client_path_error(path, err);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/class/rtrs-client: the compatible view. Each directory holds a reference on
+ * what it shows; its removal waits for the handlers that run.
+ */
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+#include "client.h"
+
+/**
+ * struct path_dir - a directory of a path
+ * @kobj: directory
+ * @path: held until @kobj is released
+ */
+struct path_dir {
+	struct kobject kobj;
+	struct rtrs_client_path *path;
+};
+
+static struct class client_class = {
+	.name = "rtrs-client",
+};
+
+static struct rtrs_client_path *to_path(struct kobject *kobj)
+{
+	return container_of(kobj, struct path_dir, kobj)->path;
+}
+
+/* Sessions */
+
+static const char *const policy_text[RTRS_CLIENT_POLICY_COUNT] = {
+	[RTRS_CLIENT_ROUND_ROBIN]	= "round-robin (RR: 0)",
+	[RTRS_CLIENT_MIN_INFLIGHT]	= "min-inflight (MI: 1)",
+	[RTRS_CLIENT_MIN_LATENCY]	= "min-latency (ML: 2)",
+};
+
+static ssize_t policy_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%s\n", policy_text[READ_ONCE(session->policy)]);
+}
+
+static int policy_parse(const char *buf)
+{
+	static const struct {
+		const char *name;
+		const char *brief;
+	} words[RTRS_CLIENT_POLICY_COUNT] = {
+		[RTRS_CLIENT_ROUND_ROBIN]	= { "round-robin", "rr" },
+		[RTRS_CLIENT_MIN_INFLIGHT]	= { "min-inflight", "mi" },
+		[RTRS_CLIENT_MIN_LATENCY]	= { "min-latency", "ml" },
+	};
+	size_t len = strcspn(buf, "\n");
+	unsigned int i;
+	int n;
+
+	for (i = 0; i < RTRS_CLIENT_POLICY_COUNT; i++)
+		if (!strncasecmp(buf, words[i].name, strlen(words[i].name)) ||
+		    (len == 2 && !strncasecmp(buf, words[i].brief, len)))
+			return i;
+	return kstrtoint(buf, 10, &n) || n < 0 || n >= RTRS_CLIENT_POLICY_COUNT ? -EINVAL : n;
+}
+
+static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t count)
+{
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	int err, policy = policy_parse(buf);
+
+	if (policy < 0)
+		return policy;
+	err = rtrs_client_policy_check(policy);
+	if (err)
+		return err;
+	WRITE_ONCE(session->policy, policy);
+	return count;
+}
+
+static struct device_attribute dev_attr_mpath_policy =
+	__ATTR(mpath_policy, 0644, policy_show, policy_store);
+static struct device_attribute dev_attr_mp_policy =
+	__ATTR(mp_policy, 0644, policy_show, policy_store);
+
+static struct attribute *session_attrs[] = {
+	&dev_attr_mpath_policy.attr,
+	&dev_attr_mp_policy.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(session);
+
+static void session_dev_release(struct device *dev)
+{
+	rtrs_client_session_put(dev_get_drvdata(dev));
+	kfree(dev);
+}
+
+int rtrs_client_sysfs_add_session(struct rtrs_client_session *session)
+{
+	struct device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+	device_initialize(dev);
+	dev->class = &client_class;
+	dev->groups = session_groups;
+	dev->release = session_dev_release;
+	rtrs_client_session_get(session);
+	dev_set_drvdata(dev, session);
+	dev_set_uevent_suppress(dev, true);
+	err = dev_set_name(dev, "%s", session->name);
+	if (!err)
+		err = device_add(dev);
+	if (err) {
+		put_device(dev);
+		return err;
+	}
+	session->dev = dev;
+	session->paths_kobj = kobject_create_and_add("paths", &dev->kobj);
+	return session->paths_kobj ? 0 : -ENOMEM;
+}
+
+void rtrs_client_sysfs_announce(struct rtrs_client_session *session)
+{
+	dev_set_uevent_suppress(session->dev, false);
+	kobject_uevent(&session->dev->kobj, KOBJ_ADD);
+}
+
+void rtrs_client_sysfs_del_session(struct rtrs_client_session *session)
+{
+	if (!session->dev)
+		return;
+	if (session->paths_kobj) {
+		kobject_del(session->paths_kobj);
+		kobject_put(session->paths_kobj);
+		session->paths_kobj = NULL;
+	}
+	device_unregister(session->dev);
+	session->dev = NULL;
+}
+
+/* Paths */
+
+#define PATH_ATTR(name)								\
+	static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", rtrs_client_path_connected(to_path(kobj)) ?
+			  "connected" : "disconnected");
+}
+PATH_ATTR(state);
+
+static ssize_t hca_name_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", to_path(kobj)->hca_name);
+}
+PATH_ATTR(hca_name);
+
+static ssize_t hca_port_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", to_path(kobj)->hca_port);
+}
+PATH_ATTR(hca_port);
+
+static ssize_t addr_emit(const struct sockaddr_storage *addr, char *buf)
+{
+	char text[RTRS_ADDR_STRLEN];
+
+	rtrs_addr_print(addr, text, sizeof(text));
+	return sysfs_emit(buf, "%s\n", text);
+}
+
+static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return addr_emit(&to_path(kobj)->addr.src, buf);
+}
+PATH_ATTR(src_addr);
+
+static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return addr_emit(&to_path(kobj)->addr.dst, buf);
+}
+PATH_ATTR(dst_addr);
+
+static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lld ns\n", (s64)atomic64_read(&to_path(kobj)->hb.rtt_ns));
+}
+PATH_ATTR(cur_latency);
+
+static struct attribute *path_attrs[] = {
+	&path_attr_state.attr,
+	&path_attr_hca_name.attr,
+	&path_attr_hca_port.attr,
+	&path_attr_src_addr.attr,
+	&path_attr_dst_addr.attr,
+	&path_attr_cur_latency.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(path);
+
+/* Counters of a path: writing 1, or 0 as older documents have it, resets */
+
+static ssize_t reset_by(struct rtrs_client_path *path, const char *buf, size_t count,
+			void (*reset)(struct rtrs_client_path *path))
+{
+	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
+		return -EINVAL;
+	if (reset)
+		reset(path);
+	return count;
+}
+
+#define STATS_ATTR(name, reset)							\
+	static ssize_t name##_store(struct kobject *kobj, struct kobj_attribute *attr, \
+				    const char *buf, size_t count)		\
+	{									\
+		return reset_by(to_path(kobj), buf, count, reset);		\
+	}									\
+	static struct kobj_attribute stats_attr_##name = __ATTR_RW(name)
+
+static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct rtrs_client_cpu_stats sum;
+
+	rtrs_client_stats_sum(to_path(kobj), &sum);
+	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.ios[1], sum.bytes[1],
+			  sum.ios[0], sum.bytes[0], sum.inflight, 0ULL);
+}
+STATS_ATTR(rdma, rtrs_client_stats_reset_ios);
+
+static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d %d\n", 0, 0);
+}
+STATS_ATTR(reconnects, NULL);
+
+static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
+				       char *buf)
+{
+	struct rtrs_client_path *path = to_path(kobj);
+	int cpu, len = 0;
+
+	for_each_possible_cpu(cpu)
+		len += sysfs_emit_at(buf, len, "%d ",
+				     atomic_read(&per_cpu_ptr(path->stats, cpu)->migrations_from));
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+STATS_ATTR(cpu_migration_from, rtrs_client_stats_reset_migrations);
+
+static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct rtrs_client_path *path = to_path(kobj);
+	int cpu, len = 0;
+
+	for_each_possible_cpu(cpu)
+		len += sysfs_emit_at(buf, len, "%u ",
+				     READ_ONCE(per_cpu_ptr(path->stats, cpu)->migrations_to));
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+STATS_ATTR(cpu_migration_to, rtrs_client_stats_reset_migrations);
+
+static ssize_t reset_all_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "echo 1 to reset all statistics\n");
+}
+STATS_ATTR(reset_all, rtrs_client_stats_reset);
+
+static struct attribute *stats_attrs[] = {
+	&stats_attr_rdma.attr,
+	&stats_attr_reconnects.attr,
+	&stats_attr_cpu_migration_from.attr,
+	&stats_attr_cpu_migration_to.attr,
+	&stats_attr_reset_all.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(stats);
+
+static void path_dir_release(struct kobject *kobj)
+{
+	struct path_dir *dir = container_of(kobj, struct path_dir, kobj);
+
+	rtrs_client_path_put(dir->path);
+	kfree(dir);
+}
+
+static struct kobj_type path_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = path_dir_release,
+	.default_groups = path_groups,
+};
+
+static struct kobj_type stats_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = path_dir_release,
+	.default_groups = stats_groups,
+};
+
+static struct kobject *dir_add(struct rtrs_client_path *path, struct kobj_type *ktype,
+			       struct kobject *parent, const char *name)
+{
+	struct path_dir *dir = kzalloc(sizeof(*dir), GFP_KERNEL);
+
+	if (!dir)
+		return NULL;
+	rtrs_client_path_get(path);
+	dir->path = path;
+	if (!kobject_init_and_add(&dir->kobj, ktype, parent, "%s", name))
+		return &dir->kobj;
+	kobject_put(&dir->kobj);
+	return NULL;
+}
+
+static void dir_del(struct kobject **kobj)
+{
+	if (!*kobj)
+		return;
+	kobject_del(*kobj);
+	kobject_put(*kobj);
+	*kobj = NULL;
+}
+
+int rtrs_client_sysfs_add_path(struct rtrs_client_path *path)
+{
+	path->kobj = dir_add(path, &path_ktype, path->session->paths_kobj, path->name);
+	if (!path->kobj)
+		return -ENOMEM;
+	path->stats_kobj = dir_add(path, &stats_ktype, path->kobj, "stats");
+	return path->stats_kobj ? 0 : -ENOMEM;
+}
+
+void rtrs_client_sysfs_del_path(struct rtrs_client_path *path)
+{
+	dir_del(&path->stats_kobj);
+	dir_del(&path->kobj);
+}
+
+int rtrs_client_sysfs_init(void)
+{
+	return class_register(&client_class);
+}
+
+void rtrs_client_sysfs_exit(void)
+{
+	class_unregister(&client_class);
+}
