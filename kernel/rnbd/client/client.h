@@ -90,11 +90,11 @@ struct rnbd_client_session {
 	u32 max_segments;
 	u8 version;
 
-	struct mutex lock;
+	struct mutex lock; /* devices */
 	struct list_head devs;
 	unsigned int lost;
 
-	spinlock_t msg_lock;
+	spinlock_t msg_lock; /* control messages */
 	struct list_head msgs;
 	struct list_head orphans;
 	struct work_struct orphan_work;
@@ -171,8 +171,9 @@ struct rnbd_client_io {
 extern int rnbd_client_major;
 
 /*
- * Maps a device: the one call behind sysfs and netlink. 0 and a reference to the device in *@out. Killable. The whole
- * mapping counts as a use of the module, so that it cannot be unloaded. Process context.
+ * Maps a device: the one call behind sysfs and netlink. 0 and a reference to the
+ * device in *@out. Killable. Uses the module from its start on, so that it cannot
+ * be unloaded. Process context.
  */
 int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_ack *extack,
 		    struct rnbd_client_dev **out);
@@ -204,7 +205,7 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* For the mapping process, when something failed: any state -> UNMAPPED. */
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev);
-/* For an administrator: -> UNMAPPED. -EBUSY, -EALREADY; 0 and the caller must call rnbd_client_dev_remove(). */
+/* For an administrator: -> UNMAPPED, then to be removed by the caller. -EBUSY, -EALREADY. */
 int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack);
 /* Takes a device down whatever it is made of; by the one who made the edge to UNMAPPED. */
 void rnbd_client_dev_remove(struct rnbd_client_dev *dev);

@@ -126,26 +126,29 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 }
 
 /* Why the server did not open it; the errno is the server's, or of the transport. */
-static int open_failed(const struct rnbd_client_dev *dev, int err, struct netlink_ext_ack *extack)
+static int open_failed(const struct rnbd_client_dev *dev, int err,
+		       struct netlink_ext_ack *extack)
 {
+	const char *path = dev->path;
+
 	switch (err) {
 	case -ENOENT:
-		return rtrs_fail(extack, err, "server has no device '%.28s' below its dev_search_path",
-				 dev->path);
+		return rtrs_fail(extack, err,
+				 "server has no device '%.28s' below its dev_search_path", path);
 	case -ENOTBLK:
-		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", dev->path);
+		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", path);
 	case -EPERM:
 		return rtrs_fail(extack, err, "another client has it open for writing");
 	case -EACCES:
 	case -EROFS:
-		return rtrs_fail(extack, err, "the server may not write to '%.40s'", dev->path);
+		return rtrs_fail(extack, err, "the server may not write to '%.40s'", path);
 	case -EBUSY:
-		return rtrs_fail(extack, err, "on the server '%.40s' is in use", dev->path);
+		return rtrs_fail(extack, err, "on the server '%.40s' is in use", path);
 	case -ENXIO:
 	case -ENODEV:
-		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", dev->path);
+		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", path);
 	case -EINVAL:
-		return rtrs_fail(extack, err, "the server does not accept '%.40s'", dev->path);
+		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
 	case -ETIMEDOUT:
 		return rtrs_fail(extack, err, "the server did not answer within %u ms",
 				 dev->timeout_ms);
@@ -156,7 +159,7 @@ static int open_failed(const struct rnbd_client_dev *dev, int err, struct netlin
 	case -ENOMEM:
 		return rtrs_fail(extack, err, "no memory, here or on the server");
 	default:
-		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", dev->path,
+		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", path,
 				 err);
 	}
 }

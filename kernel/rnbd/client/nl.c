@@ -196,7 +196,8 @@ static int device_dump(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	return err;
 }
 
-static int get_path(struct nlattr *attr, struct rtrs_path_addr *path, struct netlink_ext_ack *extack)
+static int get_path(struct nlattr *attr, struct rtrs_path_addr *path,
+		    struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[RNBD_A_PATH_SPEC_MAX + 1];
 	int err;

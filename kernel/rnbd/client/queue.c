@@ -105,8 +105,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	int err;
 
 	/*
-	 * Not the state: until the disk is gone, what the page cache of a device being unmapped still holds is
-	 * written.
+	 * Not the state: what the page cache of a disk that is being unmapped still
+	 * holds is written.
 	 */
 	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)))
 		return BLK_STS_IOERR;

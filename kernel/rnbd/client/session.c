@@ -88,15 +88,16 @@ static const struct rtrs_client_ops rtrs_ops = {
 /* Slots, sizes and requests, from what the transport can do. */
 static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
 {
+	const u32 page = RNBD_CLIENT_PAGE_BYTES;
 	struct rtrs_client_attrs attrs;
 	int err;
 
 	err = rtrs_client_query(session->rtrs, &attrs);
 	if (err)
 		return rtrs_fail(extack, err, "the session was lost at once");
-	if (attrs.queue_depth < 2 || attrs.max_io_size < RNBD_CLIENT_PAGE_BYTES || attrs.max_segments < 2)
-		return rtrs_fail(extack, -EINVAL, "queue depth %u, I/O size %u, segments %u: too small",
-				 attrs.queue_depth, attrs.max_io_size, attrs.max_segments);
+	if (attrs.queue_depth < 2 || attrs.max_io_size < page || attrs.max_segments < 2)
+		return rtrs_fail(extack, -EINVAL, "the server offers too little: depth %u, size %u",
+				 attrs.queue_depth, attrs.max_io_size);
 
 	session->io_cons = attrs.io_cons;
 	session->poll_cons = attrs.poll_cons;
@@ -105,9 +106,9 @@ static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *ex
 
 	/* A buffer that starts inside of a page touches one page more. */
 	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
-	session->max_bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * RNBD_CLIENT_PAGE_BYTES);
+	session->max_bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
 	session->max_bytes = round_down(session->max_bytes, SECTOR_SIZE);
-	session->max_segments = DIV_ROUND_UP(session->max_bytes, RNBD_CLIENT_PAGE_BYTES) + 1;
+	session->max_segments = DIV_ROUND_UP(session->max_bytes, page) + 1;
 
 	err = rnbd_client_queue_init(session, min_t(u32, session->ctrl_base, BLK_MQ_MAX_DEPTH));
 	if (err)

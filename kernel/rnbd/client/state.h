@@ -9,7 +9,8 @@
  * enum rnbd_client_dev_state - states of a mapped device; values are those of the uapi
  * @RNBD_CLIENT_DEV_INIT: being mapped; belongs to the mapping process
  * @RNBD_CLIENT_DEV_MAPPED: open on the server, the disk is there
- * @RNBD_CLIENT_DEV_DISCONNECTED: the session was lost and with it the device on the server; I/O fails at once
+ * @RNBD_CLIENT_DEV_DISCONNECTED: the session was lost, and with it the device on the server; I/O
+ *	fails at once
  * @RNBD_CLIENT_DEV_UNMAPPED: being removed; belongs to whoever made this edge
  * @RNBD_CLIENT_DEV_STATE_COUNT: number of states
  */

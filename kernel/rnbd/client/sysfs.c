@@ -66,7 +66,7 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	rnbd_client_dev_get(dev);
 	err = rnbd_client_dev_claim(dev, force, NULL);
 	if (!err) {
-		/* The removal waits for all who are inside of the files of the directory, but not for us. */
+		/* The removal waits for all who are inside of these files, but not for us. */
 		sysfs_remove_file_self(kobj, &attr->attr);
 		rnbd_client_dev_remove(dev);
 	}
@@ -130,8 +130,8 @@ static const struct kobj_type dev_ktype = {
 };
 
 /*
- * "path@session" in ctl/devices, a convenience: two paths may have one name ("a/b", "a!b"), the first has the link
- * then.
+ * "path@session" in ctl/devices, a convenience: two paths may have one name ("a/b",
+ * "a!b"), the first has the link then.
  */
 static void add_link(struct rnbd_client_dev *dev)
 {
@@ -167,7 +167,8 @@ int rnbd_client_sysfs_dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ac
 	err = kobject_init_and_add(&dev->kobj, &dev_ktype, &disk_to_dev(dev->disk)->kobj, "rnbd");
 	if (err) {
 		kobject_put(&dev->kobj);
-		return rtrs_fail(extack, err, "no sysfs directory for %s: error %d", dev->name, err);
+		return rtrs_fail(extack, err, "no sysfs directory for %s: error %d", dev->name,
+				 err);
 	}
 	set_bit(RNBD_CLIENT_DEV_SYSFS, &dev->flags);
 	add_link(dev);
