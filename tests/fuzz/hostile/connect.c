@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Connect requests. */
+#include <stdlib.h>
+
+#include "peer.h"
+
+#define BYTES	sizeof(struct rtrs_msg_conn_req)
+
+/* A server that is well takes a new client. */
+static int server_works(void)
+{
+	struct path p;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return 0;
+}
+
+/* What the answer to @msg is; a connection that is made is closed at once. */
+static int try(const void *msg, size_t len)
+{
+	struct conn con = { .recv_size = 64 };
+	int err = con_open(&con, msg, len, NULL);
+
+	con_close(&con);
+	return err;
+}
+
+static int proper(void)
+{
+	return server_works();
+}
+
+/* The CM pads what is missing with zeros, so the length reads as 56: the contents must do. */
+static int too_short(void)
+{
+	static const size_t lens[] = { 0, 1, 2, 3, 4, 6, 7, 8, 9, 12, 28, 44 };
+	struct rtrs_msg_conn_req msg;
+	struct path p;
+	size_t i;
+
+	path_init(&p, 2);
+	rtrs_conn_req_pack(&msg, &p.req);
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+		WANT_FOR(try(&msg, lens[i]), lens[i] <= 8 ? -ECONNRESET : -ENXIO, "%zu bytes",
+			 lens[i]);
+	return server_works();
+}
+
+static int garbage(void)
+{
+	uint8_t msg[BYTES];
+	unsigned int i, j;
+
+	srand(1);
+	for (i = 0; i < 20; i++) {
+		for (j = 0; j < BYTES; j++)
+			msg[j] = rand() >> 7;
+		if (i >= 10)	/* only what follows the version is random */
+			rtrs_put_le16(msg + 2, RTRS_MAGIC);
+		WANT_FOR(try(msg, BYTES), -ECONNRESET, "number %u", i);
+	}
+	memset(msg, 0xff, BYTES);
+	WANT(try(msg, BYTES), -ECONNRESET);
+	return server_works();
+}
+
+/* One 16 bit field at @off of a proper request becomes @value. */
+static int changed(size_t off, uint16_t value)
+{
+	struct rtrs_msg_conn_req msg;
+	struct path p;
+
+	path_init(&p, 2);
+	rtrs_conn_req_pack(&msg, &p.req);
+	rtrs_put_le16((uint8_t *)&msg + off, value);
+	return try(&msg, sizeof(msg));
+}
+
+#define OFF(field)	offsetof(struct rtrs_msg_conn_req, field)
+
+static int fields(void)
+{
+	WANT(changed(OFF(magic), 0), -ECONNRESET);
+	WANT(changed(OFF(magic), 0xbd1b), -ECONNRESET);
+	WANT(changed(OFF(version), 0x0100), -ECONNRESET);
+	WANT(changed(OFF(version), 0x0300), -ECONNRESET);
+	WANT(changed(OFF(version), 0x0002), -ECONNRESET);
+	WANT(changed(OFF(version), 0x02ff), 0);
+	WANT(changed(OFF(cid), 2), -ECONNRESET);
+	WANT(changed(OFF(cid), 0xffff), -ECONNRESET);
+	WANT(changed(OFF(cid_num), 0), -ECONNRESET);
+	WANT(changed(OFF(cid_num), 4097), -ECONNRESET);
+	WANT(changed(OFF(cid_num), 0xffff), -ECONNRESET);
+	WANT(changed(OFF(cid_num), 4096), 0);
+	WANT(changed(OFF(recon_cnt), 0), 0);
+	WANT(changed(OFF(recon_cnt), 0xffff), 0);
+	return server_works();
+}
+
+static int no_session(void)
+{
+	struct path p;
+
+	path_init(&p, 2);
+	p.req.first_conn = false;
+	WANT(path_connect(&p, 0), -ENXIO);
+	return server_works();
+}
+
+static int cid_twice(void)
+{
+	struct conn again = { .recv_size = 64 };
+	struct rtrs_msg_conn_req msg;
+	struct path p;
+
+	path_init(&p, 3);
+	WANT(path_connect(&p, 0), 0);
+	rtrs_conn_req_pack(&msg, &p.req);
+	WANT(con_open(&again, &msg, sizeof(msg), NULL), -ECONNRESET);
+	WANT(path_connect(&p, 1), 0);
+	p.req.cid = 1;
+	rtrs_conn_req_pack(&msg, &p.req);
+	WANT(con_open(&again, &msg, sizeof(msg), NULL), -ECONNRESET);
+	WANT(path_connect(&p, 2), 0);
+	WANT(path_info(&p, path_new_name()), 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return server_works();
+}
+
+static int other_cid_num(void)
+{
+	struct path p;
+
+	path_init(&p, 3);
+	WANT(path_connect(&p, 0), 0);
+	p.req.cid_num = 4;
+	WANT(path_connect(&p, 1), -ECONNRESET);
+	p.req.cid_num = 3;
+	WANT(path_connect(&p, 1), 0);
+	WANT(path_connect(&p, 2), 0);
+	WANT(path_info(&p, path_new_name()), 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return server_works();
+}
+
+/* A path that is connected takes no more. */
+static int too_late(void)
+{
+	struct conn con = { .recv_size = 64 };
+	struct rtrs_msg_conn_req msg;
+	struct path p;
+
+	WANT(path_up(&p, 2), 0);
+	p.req.cid = 1;
+	rtrs_conn_req_pack(&msg, &p.req);
+	WANT(con_open(&con, &msg, sizeof(msg), NULL), -ECONNRESET);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return server_works();
+}
+
+/* A second path of the session between the same addresses */
+static int same_addresses(void)
+{
+	struct path p, second;
+
+	WANT(path_up(&p, 2), 0);
+	path_init(&second, 2);
+	memcpy(second.req.paths_uuid, p.req.paths_uuid, RTRS_UUID_LEN);
+	WANT(path_connect(&second, 0), -EEXIST);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return server_works();
+}
+
+/* Gone in the middle of the handshake, many times */
+static int gives_up(void)
+{
+	unsigned int i;
+	struct path p;
+
+	for (i = 0; i < 12; i++) {
+		path_init(&p, 3);
+		WANT(path_connect(&p, 0), 0);
+		if (i % 3)
+			WANT(path_connect(&p, 2), 0);
+		if (i % 3 == 2)
+			WANT(path_connect(&p, 1), 0);
+		path_down(&p);
+	}
+	return server_works();
+}
+
+const struct test connect_tests[] = {
+	{ "connect-proper", proper },
+	{ "connect-short", too_short },
+	{ "connect-garbage", garbage },
+	{ "connect-fields", fields },
+	{ "connect-no-session", no_session },
+	{ "connect-cid-twice", cid_twice },
+	{ "connect-other-cid-num", other_cid_num },
+	{ "connect-too-late", too_late },
+	{ "connect-same-addresses", same_addresses },
+	{ "connect-gives-up", gives_up },
+	{ NULL, NULL },
+};
