@@ -144,7 +144,7 @@ static inline void rtrs_put_le16(void *p, __u16 v)
 {
 	__u8 *b = p;
 
-	b[0] = v;
+	b[0] = v & 0xff;
 	b[1] = v >> 8;
 }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connect requests and CM events. The CM's handler translates and hands over: the
+ * memory of a session is not allocated there, other clients would wait for it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include "server.h"
+
+/**
+ * struct connect - a connect request on its way to the worker
+ * @work: connect_work()
+ * @srv: server; flushes the queue before it goes
+ * @cm_id: of the new connection, ours from now on. Its context is NULL until it has a struct rtrs_server_con
+ * @req: private data
+ */
+struct connect {
+	struct work_struct work;
+	struct rtrs_server *srv;
+	struct rdma_cm_id *cm_id;
+	struct rtrs_conn_req req;
+};
+
+static void refuse(struct rdma_cm_id *cm_id, int err)
+{
+	const struct rtrs_conn_rsp rsp = { .err = err };
+	struct rtrs_msg_conn_rsp msg;
+	char addr[RTRS_ADDR_STRLEN];
+
+	rtrs_addr_print(&cm_id->route.addr.dst_addr, addr, sizeof(addr));
+	pr_err_ratelimited("connection of %s refused: %pe\n", addr, ERR_PTR(err));
+	rtrs_conn_rsp_pack(&msg, &rsp);
+	rdma_reject(cm_id, &msg, sizeof(msg), IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+static int accept(struct rdma_cm_id *cm_id)
+{
+	const struct rtrs_conn_rsp rsp = {
+		.flags	= rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0,
+		.geo	= rtrs_server_geo,
+	};
+	struct rtrs_msg_conn_rsp msg;
+	struct rdma_conn_param param = {
+		.rnr_retry_count	= 7,
+		.private_data		= &msg,
+		.private_data_len	= sizeof(msg),
+	};
+
+	rtrs_conn_rsp_pack(&msg, &rsp);
+	return rdma_accept(cm_id, &param);
+}
+
+/* session->lock held. The path that the connection belongs to, made where it is the first. */
+static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
+					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
+{
+	struct rtrs_server_path *path = rtrs_server_path_find(session, req->sess_uuid);
+	int err;
+
+	if (path) {
+		if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING ||
+		    path->con_num != req->cid_num || path->con[req->cid])
+			return ERR_PTR(-ECONNRESET);
+		return path;
+	}
+	if (!session->chunk) {
+		err = rtrs_server_chunks_alloc(session, cm_id->device);
+		if (err)
+			return ERR_PTR(err);
+	}
+	return rtrs_server_path_create(session, cm_id, req);
+}
+
+/*
+ * session->lock held: the worker that closes the path has not begun its work yet, if
+ * anything started it meanwhile. Once the connection hangs on the path its CM id is
+ * the path's, and only closing the path ends it.
+ */
+static int connect_path(struct connect *c, struct rtrs_server_session *session)
+{
+	struct rdma_cm_id *cm_id = c->cm_id;
+	struct rtrs_server_path *path;
+	struct rtrs_server_con *con;
+	int err;
+
+	path = path_of(session, cm_id, &c->req);
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	con = rtrs_server_con_create(path, cm_id, c->req.cid);
+	if (IS_ERR(con)) {
+		rtrs_server_path_close(path, PTR_ERR(con));
+		return PTR_ERR(con);
+	}
+
+	rdma_lock_handler(cm_id);
+	cm_id->context = con;
+	path->con[c->req.cid] = con;
+	path->con_count++;
+	c->cm_id = NULL;
+	err = accept(cm_id);
+	if (err)
+		refuse(cm_id, err);
+	rdma_unlock_handler(cm_id);
+	if (err)
+		rtrs_server_path_close(path, err);
+	return 0;
+}
+
+static int connect(struct connect *c)
+{
+	struct rtrs_server_session *session;
+	bool dead;
+	int err = 0;
+
+	do {
+		session = rtrs_server_session_lookup(c->srv, &c->req);
+		if (IS_ERR(session))
+			return PTR_ERR(session);
+		mutex_lock(&session->lock);
+		dead = session->dead;
+		if (!dead) {
+			err = connect_path(c, session);
+			rtrs_server_session_reap(session);
+		}
+		mutex_unlock(&session->lock);
+		rtrs_server_session_put(session);
+	} while (dead);
+	return err;
+}
+
+static void connect_work(struct work_struct *work)
+{
+	struct connect *c = container_of(work, struct connect, work);
+	int err = connect(c);
+
+	if (c->cm_id) {
+		rdma_lock_handler(c->cm_id);
+		refuse(c->cm_id, err);
+		rdma_unlock_handler(c->cm_id);
+		rdma_destroy_id(c->cm_id);
+	}
+	kfree(c);
+}
+
+static int con_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
+{
+	struct rtrs_server_con *con = cm_id->context;
+
+	if (!con)
+		return 0;	/* the worker will see it when it accepts */
+	switch (ev->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		rtrs_server_path_close(con->path, -ECONNRESET);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		rtrs_server_path_close(con->path, -ENODEV);
+		break;
+	default:
+		path_err(con->path, "%s, status %d\n", rdma_event_msg(ev->event), ev->status);
+		rtrs_server_path_close(con->path, -ECONNABORTED);
+		break;
+	}
+	return 0;
+}
+
+/* Of the listeners. Any error makes the CM destroy the new id. */
+int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
+{
+	const struct rdma_conn_param *param = &ev->param.conn;
+	struct connect *c;
+	int err;
+
+	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	if (!c)
+		return -ENOMEM;
+	err = rtrs_conn_req_parse(param->private_data, param->private_data_len, &c->req);
+	if (err) {
+		refuse(cm_id, err);
+		kfree(c);
+		return err;
+	}
+	INIT_WORK(&c->work, connect_work);
+	c->srv = cm_id->context;
+	c->cm_id = cm_id;
+	cm_id->context = NULL;
+	cm_id->event_handler = con_handler;
+	queue_work(rtrs_server_wq, &c->work);
+	return 0;
+}

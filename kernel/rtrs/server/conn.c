@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: their queue pair, and who may post to its send queue. Credits count
+ * work requests. What finds none waits in a list and goes on when a signalled
+ * request completes; there is always one under way where credits are short.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+#include "server.h"
+
+/* Work requests of a slot at most, its LOCAL_INV included. */
+static u32 slot_wrs(void)
+{
+	return rtrs_server_new_rkey ? 5 : 3;
+}
+
+static void con_fail(struct rtrs_server_con *con, const char *what, int err)
+{
+	if (READ_ONCE(con->path->state) != RTRS_SERVER_PATH_CLOSING)
+		path_err(con->path, "%s on connection %u: %pe\n", what, con->base.cid,
+			 ERR_PTR(err));
+	rtrs_server_path_close(con->path, err);
+}
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_server_con *con = container_of(wc->wr_cqe, struct rtrs_server_con, send_cqe);
+	unsigned long flags;
+	u32 count;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR) {
+			path_err(con->path, "send on connection %u: %s\n", con->base.cid,
+				 ib_wc_status_msg(wc->status));
+			rtrs_server_path_close(con->path, -EIO);
+		}
+		return;
+	}
+	spin_lock_irqsave(&con->send_lock, flags);
+	count = con->fifo[con->fifo_head++ % RTRS_SERVER_BATCHES];
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	rtrs_server_con_credit(con, count);
+}
+
+/* send_lock held, @count credits there. Posts a chain, signals its last request if it is time. */
+int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
+			 struct ib_send_wr *last, u32 count)
+{
+	lockdep_assert_held(&con->send_lock);
+	con->credits -= count;
+	con->batch += count;
+	if (con->batch >= con->interval) {
+		last->send_flags |= IB_SEND_SIGNALED;
+		con->fifo[con->fifo_tail++ % RTRS_SERVER_BATCHES] = con->batch;
+		con->batch = 0;
+	}
+	return ib_post_send(con->base.qp, first, NULL);
+}
+
+static int post_invalidate(struct rtrs_server_con *con, struct rtrs_server_op *op)
+{
+	struct ib_send_wr wr = {
+		.wr_cqe			= &op->inv_cqe,
+		.opcode			= IB_WR_LOCAL_INV,
+		.send_flags		= IB_SEND_SIGNALED,
+		.ex.invalidate_rkey	= op->path->mr[op->slot]->rkey,
+	};
+
+	con->credits--;		/* its own completion gives it back */
+	return ib_post_send(con->base.qp, &wr, NULL);
+}
+
+static bool has_credits(const struct rtrs_server_con *con, const struct rtrs_server_op *op)
+{
+	u32 need = op->stage == RTRS_SERVER_OP_INVALIDATE ? 1 : rtrs_server_resp_count(op);
+
+	return con->credits >= need;
+}
+
+/*
+ * send_lock held. Counts in @ended those operations that are over with it: they
+ * keep the path, and so @con, until they are put without the lock.
+ */
+static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *ended)
+{
+	bool over = false;
+	int err;
+
+	if (op->stage == RTRS_SERVER_OP_INVALIDATE) {
+		err = post_invalidate(con, op);
+		if (err) {
+			rtrs_server_fence_leave(op);
+			over = true;
+		}
+	} else {
+		err = rtrs_server_resp_post(op);
+		over = true;
+	}
+	*ended += over;
+	return err;
+}
+
+/* Posts what @op has to post next, or parks it. Drops it where the connection is dead. */
+void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op)
+{
+	struct rtrs_server_path *path = con->path;
+	unsigned long flags;
+	u32 ended = 0;
+	int err = 0;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	if (unlikely(con->dead)) {
+		rtrs_server_fence_leave(op);
+		ended = 1;
+	} else if (unlikely(!list_empty(&con->parked) || !has_credits(con, op))) {
+		list_add_tail(&op->parked, &con->parked);
+	} else {
+		err = issue(con, op, &ended);
+	}
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	if (unlikely(err))
+		con_fail(con, "posting", err);
+	if (ended)
+		rtrs_server_op_put(path, ended);
+}
+
+/* Credits came back: goes on with what is parked. The caller keeps the path. */
+void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count)
+{
+	struct rtrs_server_path *path = con->path;
+	struct rtrs_server_op *op;
+	unsigned long flags;
+	u32 ended = 0;
+	int err = 0;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	con->credits += count;
+	while (unlikely(!list_empty(&con->parked)) && !con->dead && !err) {
+		op = list_first_entry(&con->parked, struct rtrs_server_op, parked);
+		if (!has_credits(con, op))
+			break;
+		list_del(&op->parked);
+		err = issue(con, op, &ended);
+	}
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	if (unlikely(err))
+		con_fail(con, "posting", err);
+	if (ended)
+		rtrs_server_op_put(path, ended);
+}
+
+/*
+ * A heartbeat or its answer. Where the send queue is full the peer does not
+ * take what it has been sent: one more would not help, and silence will tell.
+ */
+int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe	= &con->send_cqe,
+		.wr.opcode	= IB_WR_RDMA_WRITE_WITH_IMM,
+		.wr.ex.imm_data	= cpu_to_be32(rtrs_imm_pack(type, 0)),
+	};
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	if (!con->dead && con->credits)
+		err = rtrs_server_con_post(con, &wr.wr, &wr.wr, 1);
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	return err;
+}
+
+static int con_create_qp(struct rtrs_server_con *con, u32 vector)
+{
+	u32 depth = rtrs_server_geo.queue_depth;
+	struct rtrs_qp_params params = {
+		.max_send_wr	= con->base.cid ? depth * slot_wrs() + 1 : 2 * RTRS_SERVICE_DEPTH + 2,
+		.max_recv_wr	= con->base.cid ? depth + 1 : RTRS_SERVICE_DEPTH + 2,
+		.max_send_sge	= 1,
+		.vector		= vector,
+		.poll_ctx	= IB_POLL_WORKQUEUE,
+	};
+	int err;
+
+	err = rtrs_qp_create(&con->base, &params);
+	if (err)
+		return err;
+	if (con->base.max_send_wr < slot_wrs() || con->base.max_recv_wr < 2) {
+		rtrs_qp_destroy(&con->base);
+		return -EOPNOTSUPP;
+	}
+	con->base.qp->qp_context = con;
+	con->credits = con->base.max_send_wr;
+	con->interval = max(con->credits / 4, 1U);
+	return 0;
+}
+
+/*
+ * session->lock held. A connection of @path on @cm_id, which stays the caller's on
+ * failure. Vectors are given out in the order of arrival.
+ */
+struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
+					       struct rdma_cm_id *cm_id, u16 cid)
+{
+	u32 vectors = min_t(u32, nr_cpu_ids, max(cm_id->device->num_comp_vectors, 1));
+	struct rtrs_server_con *con;
+	int err;
+
+	con = kmem_cache_zalloc(rtrs_server_con_cache, GFP_KERNEL);
+	if (!con)
+		return ERR_PTR(-ENOMEM);
+	con->path = path;
+	con->base.cid = cid;
+	con->base.cm_id = cm_id;
+	con->base.dev = path->dev;
+	con->recv_cqe.done = rtrs_server_recv_done;
+	con->send_cqe.done = send_done;
+	spin_lock_init(&con->send_lock);
+	INIT_LIST_HEAD(&con->parked);
+
+	err = con_create_qp(con, path->con_count % vectors);
+	if (err)
+		goto free;
+	if (!cid) {
+		err = rtrs_post_recv_iu(&con->base, path->info_req);
+		if (err)
+			goto qp;
+	}
+	rtrs_census_created(RTRS_CENSUS_SERVER_CON);
+	return con;
+qp:
+	rtrs_qp_destroy(&con->base);
+free:
+	kmem_cache_free(rtrs_server_con_cache, con);
+	return ERR_PTR(err);
+}
+
+/* As many as the protocol wants, or as the device has; each is posted again when it completes. */
+int rtrs_server_con_post_recvs(struct rtrs_server_con *con)
+{
+	u32 count = con->base.cid ? rtrs_server_geo.queue_depth : RTRS_SERVICE_DEPTH;
+	int err = 0;
+
+	for (count = min(count, con->base.max_recv_wr); count && !err; count--)
+		err = rtrs_post_recv_empty(&con->base, &con->recv_cqe);
+	return err;
+}
+
+/* Nothing is posted behind this; the queue pair goes to error. */
+void rtrs_server_con_stop(struct rtrs_server_con *con)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	con->dead = true;
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	rdma_disconnect(con->base.cm_id);
+}
+
+/* Stopped and drained: drops what is parked. */
+void rtrs_server_con_flush(struct rtrs_server_con *con)
+{
+	struct rtrs_server_op *op, *next;
+	LIST_HEAD(parked);
+
+	spin_lock_irq(&con->send_lock);
+	list_splice_init(&con->parked, &parked);
+	spin_unlock_irq(&con->send_lock);
+	list_for_each_entry_safe(op, next, &parked, parked)
+		rtrs_server_op_drop(op);
+}
+
+void rtrs_server_con_destroy(struct rtrs_server_con *con)
+{
+	rtrs_qp_destroy(&con->base);
+	rdma_destroy_id(con->base.cm_id);	/* waits for its handler */
+	kmem_cache_free(rtrs_server_con_cache, con);
+	rtrs_census_destroyed(RTRS_CENSUS_SERVER_CON);
+}

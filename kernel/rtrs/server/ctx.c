@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server: devices that come and go, listeners from the first to the last,
+ * and the lists of sessions and paths.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <rdma/ib.h>
+#include "server.h"
+
+#define LISTEN_BACKLOG	64
+
+static DEFINE_MUTEX(the_server_lock);	/* outside of rtrs_server.lock */
+static struct rtrs_server *the_server;
+
+/* Sessions whose memory is not freed yet, one for the server itself. */
+static atomic_t live;
+static DECLARE_WAIT_QUEUE_HEAD(gone_wq);
+
+static struct rdma_cm_id *listen_on(struct rtrs_server *srv, const struct sockaddr *addr,
+				    enum rdma_ucm_port_space ps)
+{
+	struct rdma_cm_id *cm_id;
+	int err;
+
+	cm_id = rdma_create_id(&init_net, rtrs_server_cm_handler, srv, ps, IB_QPT_RC);
+	if (IS_ERR(cm_id))
+		return cm_id;
+	if (addr->sa_family == AF_INET6)
+		rdma_set_afonly(cm_id, 0);	/* IPv4 too, whatever net.ipv6.bindv6only says */
+	err = rdma_bind_addr(cm_id, (struct sockaddr *)addr);
+	if (!err)
+		err = rdma_listen(cm_id, LISTEN_BACKLOG);
+	if (!err)
+		return cm_id;
+	rdma_destroy_id(cm_id);
+	return ERR_PTR(err);
+}
+
+static int listen_start(struct rtrs_server *srv)
+{
+	struct sockaddr_in6 ip = {
+		.sin6_family	= AF_INET6,
+		.sin6_port	= cpu_to_be16(srv->port),
+	};
+	struct sockaddr_ib ib = {
+		.sib_family	= AF_IB,
+		.sib_sid	= cpu_to_be64(RTRS_IB_SERVICE_ID | srv->port),
+		.sib_sid_mask	= cpu_to_be64(~0ULL),
+		.sib_pkey	= cpu_to_be16(0xffff),
+	};
+	struct rdma_cm_id *cm_id;
+
+	cm_id = listen_on(srv, (struct sockaddr *)&ip, RDMA_PS_TCP);
+	if (IS_ERR(cm_id)) {
+		pr_err("cannot listen on port %u: %pe\n", srv->port, cm_id);
+		return PTR_ERR(cm_id);
+	}
+	srv->cm_ip = cm_id;
+
+	/* Hosts without InfiniBand do without. */
+	cm_id = listen_on(srv, (struct sockaddr *)&ib, RDMA_PS_IB);
+	srv->cm_ib = IS_ERR(cm_id) ? NULL : cm_id;
+	return 0;
+}
+
+static void listen_stop(struct rtrs_server *srv)
+{
+	if (srv->cm_ip)
+		rdma_destroy_id(srv->cm_ip);
+	if (srv->cm_ib)
+		rdma_destroy_id(srv->cm_ib);
+	srv->cm_ip = NULL;
+	srv->cm_ib = NULL;
+}
+
+static int ib_dev_add(struct ib_device *ib_dev)
+{
+	struct rtrs_server *srv = the_server;
+	struct rtrs_server_dev *sdev;
+	int err = 0;
+
+	sdev = kzalloc(sizeof(*sdev), GFP_KERNEL);
+	if (!sdev)
+		return -ENOMEM;
+	sdev->ib_dev = ib_dev;
+
+	mutex_lock(&srv->lock);
+	if (list_empty(&srv->devs)) {
+		err = listen_start(srv);
+		srv->listen_err = err;
+	}
+	if (!err)
+		list_add_tail(&sdev->entry, &srv->devs);
+	mutex_unlock(&srv->lock);
+	if (err)
+		kfree(sdev);
+	return err;
+}
+
+/*
+ * Closes the paths of the device and waits until they are gone. New ones cannot
+ * come: the device is out of the list. Not called for a device whose addition failed.
+ */
+static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
+{
+	struct rtrs_server *srv = the_server;
+	struct rtrs_server_dev *sdev;
+	struct rtrs_server_path *path;
+
+	mutex_lock(&srv->lock);
+	sdev = rtrs_server_dev_find(srv, ib_dev);
+	if (!sdev) {
+		mutex_unlock(&srv->lock);
+		return;
+	}
+	list_del(&sdev->entry);
+	if (list_empty(&srv->devs))
+		listen_stop(srv);
+	list_for_each_entry(path, &srv->paths, all_entry)
+		if (path->sdev == sdev)
+			rtrs_server_path_close(path, -ENODEV);
+	mutex_unlock(&srv->lock);
+
+	while (!wait_event_timeout(gone_wq, !READ_ONCE(sdev->paths), 30 * HZ))
+		pr_warn("removal of %s waits for %u paths\n", dev_name(&ib_dev->dev), sdev->paths);
+
+	/* Whoever made it zero is done with it as soon as the lock is ours. */
+	mutex_lock(&srv->lock);
+	mutex_unlock(&srv->lock);
+	kfree(sdev);
+}
+
+static struct ib_client ib_client = {
+	.name	= "rtrs_server",
+	.add	= ib_dev_add,
+	.remove	= ib_dev_remove,
+};
+
+/* srv->lock held. NULL: the device is not (or no longer) served. */
+struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev)
+{
+	struct rtrs_server_dev *sdev;
+
+	lockdep_assert_held(&srv->lock);
+	list_for_each_entry(sdev, &srv->devs, entry)
+		if (sdev->ib_dev == ib_dev)
+			return sdev;
+	return NULL;
+}
+
+/* A path left the device; @sdev may be gone after the call. */
+void rtrs_server_dev_left(struct rtrs_server *srv, struct rtrs_server_dev *sdev)
+{
+	mutex_lock(&srv->lock);
+	WRITE_ONCE(sdev->paths, sdev->paths - 1);
+	wake_up_all(&gone_wq);
+	mutex_unlock(&srv->lock);
+}
+
+void rtrs_server_live_get(void)
+{
+	atomic_inc(&live);
+}
+
+void rtrs_server_live_put(void)
+{
+	if (atomic_dec_and_test(&live))
+		wake_up_all(&gone_wq);
+}
+
+/* The session with the lowest id above @id that has a path up, with a reference; NULL at the end. */
+struct rtrs_server_session *rtrs_server_session_next(u32 id)
+{
+	struct rtrs_server_session *session, *found = NULL;
+
+	mutex_lock(&the_server_lock);
+	if (the_server) {
+		mutex_lock(&the_server->lock);
+		list_for_each_entry(session, &the_server->sessions, entry) {
+			if (session->id > id && READ_ONCE(session->up)) {
+				found = session;
+				kref_get(&found->ref);
+				break;
+			}
+		}
+		mutex_unlock(&the_server->lock);
+	}
+	mutex_unlock(&the_server_lock);
+	return found;
+}
+
+struct rtrs_server_session *rtrs_server_session_by_name(const char *name)
+{
+	struct rtrs_server_session *session, *found = NULL;
+
+	mutex_lock(&the_server_lock);
+	if (the_server) {
+		mutex_lock(&the_server->lock);
+		list_for_each_entry(session, &the_server->sessions, entry) {
+			if (!strcmp(session->name, name) && READ_ONCE(session->up)) {
+				found = session;
+				kref_get(&found->ref);
+				break;
+			}
+		}
+		mutex_unlock(&the_server->lock);
+	}
+	mutex_unlock(&the_server_lock);
+	return found;
+}
+
+/* The path with the lowest id above @id, with a reference; NULL at the end. */
+struct rtrs_server_path *rtrs_server_path_next(u32 id)
+{
+	struct rtrs_server_path *path, *found = NULL;
+
+	mutex_lock(&the_server_lock);
+	if (the_server) {
+		mutex_lock(&the_server->lock);
+		list_for_each_entry(path, &the_server->paths, all_entry) {
+			if (path->id > id) {
+				found = path;
+				kref_get(&found->ref);
+				break;
+			}
+		}
+		mutex_unlock(&the_server->lock);
+	}
+	mutex_unlock(&the_server_lock);
+	return found;
+}
+
+struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port)
+{
+	struct rtrs_server *srv;
+	int err;
+
+	srv = kzalloc(sizeof(*srv), GFP_KERNEL);
+	if (!srv)
+		return ERR_PTR(-ENOMEM);
+	srv->ops = ops;
+	srv->port = port;
+	mutex_init(&srv->lock);
+	INIT_LIST_HEAD(&srv->devs);
+	INIT_LIST_HEAD(&srv->sessions);
+	INIT_LIST_HEAD(&srv->paths);
+
+	mutex_lock(&the_server_lock);
+	if (the_server) {
+		mutex_unlock(&the_server_lock);
+		kfree(srv);
+		return ERR_PTR(-EEXIST);
+	}
+	the_server = srv;
+	atomic_set(&live, 1);
+	mutex_unlock(&the_server_lock);
+
+	err = ib_register_client(&ib_client);
+	if (!err && srv->listen_err) {
+		err = srv->listen_err;
+		ib_unregister_client(&ib_client);
+	}
+	if (!err)
+		return srv;
+
+	mutex_lock(&the_server_lock);
+	the_server = NULL;
+	mutex_unlock(&the_server_lock);
+	kfree(srv);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(rtrs_server_open);
+
+/*
+ * Unregistering removes each device: the listeners go with the last one, and the
+ * paths with theirs. Connect requests that are still queued find @closing and are
+ * refused. A lookup of netlink may hold a session a moment longer.
+ */
+void rtrs_server_close(struct rtrs_server *srv)
+{
+	mutex_lock(&srv->lock);
+	srv->closing = true;
+	mutex_unlock(&srv->lock);
+	ib_unregister_client(&ib_client);
+	flush_workqueue(rtrs_server_wq);
+
+	rtrs_server_live_put();
+	while (!wait_event_timeout(gone_wq, !atomic_read(&live), 30 * HZ))
+		pr_warn("waiting for %d sessions to go\n", atomic_read(&live));
+	mutex_lock(&the_server_lock);
+	the_server = NULL;
+	mutex_unlock(&the_server_lock);
+	kfree(srv);
+}
+EXPORT_SYMBOL_GPL(rtrs_server_close);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * INFO, the last step of a handshake: the name of the session comes, the regions
+ * are registered, the path is up, the client learns where it may write to. There
+ * is no way to say no but to close the path.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+#include "server.h"
+
+#define REG_BATCH_MAX	128U
+
+static void info_req_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_iu *iu = container_of(wc->wr_cqe, struct rtrs_iu, cqe);
+	struct rtrs_server_con *con = wc->qp->qp_context;
+	struct rtrs_server_path *path = con->path;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_server_path_close(path, -ECONNRESET);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(path->dev->ib_dev, iu->dma, iu->size, iu->dir);
+	if (wc->opcode != IB_WC_RECV || rtrs_info_req_parse(iu->buf, wc->byte_len, path->name)) {
+		path_err(path, "bad INFO request\n");
+		rtrs_server_path_close(path, -EINVAL);
+		return;
+	}
+	queue_work(rtrs_server_wq, &path->info_work);
+}
+
+static void info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_server_con *con = wc->qp->qp_context;
+
+	if (wc->status == IB_WC_SUCCESS)
+		rtrs_server_con_credit(con, 1);
+	else
+		rtrs_server_path_close(con->path, -ECONNRESET);
+}
+
+/* Of the last request of a batch, or of any that failed. */
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_server_path *path = container_of(wc->wr_cqe, struct rtrs_server_path, reg_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		path->reg_err = wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNABORTED : -EIO;
+	complete(&path->reg_done);
+}
+
+int rtrs_server_info_alloc(struct rtrs_server_path *path)
+{
+	path->reg_cqe.done = reg_done;
+	path->info_req = rtrs_iu_alloc(path->dev, 1, sizeof(struct rtrs_msg_info_req),
+				       DMA_FROM_DEVICE, info_req_done);
+	path->info_rsp = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->region_count),
+				       DMA_TO_DEVICE, info_rsp_done);
+	return path->info_req && path->info_rsp ? 0 : -ENOMEM;
+}
+
+void rtrs_server_info_free(struct rtrs_server_path *path)
+{
+	rtrs_iu_free(path->dev, path->info_req, 1);
+	rtrs_iu_free(path->dev, path->info_rsp, 1);
+	path->info_req = NULL;
+	path->info_rsp = NULL;
+}
+
+/* The send queue of the service connection is empty until the path is up: no credits are needed. */
+static int register_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 first, u32 count)
+{
+	struct rtrs_server_con *con = path->con[0];
+	int err = -ECONNABORTED;
+	u32 i;
+
+	memset(wr, 0, count * sizeof(*wr));
+	for (i = 0; i < count; i++) {
+		rtrs_server_buf_reg_wr(path->mr[first + i], &wr[i]);
+		wr[i].wr.wr_cqe = &path->reg_cqe;
+		wr[i].wr.next = i + 1 < count ? &wr[i + 1].wr : NULL;
+	}
+	wr[count - 1].wr.send_flags = IB_SEND_SIGNALED;
+	reinit_completion(&path->reg_done);
+
+	spin_lock_irq(&con->send_lock);
+	if (!con->dead)
+		err = ib_post_send(con->base.qp, &wr[0].wr, NULL);
+	spin_unlock_irq(&con->send_lock);
+	if (err)
+		return err;
+	if (!wait_for_completion_timeout(&path->reg_done,
+					 msecs_to_jiffies(RTRS_SERVER_REG_TIMEOUT_MS)))
+		return -ETIMEDOUT;
+	return path->reg_err;
+}
+
+static int register_regions(struct rtrs_server_path *path)
+{
+	u32 batch = min3(REG_BATCH_MAX, path->con[0]->base.max_send_wr, path->region_count);
+	struct ib_reg_wr *wr;
+	int err = 0;
+	u32 i, count;
+
+	wr = kcalloc(batch, sizeof(*wr), GFP_KERNEL);
+	if (!wr)
+		return -ENOMEM;
+	for (i = 0; i < path->region_count && !err; i += count) {
+		count = min(batch, path->region_count - i);
+		err = register_batch(path, wr, i, count);
+	}
+	kfree(wr);
+	return err;
+}
+
+static int send_rsp(struct rtrs_server_path *path)
+{
+	struct rtrs_server_con *con = path->con[0];
+	struct rtrs_msg_info_rsp *rsp = path->info_rsp->buf;
+	int err = -ECONNABORTED;
+	u32 i;
+
+	rtrs_info_rsp_pack_head(rsp, path->region_count);
+	for (i = 0; i < path->region_count; i++) {
+		const struct rtrs_desc desc = {
+			.addr	= path->mr[i]->iova,
+			.rkey	= path->mr[i]->rkey,
+			.len	= path->region_chunks * rtrs_server_geo.chunk_size,
+		};
+
+		rtrs_desc_pack(&rsp->desc[i], &desc);
+	}
+	spin_lock_irq(&con->send_lock);
+	if (!con->dead && con->credits) {
+		con->credits--;
+		err = rtrs_post_send_iu(&con->base, path->info_rsp, path->info_rsp->size, NULL);
+	}
+	spin_unlock_irq(&con->send_lock);
+	return err;
+}
+
+static bool all_connected(struct rtrs_server_path *path)
+{
+	bool all;
+
+	mutex_lock(&path->session->lock);
+	all = path->con_count == path->con_num;
+	mutex_unlock(&path->session->lock);
+	return all;
+}
+
+static int info(struct rtrs_server_path *path)
+{
+	int err = 0;
+	u32 i;
+
+	if (!all_connected(path))
+		return -EPROTO;
+	for (i = 0; i < path->con_num && !err; i++)
+		err = rtrs_server_con_post_recvs(path->con[i]);
+	if (!err)
+		err = register_regions(path);
+	if (!err)
+		err = rtrs_server_session_path_up(path);
+	if (err)
+		return err;
+	if (!rtrs_server_path_connected(path))
+		return -ECONNABORTED;
+	return send_rsp(path);
+}
+
+/* The worker that closes the path waits for this one; what was done here it undoes. */
+void rtrs_server_info_work(struct work_struct *work)
+{
+	struct rtrs_server_path *path = container_of(work, struct rtrs_server_path, info_work);
+	int err = info(path);
+
+	if (!err)
+		return;
+	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CLOSING)
+		path_err(path, "session '%s' refused: %pe\n", path->name, ERR_PTR(err));
+	rtrs_server_path_close(path, err);
+}

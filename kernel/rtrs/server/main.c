@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rtrs-server: parameters, what all sessions share, init and exit. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "server.h"
+
+#define MIN_CHUNK_SIZE	max_t(int, RTRS_MIN_CHUNK_SIZE, 2 * PAGE_SIZE)
+#define MAX_CHUNK_SIZE	KMALLOC_MAX_SIZE	/* what the page allocator gives in one piece */
+
+static bool always_invalidate = true;
+module_param(always_invalidate, bool, 0444);
+MODULE_PARM_DESC(always_invalidate,
+		 "Invalidate the memory of a request before it is looked at (default: Y)");
+
+static int max_chunk_size = 131072;
+module_param(max_chunk_size, int, 0444);
+MODULE_PARM_DESC(max_chunk_size,
+		 "Bytes of a buffer, one page of header included, a power of two (default: 131072)");
+
+static int sess_queue_depth = 512;
+module_param(sess_queue_depth, int, 0444);
+MODULE_PARM_DESC(sess_queue_depth, "Buffers of a session, 1 to 65535 (default: 512)");
+
+struct rtrs_geometry rtrs_server_geo __ro_after_init;
+bool rtrs_server_new_rkey __ro_after_init;
+struct workqueue_struct *rtrs_server_wq;
+struct rtrs_dev_pool rtrs_server_devs = RTRS_DEV_POOL_INIT(rtrs_server_devs);
+struct kmem_cache *rtrs_server_session_cache;
+struct kmem_cache *rtrs_server_path_cache;
+struct kmem_cache *rtrs_server_con_cache;
+
+static int __init params_check(void)
+{
+	if (max_chunk_size < MIN_CHUNK_SIZE || max_chunk_size > MAX_CHUNK_SIZE ||
+	    !is_power_of_2(max_chunk_size)) {
+		pr_err("max_chunk_size=%d: must be a power of two, %ld to %ld\n", max_chunk_size,
+		       (long)MIN_CHUNK_SIZE, (long)MAX_CHUNK_SIZE);
+		return -EINVAL;
+	}
+	if (sess_queue_depth < 1 || sess_queue_depth > RTRS_QUEUE_DEPTH_MAX) {
+		pr_err("sess_queue_depth=%d: must be 1 to %d\n", sess_queue_depth,
+		       RTRS_QUEUE_DEPTH_MAX);
+		return -EINVAL;
+	}
+	rtrs_server_geo = (struct rtrs_geometry) {
+		.queue_depth	= sess_queue_depth,
+		.chunk_size	= max_chunk_size,
+		.max_io_size	= max_chunk_size - PAGE_SIZE,
+		.max_hdr_size	= PAGE_SIZE,
+	};
+	if (rtrs_geometry_check(&rtrs_server_geo)) {
+		pr_err("sess_queue_depth=%d with max_chunk_size=%d: at most %d with this size\n",
+		       sess_queue_depth, max_chunk_size,
+		       1 << (RTRS_IMM_PAYLOAD_BITS - ilog2(max_chunk_size)));
+		return -EINVAL;
+	}
+	rtrs_server_new_rkey = always_invalidate;
+	return 0;
+}
+
+static void caches_destroy(void)
+{
+	kmem_cache_destroy(rtrs_server_con_cache);
+	kmem_cache_destroy(rtrs_server_path_cache);
+	kmem_cache_destroy(rtrs_server_session_cache);
+}
+
+static int __init caches_create(void)
+{
+	rtrs_server_session_cache = KMEM_CACHE(rtrs_server_session, 0);
+	rtrs_server_path_cache = KMEM_CACHE(rtrs_server_path, 0);
+	rtrs_server_con_cache = KMEM_CACHE(rtrs_server_con, 0);
+	if (rtrs_server_session_cache && rtrs_server_path_cache && rtrs_server_con_cache)
+		return 0;
+	caches_destroy();
+	return -ENOMEM;
+}
+
+static int __init rtrs_server_init(void)
+{
+	int err;
+
+	err = params_check();
+	if (err)
+		return err;
+	err = caches_create();
+	if (err)
+		return err;
+	/* Not for memory reclaim: it waits for work of others that is not, either. */
+	rtrs_server_wq = alloc_workqueue("rtrs_server", WQ_UNBOUND, 0);
+	if (!rtrs_server_wq) {
+		err = -ENOMEM;
+		goto caches;
+	}
+	err = rtrs_server_sysfs_init();
+	if (err)
+		goto wq;
+	err = rtrs_server_nl_init();
+	if (err)
+		goto sysfs;
+	return 0;
+sysfs:
+	rtrs_server_sysfs_exit();
+wq:
+	destroy_workqueue(rtrs_server_wq);
+caches:
+	caches_destroy();
+	return err;
+}
+
+/* The user of rtrs_server_open() pins us: no session is left. */
+static void __exit rtrs_server_exit(void)
+{
+	rtrs_server_nl_exit();
+	rtrs_server_sysfs_exit();
+	destroy_workqueue(rtrs_server_wq);
+	rcu_barrier();
+	caches_destroy();
+}
+
+module_init(rtrs_server_init);
+module_exit(rtrs_server_exit);
+
+MODULE_DESCRIPTION("RDMA transport: server");
+MODULE_LICENSE("GPL");

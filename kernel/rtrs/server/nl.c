@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: sessions, paths and statistics of the server. */
+#include <rtrs/nl.h>
+#include "server.h"
+
+u32 rtrs_server_nl_id(void)
+{
+	return rtrs_nl_new_id();
+}
+
+/* session->lock held. */
+static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
+{
+	const struct rtrs_server_ops *ops = session->srv->ops;
+	u64 pinned = (u64)rtrs_server_geo.queue_depth * rtrs_server_geo.chunk_size;
+	u32 opens = session->up && ops->opens ? ops->opens(session->priv) : 0;
+
+	if (nla_put_u32(msg, RNBD_A_SESSION_ID, session->id) ||
+	    nla_put_string(msg, RNBD_A_SESSION_NAME, session->name) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_ROLE, RNBD_ROLE_SERVER) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_STATE, rtrs_server_session_state(session)) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_QUEUE_DEPTH, rtrs_server_geo.queue_depth) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_MAX_IO_BYTES, rtrs_server_geo.max_io_size) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_PATHS_CONNECTED, session->up) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_PATHS_CONFIGURED, session->path_count) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_DEVICES, opens) ||
+	    nla_put_u64_64bit(msg, RNBD_A_SESSION_PINNED_BYTES, pinned, RNBD_A_SESSION_PAD) ||
+	    nla_put_u32(msg, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
+		return -EMSGSIZE;
+	return 0;
+}
+
+void rtrs_server_nl_session_event(struct rtrs_server_session *session, enum rnbd_event event,
+				  enum rnbd_session_state old)
+{
+	void *hdr;
+	struct sk_buff *msg = rtrs_nl_event_begin(RNBD_CMD_SESSION_NTF, &hdr);
+	int err;
+
+	if (!msg)
+		return;
+	err = put_session(msg, session);
+	if (!err)
+		err = nla_put_u32(msg, RNBD_A_SESSION_EVENT, event);
+	if (!err && event == RNBD_EVENT_CHANGE)
+		err = nla_put_u32(msg, RNBD_A_SESSION_OLD_STATE, old);
+	if (err)
+		nlmsg_free(msg);
+	else
+		rtrs_nl_event_send(msg, hdr, RNBD_CMD_SESSION_NTF);
+}
+
+static struct rtrs_server_session *session_by_id(u32 id)
+{
+	struct rtrs_server_session *session = rtrs_server_session_next(id - 1);
+
+	if (session && session->id != id) {
+		rtrs_server_session_put(session);
+		session = NULL;
+	}
+	return session;
+}
+
+static int session_get(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[RNBD_A_SESSION_ID];
+	struct nlattr *name = info->attrs[RNBD_A_SESSION_NAME];
+	struct rtrs_server_session *session;
+	int err;
+
+	if (id)
+		session = session_by_id(nla_get_u32(id));
+	else if (name)
+		session = rtrs_server_session_by_name(nla_data(name));
+	else
+		return rtrs_fail(info->extack, -EINVAL, "id or name of a session is needed");
+	if (!session) {
+		NL_SET_BAD_ATTR(info->extack, id ?: name);
+		if (id)
+			return rtrs_fail(info->extack, -ENOENT, "no server session with id %u",
+					 nla_get_u32(id));
+		return rtrs_fail(info->extack, -ENOENT, "no server session '%.48s'",
+				 (char *)nla_data(name));
+	}
+	err = mutex_lock_killable(&session->lock);
+	if (!err) {
+		err = put_session(msg, session);
+		mutex_unlock(&session->lock);
+	}
+	rtrs_server_session_put(session);
+	return err;
+}
+
+static int session_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+			u32 *cursor)
+{
+	struct rtrs_server_session *session;
+	void *hdr;
+	int err;
+
+	while ((session = rtrs_server_session_next(*cursor))) {
+		err = mutex_lock_killable(&session->lock);
+		if (!err) {
+			hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_SESSION_GET);
+			err = hdr ? put_session(skb, session) : -EMSGSIZE;
+			if (!err)
+				rtrs_nl_dump_end(skb, cb, hdr);
+			else if (hdr)
+				genlmsg_cancel(skb, hdr);
+			mutex_unlock(&session->lock);
+		}
+		if (!err)
+			*cursor = session->id;
+		rtrs_server_session_put(session);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static enum rnbd_path_state nl_state(enum rtrs_server_path_state state)
+{
+	switch (state) {
+	case RTRS_SERVER_PATH_CONNECTING:
+		return RNBD_PATH_STATE_CONNECTING;
+	case RTRS_SERVER_PATH_CONNECTED:
+		return RNBD_PATH_STATE_CONNECTED;
+	case RTRS_SERVER_PATH_CLOSING:
+		return RNBD_PATH_STATE_CLOSING;
+	default:
+		return RNBD_PATH_STATE_DISCONNECTED;
+	}
+}
+
+/* path->state_lock held. A path has no session name before its INFO. */
+static int put_path_attrs(struct sk_buff *msg, struct rtrs_server_path *path)
+{
+	const struct rtrs_server_session *session = path->session;
+
+	if (nla_put_u32(msg, RNBD_A_PATH_ID, path->id) ||
+	    nla_put_u32(msg, RNBD_A_PATH_SESSION_ID, session->id) ||
+	    (session->name[0] && nla_put_string(msg, RNBD_A_PATH_SESSION_NAME, session->name)) ||
+	    nla_put_string(msg, RNBD_A_PATH_NAME, path->text) ||
+	    nla_put_u32(msg, RNBD_A_PATH_ROLE, RNBD_ROLE_SERVER) ||
+	    rtrs_nl_put_addr(msg, RNBD_A_PATH_CLIENT_ADDR, &path->addr.src) ||
+	    rtrs_nl_put_addr(msg, RNBD_A_PATH_SERVER_ADDR, &path->addr.dst) ||
+	    nla_put_u32(msg, RNBD_A_PATH_STATE, nl_state(path->state)) ||
+	    nla_put_string(msg, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
+	    nla_put_u32(msg, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
+	    nla_put_u32(msg, RNBD_A_PATH_CONNECTIONS, path->con_num) ||
+	    nla_put_s32(msg, RNBD_A_PATH_LAST_ERROR, path->last_error) ||
+	    nla_put_u64_64bit(msg, RNBD_A_PATH_SINCE_NS, path->since_ns, RNBD_A_PATH_PAD) ||
+	    nla_put_u32(msg, RNBD_A_PATH_GENERATION, rtrs_nl_generation()))
+		return -EMSGSIZE;
+	return 0;
+}
+
+void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
+			       enum rtrs_server_path_state old)
+{
+	void *hdr;
+	struct sk_buff *msg = rtrs_nl_event_begin(RNBD_CMD_PATH_NTF, &hdr);
+	int err;
+
+	lockdep_assert_held(&path->state_lock);
+	if (!msg)
+		return;
+	err = put_path_attrs(msg, path);
+	if (!err)
+		err = nla_put_u32(msg, RNBD_A_PATH_EVENT, event);
+	if (!err && event == RNBD_EVENT_CHANGE)
+		err = nla_put_u32(msg, RNBD_A_PATH_OLD_STATE, nl_state(old));
+	if (err)
+		nlmsg_free(msg);
+	else
+		rtrs_nl_event_send(msg, hdr, RNBD_CMD_PATH_NTF);
+}
+
+static int put_path_locked(struct sk_buff *msg, struct rtrs_server_path *path)
+{
+	int err;
+
+	spin_lock_irq(&path->state_lock);
+	err = put_path_attrs(msg, path);
+	spin_unlock_irq(&path->state_lock);
+	return err;
+}
+
+static int put_cpu_stats(struct sk_buff *msg, const struct rtrs_server_counts *c, int cpu)
+{
+	struct nlattr *nest;
+
+	if (!c->ios[0] && !c->ios[1])
+		return 0;
+	nest = nla_nest_start(msg, RNBD_A_STATS_CPU);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(msg, RNBD_A_CPU_STATS_CPU, cpu) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_READ_IOS, c->ios[1], RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_READ_BYTES, c->bytes[1],
+			      RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_WRITE_IOS, c->ios[0], RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_WRITE_BYTES, c->bytes[0],
+			      RNBD_A_CPU_STATS_PAD)) {
+		nla_nest_cancel(msg, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int put_stats(struct sk_buff *msg, struct rtrs_server_path *path)
+{
+	const struct rtrs_server_session *session = path->session;
+	struct rtrs_server_totals sum;
+	int cpu;
+
+	rtrs_server_stats_sum(path, &sum);
+	if (nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path->id) ||
+	    nla_put_string(msg, RNBD_A_STATS_PATH_NAME, path->text) ||
+	    nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, session->id) ||
+	    (session->name[0] && nla_put_string(msg, RNBD_A_STATS_SESSION_NAME, session->name)) ||
+	    nla_put_u32(msg, RNBD_A_STATS_ROLE, RNBD_ROLE_SERVER) ||
+	    nla_put_string(msg, RNBD_A_STATS_HCA_NAME, path->hca_name) ||
+	    nla_put_u32(msg, RNBD_A_STATS_HCA_PORT, path->hca_port) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_READ_IOS, sum.ios[1], RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_READ_BYTES, sum.bytes[1], RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_WRITE_IOS, sum.ios[0], RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_WRITE_BYTES, sum.bytes[0], RNBD_A_STATS_PAD) ||
+	    nla_put_u32(msg, RNBD_A_STATS_INFLIGHT, sum.inflight))
+		return -EMSGSIZE;
+	for_each_possible_cpu(cpu)
+		if (put_cpu_stats(msg, per_cpu_ptr(path->counts, cpu), cpu))
+			return -EMSGSIZE;
+	return nla_put_u32(msg, RNBD_A_STATS_GENERATION, rtrs_nl_generation()) ? -EMSGSIZE : 0;
+}
+
+typedef int (*put_fn)(struct sk_buff *msg, struct rtrs_server_path *path);
+
+/* The path and the statistics of a path have the same keys, under different numbers. */
+static int path_get_by(struct sk_buff *msg, struct genl_info *info, struct nlattr *id, put_fn put)
+{
+	struct rtrs_server_path *path;
+	int err = -ENOENT;
+
+	if (!id)
+		return rtrs_fail(info->extack, -EINVAL, "id of a path is needed");
+	path = rtrs_server_path_next(nla_get_u32(id) - 1);
+	if (path) {
+		if (path->id == nla_get_u32(id))
+			err = put(msg, path);
+		rtrs_server_path_put(path);
+	}
+	if (err != -ENOENT)
+		return err;
+	NL_SET_BAD_ATTR(info->extack, id);
+	return rtrs_fail(info->extack, -ENOENT, "no server path with id %u", nla_get_u32(id));
+}
+
+static bool path_fits(const struct rtrs_server_path *path, struct nlattr *session_id,
+		      struct nlattr *session_name)
+{
+	if (session_id && nla_get_u32(session_id) != path->session->id)
+		return false;
+	return !session_name || !nla_strcmp(session_name, path->session->name);
+}
+
+/**
+ * struct path_query - what a dump asks for
+ * @cmd: of the messages
+ * @session_id: only of this session, or NULL
+ * @session_name: the same
+ * @put: attributes
+ */
+struct path_query {
+	u8 cmd;
+	struct nlattr *session_id;
+	struct nlattr *session_name;
+	put_fn put;
+};
+
+static int path_dump_by(struct sk_buff *skb, struct netlink_callback *cb, u32 *cursor,
+			const struct path_query *query)
+{
+	struct rtrs_server_path *path;
+	int err = 0;
+
+	while (!err && (path = rtrs_server_path_next(*cursor))) {
+		if (path_fits(path, query->session_id, query->session_name)) {
+			void *hdr = rtrs_nl_dump_begin(skb, cb, query->cmd);
+
+			err = hdr ? query->put(skb, path) : -EMSGSIZE;
+			if (!err)
+				rtrs_nl_dump_end(skb, cb, hdr);
+			else if (hdr)
+				genlmsg_cancel(skb, hdr);
+		}
+		if (!err)
+			*cursor = path->id;
+		rtrs_server_path_put(path);
+	}
+	return err;
+}
+
+static int one_path_get(struct sk_buff *msg, struct genl_info *info)
+{
+	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path_locked);
+}
+
+static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		     u32 *cursor)
+{
+	const struct path_query query = {
+		.cmd		= RNBD_CMD_PATH_GET,
+		.session_id	= attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
+		.session_name	= attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL,
+		.put		= put_path_locked,
+	};
+
+	return path_dump_by(skb, cb, cursor, &query);
+}
+
+static int stats_get(struct sk_buff *msg, struct genl_info *info)
+{
+	return path_get_by(msg, info, info->attrs[RNBD_A_STATS_PATH_ID], put_stats);
+}
+
+static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		      u32 *cursor)
+{
+	const struct path_query query = {
+		.cmd		= RNBD_CMD_STATS_GET,
+		.session_id	= attrs ? attrs[RNBD_A_STATS_SESSION_ID] : NULL,
+		.session_name	= attrs ? attrs[RNBD_A_STATS_SESSION_NAME] : NULL,
+		.put		= put_stats,
+	};
+
+	return path_dump_by(skb, cb, cursor, &query);
+}
+
+static int stats_reset(struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[RNBD_A_STATS_PATH_ID];
+	struct nlattr *session_id = info->attrs[RNBD_A_STATS_SESSION_ID];
+	struct nlattr *session_name = info->attrs[RNBD_A_STATS_SESSION_NAME];
+	struct rtrs_server_path *path;
+	u32 cursor = 0;
+	bool any = false;
+
+	while ((path = rtrs_server_path_next(cursor))) {
+		if ((!id || nla_get_u32(id) == path->id) &&
+		    path_fits(path, session_id, session_name)) {
+			rtrs_server_stats_reset(path);
+			any = true;
+		}
+		cursor = path->id;
+		rtrs_server_path_put(path);
+	}
+	if (any || (!id && !session_id && !session_name))
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, id ?: session_id ?: session_name);
+	return rtrs_fail(info->extack, -ENOENT, "no such server path");
+}
+
+static const struct rtrs_nl_cmd cmds[] = {
+	{ .cmd = RNBD_CMD_SESSION_GET, .get = session_get, .dump = session_dump },
+	{ .cmd = RNBD_CMD_PATH_GET, .get = one_path_get, .dump = path_dump },
+	{ .cmd = RNBD_CMD_STATS_GET, .get = stats_get, .dump = stats_dump },
+	{ .cmd = RNBD_CMD_STATS_RESET, .act = stats_reset },
+};
+
+static const struct rtrs_nl_provider provider = {
+	.name	= "rtrs-server",
+	.owner	= THIS_MODULE,
+	.role	= RNBD_ROLE_SERVER,
+	.cmds	= cmds,
+	.count	= ARRAY_SIZE(cmds),
+};
+
+int rtrs_server_nl_init(void)
+{
+	return rtrs_nl_register(&provider);
+}
+
+void rtrs_server_nl_exit(void)
+{
+	rtrs_nl_unregister(&provider);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Paths: made by the first connection, taken down by one worker, whatever the reason. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include "server.h"
+#include "trace.h"
+
+/* The only setter. @err is kept as the reason where the path goes down. */
+static bool path_change(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err)
+{
+	enum rtrs_server_path_state from = path->state;
+
+	lockdep_assert_held(&path->state_lock);
+	if (!rtrs_fsm_may(&rtrs_server_path_fsm, from, to))
+		return false;
+	WRITE_ONCE(path->state, to);
+	path->since_ns = ktime_get_real_ns();
+	if (err)
+		path->last_error = err;
+	trace_rtrs_server_path_state(path, from, to);
+	rtrs_server_nl_path_event(path, to == RTRS_SERVER_PATH_CLOSED ? RNBD_EVENT_DESTROY :
+								       RNBD_EVENT_CHANGE, from);
+	return true;
+}
+
+static bool path_set(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err)
+{
+	unsigned long flags;
+	bool won;
+
+	spin_lock_irqsave(&path->state_lock, flags);
+	won = path_change(path, to, err);
+	spin_unlock_irqrestore(&path->state_lock, flags);
+	return won;
+}
+
+/* False: it was closed in the meantime, and the worker takes it down. */
+bool rtrs_server_path_connected(struct rtrs_server_path *path)
+{
+	if (!path_set(path, RTRS_SERVER_PATH_CONNECTED, 0))
+		return false;
+	cancel_delayed_work(&path->handshake_work);
+	rtrs_hb_start(&path->hb);	/* does nothing if the worker has stopped it */
+	return true;
+}
+
+/* The one way to die. Any context, any number of times; whoever wins starts the worker. */
+void rtrs_server_path_close(struct rtrs_server_path *path, int err)
+{
+	if (path_set(path, RTRS_SERVER_PATH_CLOSING, err))
+		queue_work(rtrs_server_wq, &path->close_work);
+}
+
+static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
+{
+	struct rtrs_server_path *path = container_of(hb, struct rtrs_server_path, hb);
+
+	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED)
+		return -ECONNABORTED;
+	return rtrs_server_con_send_imm(path->con[0], type);
+}
+
+static void path_hb_lost(struct rtrs_hb *hb, int err)
+{
+	struct rtrs_server_path *path = container_of(hb, struct rtrs_server_path, hb);
+
+	if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED)
+		path_err(path, "heartbeat lost: %pe\n", ERR_PTR(err));
+	rtrs_server_path_close(path, err);
+}
+
+static const struct rtrs_hb_ops path_hb_ops = {
+	.send	= path_hb_send,
+	.lost	= path_hb_lost,
+};
+
+static void path_handshake_work(struct work_struct *work)
+{
+	struct rtrs_server_path *path = container_of(to_delayed_work(work),
+						     struct rtrs_server_path, handshake_work);
+
+	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING)
+		return;
+	path_err(path, "client did not finish the handshake\n");
+	rtrs_server_path_close(path, -ETIMEDOUT);
+}
+
+static void path_idle(struct percpu_ref *ref)
+{
+	complete(&container_of(ref, struct rtrs_server_path, inflight)->idle);
+}
+
+static void path_release(struct kref *ref)
+{
+	struct rtrs_server_path *path = container_of(ref, struct rtrs_server_path, ref);
+
+	percpu_ref_exit(&path->inflight);
+	free_percpu(path->counts);
+	kvfree(path->con);
+	rtrs_server_session_put(path->session);
+	kmem_cache_free(rtrs_server_path_cache, path);
+	rtrs_census_destroyed(RTRS_CENSUS_SERVER_PATH);
+}
+
+void rtrs_server_path_put(struct rtrs_server_path *path)
+{
+	kref_put(&path->ref, path_release);
+}
+
+static void path_stop_cons(struct rtrs_server_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < path->con_num; i++)
+		if (path->con[i])
+			rtrs_server_con_stop(path->con[i]);
+	for (i = 0; i < path->con_num; i++)
+		if (path->con[i])
+			ib_drain_qp(path->con[i]->base.qp);
+	cancel_work_sync(&path->info_work);
+	/* A receive may have been posted behind the drain by the last that succeeded, or by INFO. */
+	for (i = 0; i < path->con_num; i++)
+		if (path->con[i])
+			ib_drain_rq(path->con[i]->base.qp);
+}
+
+static void path_wait_ops(struct rtrs_server_path *path)
+{
+	percpu_ref_kill(&path->inflight);
+	while (!wait_for_completion_timeout(&path->idle, 30 * HZ))
+		pr_warn("path %s: closing, waits for requests that the device behind has\n",
+			path->text);
+}
+
+/* What hangs on the RDMA device; nothing posts or completes any more. */
+static void path_free_device(struct rtrs_server_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < path->con_num; i++) {
+		if (path->con[i])
+			rtrs_server_con_destroy(path->con[i]);
+		path->con[i] = NULL;
+	}
+	rtrs_server_buf_unmap(path);
+	rtrs_server_info_free(path);
+	rtrs_server_ops_free(path);
+	rtrs_dev_put(path->dev);
+}
+
+/*
+ * Takes a path down. When it starts, there may run: a connect request that adds a
+ * connection (ends before the first step is through: session->lock), CM events
+ * and completions of each connection, the heartbeat, the timer of the handshake,
+ * the INFO worker, operations at the user of the server and retries that wait
+ * for another path. Each step ends one of them, for good.
+ */
+static void path_close_work(struct work_struct *work)
+{
+	struct rtrs_server_path *path = container_of(work, struct rtrs_server_path, close_work);
+	struct rtrs_server_session *session = path->session;
+	struct rtrs_server *srv = session->srv;
+	unsigned int i;
+
+	mutex_lock(&session->lock);
+	rtrs_server_session_tell(session);
+	mutex_unlock(&session->lock);
+	cancel_delayed_work_sync(&path->handshake_work);
+	rtrs_hb_stop(&path->hb);
+	path_stop_cons(path);
+	for (i = 0; i < path->con_num; i++)
+		if (path->con[i])
+			rtrs_server_con_flush(path->con[i]);
+	rtrs_server_fence_drop_retries(path);
+	path_wait_ops(path);
+	/* Nothing of ours writes to a chunk any more, neither we nor the device. */
+	rtrs_server_fence_release(path);
+	rtrs_server_session_path_down(path);
+	path_free_device(path);
+
+	mutex_lock(&session->lock);
+	mutex_lock(&srv->lock);
+	list_del(&path->all_entry);
+	mutex_unlock(&srv->lock);
+	list_del(&path->entry);
+	session->path_count--;
+	rtrs_server_session_tell(session);
+	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
+	rtrs_server_dev_left(srv, path->sdev);
+	rtrs_server_session_reap(session);
+	mutex_unlock(&session->lock);
+	rtrs_server_path_put(path);
+}
+
+static struct rtrs_server_path *path_alloc(struct rtrs_server_session *session, u16 con_num)
+{
+	struct rtrs_server_path *path;
+
+	path = kmem_cache_zalloc(rtrs_server_path_cache, GFP_KERNEL);
+	if (!path)
+		return NULL;
+	path->con = kvcalloc(con_num, sizeof(path->con[0]), GFP_KERNEL);
+	path->counts = alloc_percpu(struct rtrs_server_counts);
+	if (!path->con || !path->counts ||
+	    percpu_ref_init(&path->inflight, path_idle, 0, GFP_KERNEL)) {
+		free_percpu(path->counts);
+		kvfree(path->con);
+		kmem_cache_free(rtrs_server_path_cache, path);
+		return NULL;
+	}
+	kref_init(&path->ref);
+	kref_get(&session->ref);
+	path->session = session;
+	path->con_num = con_num;
+	path->since_ns = ktime_get_real_ns();
+	spin_lock_init(&path->state_lock);
+	init_completion(&path->idle);
+	init_completion(&path->reg_done);
+	rtrs_hb_init(&path->hb, &path_hb_ops, RTRS_HB_INTERVAL_MS, RTRS_HB_MISSED_MAX);
+	INIT_DELAYED_WORK(&path->handshake_work, path_handshake_work);
+	INIT_WORK(&path->info_work, rtrs_server_info_work);
+	INIT_WORK(&path->close_work, path_close_work);
+	rtrs_census_created(RTRS_CENSUS_SERVER_PATH);
+	return path;
+}
+
+struct rtrs_server_path *rtrs_server_path_find(struct rtrs_server_session *session, const u8 *uuid)
+{
+	struct rtrs_server_path *path;
+
+	lockdep_assert_held(&session->lock);
+	list_for_each_entry(path, &session->paths, entry)
+		if (!memcmp(path->uuid, uuid, sizeof(path->uuid)))
+			return path;
+	return NULL;
+}
+
+static int path_may_be(struct rtrs_server_session *session, const struct rtrs_path_addr *addr)
+{
+	struct rtrs_server_path *path;
+
+	if (session->path_count >= RTRS_PATHS_MAX)
+		return -ECONNRESET;
+	list_for_each_entry(path, &session->paths, entry)
+		if (rtrs_addr_equal(&path->addr.src, &addr->src) &&
+		    rtrs_addr_equal(&path->addr.dst, &addr->dst))
+			return -EEXIST;
+	return 0;
+}
+
+static int path_publish(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *session = path->session;
+	struct rtrs_server *srv = session->srv;
+	int err = -ECONNRESET;
+
+	mutex_lock(&srv->lock);
+	path->sdev = rtrs_server_dev_find(srv, path->dev->ib_dev);
+	if (path->sdev && !srv->closing) {
+		err = 0;
+		path->sdev->paths++;
+		path->id = rtrs_server_nl_id();
+		list_add_tail(&path->all_entry, &srv->paths);
+		list_add_tail(&path->entry, &session->paths);
+		session->path_count++;
+	}
+	mutex_unlock(&srv->lock);
+	return err;
+}
+
+/*
+ * session->lock held. From here on only its worker takes the path down; where
+ * this fails nothing is left of it.
+ */
+struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *session,
+						 struct rdma_cm_id *cm_id,
+						 const struct rtrs_conn_req *req)
+{
+	const struct rtrs_path_addr addr = {
+		.src = cm_id->route.addr.dst_addr,
+		.dst = cm_id->route.addr.src_addr,
+	};
+	struct rtrs_server_path *path;
+	int err;
+
+	lockdep_assert_held(&session->lock);
+	err = path_may_be(session, &addr);
+	if (err)
+		return ERR_PTR(err);
+	path = path_alloc(session, req->cid_num);
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
+	path->addr = addr;
+	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));
+	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));
+	path->hca_port = cm_id->port_num;
+
+	path->dev = rtrs_dev_get(&rtrs_server_devs, cm_id->device);
+	if (IS_ERR(path->dev)) {
+		err = PTR_ERR(path->dev);
+		goto put;
+	}
+	err = rtrs_server_ops_alloc(path);
+	if (!err)
+		err = rtrs_server_buf_map(path);
+	if (!err)
+		err = rtrs_server_info_alloc(path);
+	if (!err)
+		err = path_publish(path);
+	if (err) {
+		path_free_device(path);
+		goto put;
+	}
+	queue_delayed_work(rtrs_server_wq, &path->handshake_work,
+			   msecs_to_jiffies(RTRS_SERVER_HANDSHAKE_MS));
+	spin_lock_irq(&path->state_lock);
+	rtrs_server_nl_path_event(path, RNBD_EVENT_CREATE, path->state);
+	spin_unlock_irq(&path->state_lock);
+	rtrs_server_session_tell(session);
+	return path;
+put:
+	rtrs_server_path_put(path);
+	return ERR_PTR(err);
+}

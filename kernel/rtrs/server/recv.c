@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receive completions: translate and hand over. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "server.h"
+
+static void recv_imm(struct rtrs_server_con *con, u32 imm)
+{
+	struct rtrs_server_path *path = con->path;
+	u32 slot, off;
+
+	switch (rtrs_imm_type(imm)) {
+	case RTRS_IMM_IO_REQ:
+		if (!rtrs_imm_io_req_parse(imm, &rtrs_server_geo, &slot, &off)) {
+			rtrs_server_op_start(con, slot, off);
+			break;
+		}
+		path_err(path, "bad immediate %#x\n", imm);
+		rtrs_server_path_close(path, -EBADMSG);
+		break;
+	case RTRS_IMM_HB:
+		/* Before the path is up nobody answers; on any connection the service one does. */
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED && rtrs_hb_recv(&path->hb))
+			rtrs_server_path_close(path, -EIO);
+		break;
+	case RTRS_IMM_HB_ACK:
+		rtrs_hb_recv_ack(&path->hb);
+		break;
+	default:
+		break;	/* of a later protocol */
+	}
+}
+
+void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_server_con *con = container_of(wc->wr_cqe, struct rtrs_server_con, recv_cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			path_err(con->path, "receive on connection %u: %s\n", con->base.cid,
+				 ib_wc_status_msg(wc->status));
+		rtrs_server_path_close(con->path, -ECONNRESET);
+		return;
+	}
+	if (unlikely(rtrs_post_recv_empty(&con->base, &con->recv_cqe))) {
+		rtrs_server_path_close(con->path, -EIO);
+		return;
+	}
+	/* Empty SENDs mean nothing, but took a receive. */
+	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM)
+		return;
+	rtrs_hb_heard(&con->path->hb);
+	recv_imm(con, be32_to_cpu(wc->ex.imm_data));
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a response is put on the wire: one chain of work requests, built on the
+ * stack and copied by the device's driver when it is posted.
+ *
+ *	[RDMA_WRITE data] [REG_MR, new rkey] [SEND_WITH_INV] last
+ *
+ * where last is a SEND_WITH_IMM of the new rkey, or an empty RDMA_WRITE_WITH_IMM.
+ */
+#include "server.h"
+
+/**
+ * struct chain - work requests of one response
+ * @data: result of a read
+ * @reg: makes the chunk writable again, under a new rkey
+ * @inv: invalidates the client's region
+ * @last: immediate
+ * @data_sge: of @data
+ * @rkey_sge: of @last
+ * @first: head of the chain
+ * @next: where the next one goes
+ * @count: of the chain
+ */
+struct chain {
+	struct ib_rdma_wr data;
+	struct ib_reg_wr reg;
+	struct ib_send_wr inv;
+	struct ib_rdma_wr last;
+	struct ib_sge data_sge;
+	struct ib_sge rkey_sge;
+	struct ib_send_wr *first;
+	struct ib_send_wr **next;
+	u32 count;
+};
+
+static bool sends_data(const struct rtrs_server_op *op)
+{
+	return !op->err && op->req.has_desc;
+}
+
+/* Work requests that the response takes. */
+u32 rtrs_server_resp_count(const struct rtrs_server_op *op)
+{
+	return 1 + sends_data(op) + op->req.need_inval + rtrs_server_new_rkey;
+}
+
+static void chain_add(struct chain *c, struct ib_send_wr *wr)
+{
+	*c->next = wr;
+	c->next = &wr->next;
+	c->count++;
+}
+
+static void add_data(struct chain *c, const struct rtrs_server_op *op)
+{
+	const struct rtrs_server_path *path = op->path;
+	u32 len = min(op->req.desc.len, op->req.data_len);
+
+	c->data_sge.addr = path->dma[op->slot];
+	c->data_sge.length = len;
+	c->data_sge.lkey = path->dev->pd->local_dma_lkey;
+	c->data.wr.wr_cqe = &op->con->send_cqe;
+	c->data.wr.opcode = IB_WR_RDMA_WRITE;
+	c->data.wr.sg_list = &c->data_sge;
+	c->data.wr.num_sge = 1;
+	c->data.remote_addr = op->req.desc.addr;
+	c->data.rkey = op->req.desc.rkey;
+	ib_dma_sync_single_for_device(path->dev->ib_dev, c->data_sge.addr, len, DMA_BIDIRECTIONAL);
+	chain_add(c, &c->data.wr);
+}
+
+static void add_reg(struct chain *c, const struct rtrs_server_op *op)
+{
+	rtrs_server_buf_reg_wr(op->path->mr[op->slot], &c->reg);
+	c->reg.wr.wr_cqe = &op->con->send_cqe;
+	chain_add(c, &c->reg.wr);
+}
+
+static void add_inv(struct chain *c, const struct rtrs_server_op *op)
+{
+	c->inv.wr_cqe = &op->con->send_cqe;
+	c->inv.opcode = IB_WR_SEND_WITH_INV;
+	c->inv.ex.invalidate_rkey = op->req.desc.rkey;
+	chain_add(c, &c->inv);
+}
+
+static void add_last(struct chain *c, const struct rtrs_server_op *op)
+{
+	struct ib_send_wr *wr = &c->last.wr;
+	u32 imm = rtrs_imm_io_rsp(op->slot, op->err, op->req.need_inval);
+
+	wr->wr_cqe = &op->con->send_cqe;
+	wr->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->ex.imm_data = cpu_to_be32(imm);
+	if (rtrs_server_new_rkey) {
+		const struct rtrs_iu *iu = op->path->rkeys;
+		u32 off = op->slot * sizeof(struct rtrs_msg_rkey_rsp);
+
+		rtrs_rkey_rsp_pack(iu->buf + off, op->slot, c->reg.key);
+		c->rkey_sge.addr = iu->dma + off;
+		c->rkey_sge.length = sizeof(struct rtrs_msg_rkey_rsp);
+		c->rkey_sge.lkey = op->path->dev->pd->local_dma_lkey;
+		ib_dma_sync_single_for_device(op->path->dev->ib_dev, c->rkey_sge.addr,
+					      c->rkey_sge.length, iu->dir);
+		wr->opcode = IB_WR_SEND_WITH_IMM;
+		wr->sg_list = &c->rkey_sge;
+		wr->num_sge = 1;
+	}
+	chain_add(c, wr);
+}
+
+/*
+ * con->send_lock held, credits there. The operation is over with it: the slot is
+ * let go before the client can know. A fenced slot stays as it is, and the answer is dropped.
+ */
+int rtrs_server_resp_post(struct rtrs_server_op *op)
+{
+	struct rtrs_server_con *con = op->con;
+	struct chain c = {};
+
+	c.next = &c.first;
+	if (sends_data(op))
+		add_data(&c, op);
+	if (rtrs_server_new_rkey)
+		add_reg(&c, op);
+	if (op->req.need_inval)
+		add_inv(&c, op);
+	add_last(&c, op);
+
+	if (!rtrs_server_fence_leave(op))
+		return 0;
+	return rtrs_server_con_post(con, c.first, &c.last.wr, c.count);
+}

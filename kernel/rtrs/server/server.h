@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rtrs-server, private.
+ *
+ * Locks, outer first: rtrs_server_session.lock, rtrs_server.lock, handler lock of a CM
+ * id; then the spinlocks: con.send_lock, session.fence_lock, path.state_lock.
+ *
+ * Contexts: "CM" is the handler of RDMA CM, "CQ" the work queue of a completion
+ * queue (process context, must not wait for another completion of that queue),
+ * "worker" rtrs_server_wq.
+ */
+#ifndef RTRS_SERVER_PRIV_H
+#define RTRS_SERVER_PRIV_H
+
+#include <linux/percpu-refcount.h>
+#include <rtrs/server.h>
+#include <uapi/linux/rnbd.h>
+
+#include "core.h"
+#include "state.h"
+
+#define RTRS_SERVER_HANDSHAKE_MS	30000	/* from the first connection to INFO */
+#define RTRS_SERVER_REG_TIMEOUT_MS	30000
+#define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
+
+struct rtrs_server_session_dir;
+struct rtrs_server_path_dir;
+struct rtrs_server_path;
+
+/**
+ * struct rtrs_server_dev - an RDMA device that we listen on
+ * @entry: in rtrs_server.devs
+ * @ib_dev: device
+ * @paths: on it; its removal waits for zero
+ */
+struct rtrs_server_dev {
+	struct list_head entry;
+	struct ib_device *ib_dev;
+	unsigned int paths;
+};
+
+/**
+ * struct rtrs_server - the server
+ * @ops: of its user
+ * @port: host order
+ * @lock: protects all below, and the names of sessions
+ * @closing: no new session, no new path
+ * @listen_err: why the first listener could not be made
+ * @devs: of struct rtrs_server_dev
+ * @sessions: not those that are dead; ascending ids
+ * @paths: of all sessions; ascending ids
+ * @cm_ip: listener for IPv6 and IPv4
+ * @cm_ib: listener for GIDs, NULL where there is none
+ */
+struct rtrs_server {
+	const struct rtrs_server_ops *ops;
+	u16 port;
+	struct mutex lock;
+	bool closing;
+	int listen_err;
+	struct list_head devs;
+	struct list_head sessions;
+	struct list_head paths;
+	struct rdma_cm_id *cm_ip;
+	struct rdma_cm_id *cm_ib;
+};
+
+/**
+ * struct rtrs_server_slot - who uses a slot; see fence.c
+ * @word: 0, or the operation, or the operation with RTRS_SERVER_FENCED set
+ * @retry: what runs next; only where fenced; under fence_lock
+ */
+struct rtrs_server_slot {
+	unsigned long word;
+	struct rtrs_server_op *retry;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct rtrs_server_session - a client
+ * @ref: held by each path, by the sysfs device, by lookups
+ * @entry: in rtrs_server.sessions
+ * @uuid: paths_uuid of the client
+ * @id: in netlink
+ * @name: of INFO_REQ, empty before the first; changed once, under both locks
+ * @lock: protects all below but the slots
+ * @dead: its last path is gone; look it up again
+ * @paths: all, those that connect or close included
+ * @path_count: of @paths
+ * @up: paths that are connected and not taken down yet; session_up() was called where it is not 0
+ * @priv: of session_up()
+ * @told: state that netlink was told of last
+ * @dir: sysfs, where @up is not 0
+ * @chunk: queue_depth buffers of max_chunk_size
+ * @slots: queue_depth
+ * @fence_lock: protects retries
+ */
+struct rtrs_server_session {
+	struct rtrs_server *srv;
+	struct kref ref;
+	struct list_head entry;
+	u8 uuid[RTRS_UUID_LEN];
+	u32 id;
+	char name[RTRS_WIRE_NAME_LEN];
+	struct mutex lock;
+	bool dead;
+	struct list_head paths;
+	unsigned int path_count;
+	unsigned int up;
+	void *priv;
+	int told;
+	struct rtrs_server_session_dir *dir;
+	struct page **chunk;
+	struct rtrs_server_slot *slots;
+	spinlock_t fence_lock;
+};
+
+/**
+ * struct rtrs_server_counts - of one CPU; ios and bytes of writes [0] and reads [1]
+ * @inflight: may be negative on one CPU, the sum is not
+ */
+struct rtrs_server_counts {
+	u64 ios[2];
+	u64 bytes[2];
+	long inflight;
+};
+
+/**
+ * struct rtrs_server_path - a path
+ * @ref: held by itself until closed, by its sysfs directory, by lookups
+ * @entry: in session->paths
+ * @all_entry: in srv->paths
+ * @sdev: device, counts us
+ * @uuid: sess_uuid of the client
+ * @id: in netlink
+ * @addr: src is the client
+ * @text: "CLIENT@SERVER"
+ * @name: session's name as this path's INFO_REQ had it; its worker's from then on
+ * @state_lock: protects state, since, last_error
+ * @since_ns: CLOCK_REALTIME of the last change of state
+ * @con_num: connections that the client announced
+ * @con_count: those that are made; session->lock
+ * @con: by cid
+ * @up: counted in session->up; session->lock
+ * @dma: address of each chunk for the device
+ * @mr: one per region
+ * @region_chunks: chunks of a region
+ * @rkeys: one buffer, an RKEY_RSP for each slot; only where rkeys change
+ * @ops: one per slot
+ * @inflight: one for each operation between its request and its answer
+ * @idle: @inflight reached zero
+ * @reg_cqe: of the first registrations, @reg_done and @reg_err their result
+ */
+struct rtrs_server_path {
+	struct kref ref;
+	struct rtrs_server_session *session;
+	struct list_head entry;
+	struct list_head all_entry;
+	struct rtrs_server_dev *sdev;
+	struct rtrs_dev *dev;
+	u8 uuid[RTRS_UUID_LEN];
+	u32 id;
+	struct rtrs_path_addr addr;
+	char text[RTRS_PATH_NAME_LEN];
+	char name[RTRS_WIRE_NAME_LEN];
+	char hca_name[IB_DEVICE_NAME_MAX];
+	u32 hca_port;
+
+	spinlock_t state_lock;
+	enum rtrs_server_path_state state;
+	int last_error;
+	u64 since_ns;
+
+	u16 con_num;
+	u16 con_count;
+	struct rtrs_server_con **con;
+	bool up;
+
+	struct rtrs_hb hb;
+	struct delayed_work handshake_work;
+	struct work_struct info_work;
+	struct work_struct close_work;
+
+	dma_addr_t *dma;
+	struct ib_mr **mr;
+	u32 region_count;
+	u32 region_chunks;
+	struct rtrs_iu *rkeys;
+	struct rtrs_server_op *ops;
+	struct percpu_ref inflight;
+	struct completion idle;
+
+	struct rtrs_iu *info_req;
+	struct rtrs_iu *info_rsp;
+	struct ib_cqe reg_cqe;
+	struct completion reg_done;
+	int reg_err;
+
+	struct rtrs_server_counts __percpu *counts;
+	struct rtrs_server_path_dir *dir;
+};
+
+/**
+ * struct rtrs_server_con - a connection
+ * @recv_cqe: of receives without buffer
+ * @send_cqe: of all parts of responses
+ * @send_lock: protects all below, and the order of posting. Any context
+ * @dead: nothing is posted any more
+ * @credits: work requests that the send queue has room for
+ * @batch: work requests posted since the last signalled one
+ * @interval: @batch that makes the next one signalled
+ * @fifo: work requests that each signalled one under way gives back, oldest at @fifo_head
+ * @parked: operations that wait for credits
+ */
+struct rtrs_server_con {
+	struct rtrs_con base;
+	struct rtrs_server_path *path;
+	struct ib_cqe recv_cqe;
+	struct ib_cqe send_cqe;
+	spinlock_t send_lock;
+	bool dead;
+	u32 credits;
+	u32 batch;
+	u32 interval;
+	u32 fifo[RTRS_SERVER_BATCHES];
+	unsigned int fifo_head;
+	unsigned int fifo_tail;
+	struct list_head parked;
+};
+
+/**
+ * enum rtrs_server_op_stage - what an operation has to post next
+ * @RTRS_SERVER_OP_INVALIDATE: LOCAL_INV of its chunk
+ * @RTRS_SERVER_OP_RESPOND: its response
+ */
+enum rtrs_server_op_stage {
+	RTRS_SERVER_OP_INVALIDATE,
+	RTRS_SERVER_OP_RESPOND,
+};
+
+/**
+ * struct rtrs_server_op - the operation of a slot on a path
+ * @slot: number
+ * @con: that the request came on
+ * @off: of the header in the chunk
+ * @err: to answer
+ * @req: header of the request
+ * @parked: in con->parked
+ * @inv_cqe: of the LOCAL_INV
+ * @usr: copy of the user message
+ *
+ * From fence_enter() to fence_leave() it belongs to one request. The moment
+ * fence_leave() has let go of the slot the peer may use it again, even before
+ * the response is posted: nothing of it is touched after that.
+ */
+struct rtrs_server_op {
+	struct rtrs_server_path *path;
+	u32 slot;
+	struct rtrs_server_con *con;
+	u32 off;
+	enum rtrs_server_op_stage stage;
+	int err;
+	struct rtrs_request req;
+	struct list_head parked;
+	struct ib_cqe inv_cqe;
+	u8 usr[RTRS_SERVER_USR_MAX] __aligned(8);
+};
+
+/* What may be said about a peer: limited, and with its addresses. */
+#define path_err(path, fmt, ...) \
+	pr_err_ratelimited("path %s: " fmt, (path)->text, ##__VA_ARGS__)
+
+/* main.c */
+extern struct rtrs_geometry rtrs_server_geo;	/* of all sessions; constant after init */
+extern bool rtrs_server_new_rkey;		/* always_invalidate */
+extern struct workqueue_struct *rtrs_server_wq;
+extern struct rtrs_dev_pool rtrs_server_devs;
+extern struct kmem_cache *rtrs_server_session_cache;
+extern struct kmem_cache *rtrs_server_path_cache;
+extern struct kmem_cache *rtrs_server_con_cache;
+
+/* ctx.c; process */
+struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev);
+void rtrs_server_dev_left(struct rtrs_server *srv, struct rtrs_server_dev *sdev);
+struct rtrs_server_session *rtrs_server_session_next(u32 id);
+struct rtrs_server_session *rtrs_server_session_by_name(const char *name);
+struct rtrs_server_path *rtrs_server_path_next(u32 id);
+void rtrs_server_live_get(void);
+void rtrs_server_live_put(void);
+
+/* session.c; process */
+struct rtrs_server_session *rtrs_server_session_lookup(struct rtrs_server *srv,
+						       const struct rtrs_conn_req *req);
+void rtrs_server_session_put(struct rtrs_server_session *session);
+void rtrs_server_session_reap(struct rtrs_server_session *session);
+int rtrs_server_session_path_up(struct rtrs_server_path *path);
+void rtrs_server_session_path_down(struct rtrs_server_path *path);
+enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
+void rtrs_server_session_tell(struct rtrs_server_session *session);
+
+/* path.c; _create: session->lock held. _close: any context */
+struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *session,
+						 struct rdma_cm_id *cm_id,
+						 const struct rtrs_conn_req *req);
+struct rtrs_server_path *rtrs_server_path_find(struct rtrs_server_session *session,
+					       const u8 *uuid);
+void rtrs_server_path_put(struct rtrs_server_path *path);
+bool rtrs_server_path_connected(struct rtrs_server_path *path);
+void rtrs_server_path_close(struct rtrs_server_path *path, int err);
+
+/* cm.c; CM and worker */
+int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev);
+
+/* conn.c; process, _issue and _credit any context */
+struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
+					       struct rdma_cm_id *cm_id, u16 cid);
+int rtrs_server_con_post_recvs(struct rtrs_server_con *con);
+void rtrs_server_con_stop(struct rtrs_server_con *con);
+void rtrs_server_con_flush(struct rtrs_server_con *con);
+void rtrs_server_con_destroy(struct rtrs_server_con *con);
+void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op);
+void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
+int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
+			 struct ib_send_wr *last, u32 count);
+int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type);
+
+/* buf.c; process */
+int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev);
+void rtrs_server_chunks_free(struct rtrs_server_session *session);
+int rtrs_server_buf_map(struct rtrs_server_path *path);
+void rtrs_server_buf_unmap(struct rtrs_server_path *path);
+void rtrs_server_buf_reg_wr(struct ib_mr *mr, struct ib_reg_wr *wr);
+
+static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 slot)
+{
+	return page_address(path->session->chunk[slot]);
+}
+
+/* op.c; _start: CQ. _begin: CQ and worker. _drop, _put: any context */
+int rtrs_server_ops_alloc(struct rtrs_server_path *path);
+void rtrs_server_ops_free(struct rtrs_server_path *path);
+void rtrs_server_op_start(struct rtrs_server_con *con, u32 slot, u32 off);
+void rtrs_server_op_begin(struct rtrs_server_op *op);
+void rtrs_server_op_drop(struct rtrs_server_op *op);
+void rtrs_server_op_put(struct rtrs_server_path *path, u32 count);
+
+/* fence.c; enter: CQ. leave: any context. The others: worker of the path */
+enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
+						      struct rtrs_server_con *con, u32 off);
+bool rtrs_server_fence_leave(struct rtrs_server_op *op);
+void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
+void rtrs_server_fence_release(struct rtrs_server_path *path);
+
+/* info.c; _recv_done: CQ, _work: worker */
+int rtrs_server_info_alloc(struct rtrs_server_path *path);
+void rtrs_server_info_free(struct rtrs_server_path *path);
+void rtrs_server_info_work(struct work_struct *work);
+
+/* recv.c; CQ */
+void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* resp.c; con->send_lock held */
+u32 rtrs_server_resp_count(const struct rtrs_server_op *op);
+int rtrs_server_resp_post(struct rtrs_server_op *op);
+
+/* stats.c */
+struct rtrs_server_totals {
+	u64 ios[2];
+	u64 bytes[2];
+	u32 inflight;
+};
+
+static inline void rtrs_server_stats_begin(struct rtrs_server_path *path, bool is_read, u32 bytes)
+{
+	this_cpu_inc(path->counts->ios[is_read]);
+	this_cpu_add(path->counts->bytes[is_read], bytes);
+}
+
+void rtrs_server_stats_sum(struct rtrs_server_path *path, struct rtrs_server_totals *sum);
+void rtrs_server_stats_reset(struct rtrs_server_path *path);
+
+/* sysfs.c; session->lock held */
+int rtrs_server_sysfs_init(void);
+void rtrs_server_sysfs_exit(void);
+int rtrs_server_sysfs_session_add(struct rtrs_server_session *session);
+void rtrs_server_sysfs_session_del(struct rtrs_server_session *session);
+int rtrs_server_sysfs_path_add(struct rtrs_server_path *path);
+void rtrs_server_sysfs_path_del(struct rtrs_server_path *path);
+
+/* nl.c; _path_event: path->state_lock held. _session_event: session->lock held */
+int rtrs_server_nl_init(void);
+u32 rtrs_server_nl_id(void);
+void rtrs_server_nl_exit(void);
+void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
+			       enum rtrs_server_path_state old);
+void rtrs_server_nl_session_event(struct rtrs_server_session *session, enum rnbd_event event,
+				  enum rnbd_session_state old);
+
+#endif /* RTRS_SERVER_PRIV_H */
