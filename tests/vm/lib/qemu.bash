@@ -39,6 +39,26 @@ lab_accel() {
 	cat "$dir/answer"
 }
 
+# Runs on this machine take turns, one per core at a time: more of them only slow each other down until their tests time
+# out. The slot is free again when this process and its QEMU are gone.
+take_slot() {
+	local i n t0=$SECONDS said=0
+	n=${LAB_SLOTS:-$(nproc)}
+	((n > 0)) || return 0
+	while :; do
+		for ((i = 0; i < n; i++)); do
+			exec {LAB_SLOT}>"$CACHE/slot.$i" || return
+			flock -n "$LAB_SLOT" && return
+			exec {LAB_SLOT}>&-
+		done
+		if ((SECONDS - t0 >= said)); then
+			say "  ... lab: waiting for other guests on this machine, $((SECONDS - t0)) s"
+			said=$((said + 10))
+		fi
+		sleep 0.3
+	done
+}
+
 # guest_start NAME DIR PREFIX [QEMU-ARG...]: boots a guest in the background. DIR holds its files: settings and command (for
 # the guest), console.log, and in the end status. What the command prints goes to our stdout, PREFIX before each line.
 # Sets GUEST_PID and GUEST_READER, the process that ends when all of the output was passed on.
@@ -68,6 +88,7 @@ guest_settings() {
 	local dir=$1 name=$2 shared=$3 v
 	shift 3
 	{
+		echo "export LAB_OUT=/run/lab/out"
 		printf 'export LAB_NAME=%q LAB_SHARED=%q LAB_CWD=%q\n' "$name" "$shared" "$PWD"
 		printf 'export LAB_KERNEL=%q MODS=%q PEER_MODS=%q ROOT=%q\n' "$LAB_KERNEL" "$LAB_MODS" "$LAB_PEER" "$ROOT"
 		for v in ${LAB_ENV-}; do
