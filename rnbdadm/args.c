@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "err.h"
+
+bool parse_uint(const char *s, uint64_t *v)
+{
+	uint64_t n = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || n > (UINT64_MAX - (*s - '0')) / 10)
+			return false;
+		n = n * 10 + (*s - '0');
+	}
+	*v = n;
+	return true;
+}
+
+bool parse_time(const char *s, int64_t *ms)
+{
+	static const struct { const char *unit; uint64_t ms; } units[] = {
+		{ "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 },
+	};
+	size_t digits = strspn(s, "0123456789");
+	uint64_t v, frac = 0, scale = 1;
+	const char *unit = s + digits;
+	char *num;
+	bool ok;
+
+	if (!strcmp(s, "infinite") || !strcmp(s, "-1")) {
+		*ms = -1;
+		return true;
+	}
+	num = xstrndup(s, digits);
+	ok = parse_uint(num, &v);
+	free(num);
+	if (!ok || v > 1000000000)
+		return false;
+	if (*unit == '.') {
+		for (unit++; *unit >= '0' && *unit <= '9'; unit++) {
+			if (scale < 1000000) {
+				frac = frac * 10 + (*unit - '0');
+				scale *= 10;
+			}
+		}
+		if (scale == 1)
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (!strcmp(unit, units[i].unit)) {
+			*ms = (int64_t)(v * units[i].ms + frac * units[i].ms / scale);
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *word_alias(const char *word)
+{
+	for (size_t i = 0; i < alias_count; i++)
+		if (!strcmp(alias_table[i].alias, word))
+			return alias_table[i].word;
+	return word;
+}
+
+bool cmd_has_opt(const struct cmd *cmd, enum opt_id id)
+{
+	if (id <= OPT_GLOBAL_LAST)
+		return true;
+	for (const unsigned char *o = cmd ? cmd->opts : NULL; o && *o; o++)
+		if (*o == id)
+			return true;
+	return false;
+}
+
+static bool is_object(const char *word)
+{
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strcmp(cmd_table[i].object, word))
+			return true;
+	return false;
+}
+
+static const struct cmd *find_cmd(const char *object, const char *verb)
+{
+	for (size_t i = 0; i < cmd_count; i++) {
+		const struct cmd *c = &cmd_table[i];
+
+		if (strcmp(c->object, object) || !c->verb != !verb)
+			continue;
+		if (!verb || !strcmp(c->verb, verb))
+			return c;
+	}
+	return NULL;
+}
+
+static void legal_verbs(const char *object, struct strlist *l)
+{
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strcmp(cmd_table[i].object, object) && cmd_table[i].verb)
+			strlist_add(l, cmd_table[i].verb);
+}
+
+static void legal_objects(struct strlist *l)
+{
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strlist_has(l, cmd_table[i].object))
+			strlist_add(l, cmd_table[i].object);
+}
+
+static void legal_options(const struct cmd *cmd, struct strlist *l)
+{
+	for (int id = 1; id < OPT_MAX; id++)
+		if (!opt_table[id].hidden && cmd_has_opt(cmd, id))
+			strlist_addf(l, "--%s", opt_table[id].name);
+}
+
+struct parser {
+	struct parsed *p;
+	char **message, **hint;
+};
+
+static bool usage(struct parser *ps, char *message, char *hint)
+{
+	*ps->message = message;
+	*ps->hint = hint;
+	return false;
+}
+
+static bool unknown_word(struct parser *ps, const char *word, struct strlist *legal,
+			 const char *what)
+{
+	char *q = printable(word), *hint = suggest(word, legal);
+
+	usage(ps, xasprintf("'%s' is not a %s", q, what), hint);
+	free(q);
+	strlist_free(legal);
+	return false;
+}
+
+/* Takes the next word: object, verb or argument. */
+static bool take_word(struct parser *ps, const char *word, bool literal)
+{
+	struct parsed *p = ps->p;
+	struct strlist legal = { 0 };
+	const struct cmd *c;
+	const char *w = word_alias(word);
+
+	if (!p->object) {
+		if (literal || !is_object(w)) {
+			legal_objects(&legal);
+			return unknown_word(ps, word, &legal, "command");
+		}
+		p->object = find_cmd(w, NULL) ? find_cmd(w, NULL)->object : NULL;
+		for (size_t i = 0; !p->object; i++)
+			if (!strcmp(cmd_table[i].object, w))
+				p->object = cmd_table[i].object;
+		p->cmd = find_cmd(p->object, NULL);
+		return true;
+	}
+	/* a verb, at the first place where one can be */
+	if (!literal && !p->nargs && (!p->cmd || !p->cmd->verb)) {
+		c = find_cmd(p->object, w);
+		if (c) {
+			p->cmd = c;
+			return true;
+		}
+	}
+	if (!p->cmd) {
+		char *what = xasprintf("verb of '%s'", p->object);
+
+		legal_verbs(p->object, &legal);
+		unknown_word(ps, word, &legal, what);
+		free(what);
+		return false;
+	}
+	p->args = xrealloc(p->args, (p->nargs + 1) * sizeof(*p->args));
+	p->args[p->nargs++] = word;
+	return true;
+}
+
+static bool word_allowed(const char *values, const char *v)
+{
+	size_t len = strlen(v);
+	uint64_t n;
+
+	while (*values) {
+		size_t w = strcspn(values, "|");
+
+		if (w == len && !strncmp(values, v, w))
+			return true;
+		if (w == 1 && *values == '#' && parse_uint(v, &n))
+			return true;
+		values += w;
+		values += *values == '|';
+	}
+	return false;
+}
+
+/* "a|b|#" as "a, b or a number" */
+static char *values_text(const char *values)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "");
+	for (; *values; values++) {
+		if (*values == '|')
+			strbuf_puts(&b, ", ");
+		else if (*values == '#')
+			strbuf_puts(&b, "a number");
+		else
+			strbuf_add(&b, values, 1);
+	}
+	return b.s;
+}
+
+static bool check_value(struct parser *ps, const struct opt *o, const char *v)
+{
+	char *q = NULL, *t = NULL, *hint = NULL, *msg = NULL;
+	struct strlist legal = { 0 };
+	uint64_t n;
+	int64_t ms;
+
+	switch (o->type) {
+	case T_TEXT:
+		if (!*v)
+			msg = xasprintf("--%s needs a value that is not empty", o->name);
+		break;
+	case T_WORD:
+		if (word_allowed(o->values, v))
+			return true;
+		q = printable(v);
+		t = values_text(o->values);
+		msg = xasprintf("'%s' is not a value of --%s (%s)", q, o->name, t);
+		for (char *save = NULL, *w = strtok_r(t, ", ", &save); w;
+		     w = strtok_r(NULL, ", ", &save))
+			strlist_add(&legal, w);
+		hint = suggest(v, &legal);
+		break;
+	case T_UINT:
+		q = printable(v);
+		if (!parse_uint(v, &n))
+			msg = xasprintf("--%s: '%s' is not a whole number", o->name, q);
+		else if (n < o->min || n > o->max)
+			msg = xasprintf("--%s: %s is not between %llu and %llu", o->name, q,
+					(unsigned long long)o->min, (unsigned long long)o->max);
+		break;
+	case T_TIME:
+		q = printable(v);
+		if (!parse_time(v, &ms))
+			msg = xasprintf("--%s: '%s' is not a time (500ms, 30s, 5m, infinite)",
+					o->name, q);
+		break;
+	}
+	free(q);
+	free(t);
+	strlist_free(&legal);
+	return msg ? usage(ps, msg, hint) : true;
+}
+
+static void add_opt(struct parsed *p, enum opt_id id, const char *value)
+{
+	p->opts = xrealloc(p->opts, (p->nopts + 1) * sizeof(*p->opts));
+	p->opts[p->nopts++] = (struct optval){ .id = id, .value = value };
+	if (id == OPT_HELP)
+		p->help = true;
+}
+
+/* Prefers an option of the command at hand over one of the same name elsewhere. */
+static enum opt_id find_long(const struct cmd *cmd, const char *name, size_t len)
+{
+	for (int id = 1; id < OPT_MAX; id++)
+		if (cmd_has_opt(cmd, id) && strlen(opt_table[id].name) == len &&
+		    !strncmp(opt_table[id].name, name, len))
+			return id;
+	return OPT_NONE;
+}
+
+static enum opt_id find_letter(const struct cmd *cmd, char c)
+{
+	for (int id = 1; id < OPT_MAX; id++)
+		if (opt_table[id].letter == c && cmd_has_opt(cmd, id))
+			return id;
+	return OPT_NONE;
+}
+
+static bool unknown_option(struct parser *ps, const char *text)
+{
+	struct parsed *p = ps->p;
+	struct strlist legal = { 0 };
+	char *shown = xstrndup(text, strcspn(text, "=")), *q = printable(shown), *hint, *msg;
+
+	legal_options(p->cmd, &legal);
+	hint = suggest(shown, &legal);
+	if (p->cmd)
+		msg = xasprintf("'%s' is not an option of '%s%s%s'", q, p->cmd->object,
+				p->cmd->verb ? " " : "", p->cmd->verb ? p->cmd->verb : "");
+	else
+		msg = xasprintf("'%s' is not an option here", q);
+	usage(ps, msg, hint);
+	free(q);
+	free(shown);
+	strlist_free(&legal);
+	return false;
+}
+
+static bool take_long(struct parser *ps, char **argv, int argc, int *i)
+{
+	const char *name = argv[*i] + 2, *eq = strchr(name, '='), *value = NULL;
+	enum opt_id id = find_long(ps->p->cmd, name, eq ? (size_t)(eq - name) : strlen(name));
+	const struct opt *o = &opt_table[id];
+
+	if (id == OPT_NONE)
+		return unknown_option(ps, argv[*i]);
+	if (eq)
+		value = eq + 1;
+	if (o->arg == ARG_NONE && value)
+		return usage(ps, xasprintf("--%s takes no value", o->name), NULL);
+	if (o->arg == ARG_REQUIRED && !value) {
+		if (*i + 1 >= argc)
+			return usage(ps, xasprintf("--%s needs a value (%s)", o->name,
+						   o->metavar), NULL);
+		value = argv[++*i];
+	}
+	if (value && !check_value(ps, o, value))
+		return false;
+	add_opt(ps->p, id, value);
+	return true;
+}
+
+static bool take_letters(struct parser *ps, char **argv, int argc, int *i)
+{
+	const char *s = argv[*i] + 1;
+
+	for (; *s; s++) {
+		enum opt_id id = find_letter(ps->p->cmd, *s);
+		const struct opt *o = &opt_table[id];
+		const char *value = NULL;
+		char text[3] = { '-', *s, '\0' };
+
+		if (id == OPT_NONE)
+			return unknown_option(ps, s == argv[*i] + 1 ? argv[*i] : text);
+		if (o->arg == ARG_REQUIRED) {
+			if (s[1])
+				value = s + 1;
+			else if (*i + 1 < argc)
+				value = argv[++*i];
+			else
+				return usage(ps, xasprintf("-%c needs a value (%s)", *s,
+							   o->metavar), NULL);
+			if (!check_value(ps, o, value))
+				return false;
+		}
+		add_opt(ps->p, id, value);
+		if (value)
+			return true;
+	}
+	return true;
+}
+
+static bool check_args(struct parser *ps)
+{
+	struct parsed *p = ps->p;
+	size_t min = 0, max = 0;
+	const struct cmd *c = p->cmd;
+	char *q;
+
+	for (; max < CMD_ARGS && c->args[max].name; max++)
+		if (!c->args[max].optional)
+			min = max + 1;
+	if (p->nargs < min)
+		return usage(ps, xasprintf("%s is missing", c->args[p->nargs].name), NULL);
+	if (max && c->args[max - 1].repeat)
+		return true;
+	if (p->nargs > max) {
+		struct strlist legal = { 0 };
+
+		if (!max && !c->verb)
+			legal_verbs(c->object, &legal);
+		q = printable(p->args[max]);
+		usage(ps, xasprintf("'%s' is one argument too many", q),
+		      suggest(p->args[max], &legal));
+		free(q);
+		strlist_free(&legal);
+		return false;
+	}
+	for (size_t i = 0; i < p->nargs; i++)
+		if (!*p->args[i])
+			return usage(ps, xasprintf("%s is empty", c->args[i].name), NULL);
+	return true;
+}
+
+/* Options given before the verb must be legal for the command that it became. */
+static bool check_opts(struct parser *ps)
+{
+	struct parsed *p = ps->p;
+
+	for (size_t i = 0; i < p->nopts; i++) {
+		enum opt_id id = p->opts[i].id;
+
+		if (cmd_has_opt(p->cmd, id)) {
+			for (size_t j = 0; j < i; j++)
+				if (p->opts[j].id == id && opt_table[id].arg == ARG_REQUIRED &&
+				    id > OPT_GLOBAL_LAST && !opt_table[id].repeat)
+					return usage(ps, xasprintf("--%s is given twice",
+								   opt_table[id].name), NULL);
+			continue;
+		}
+		char *text = xasprintf("--%s", opt_table[id].name);
+
+		unknown_option(ps, text);
+		free(text);
+		return false;
+	}
+	return true;
+}
+
+static void make_label(struct parsed *p)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, p->object ? p->object : "");
+	if (p->cmd && p->cmd->verb)
+		strbuf_printf(&b, " %s", p->cmd->verb);
+	for (size_t i = 0; p->cmd && i < p->nargs; i++) {
+		char *q = printable(p->args[i]);
+
+		strbuf_printf(&b, " %s", q);
+		free(q);
+	}
+	free(p->label);
+	p->label = b.s;
+}
+
+static bool parse_words(struct parser *ps, int argc, char **argv)
+{
+	bool literal = false;
+
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i];
+		bool ok;
+
+		if (!literal && !strcmp(a, "--")) {
+			literal = true;
+			continue;
+		}
+		if (literal || a[0] != '-' || !a[1])
+			ok = take_word(ps, a, literal);
+		else if (a[1] == '-')
+			ok = take_long(ps, argv, argc, &i);
+		else
+			ok = take_letters(ps, argv, argc, &i);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **hint)
+{
+	struct parser ps = { .p = p, .message = message, .hint = hint };
+	bool ok = parse_words(&ps, argc, argv);
+
+	make_label(p);
+	if (!ok)
+		return false;
+	if (p->help || args_has(p, OPT_VERSION))
+		return true;
+	if (p->object && !p->cmd) {
+		struct strlist legal = { 0 };
+		char *verbs;
+
+		legal_verbs(p->object, &legal);
+		verbs = strlist_join(&legal, ", ");
+		strlist_free(&legal);
+		usage(&ps, xasprintf("a verb is missing (%s)", verbs), NULL);
+		free(verbs);
+		return false;
+	}
+	if (!p->cmd)
+		return usage(&ps, xstrdup("a command is missing"), NULL);
+	return check_opts(&ps) && check_args(&ps);
+}
+
+void args_free(struct parsed *p)
+{
+	free(p->opts);
+	free(p->args);
+	free(p->label);
+	memset(p, 0, sizeof(*p));
+}
+
+bool args_want_json(int argc, char **argv)
+{
+	bool json = false;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		const char *a = argv[i], *v = NULL;
+
+		if (!strcmp(a, "--json") || !strcmp(a, "--pretty")) {
+			json = true;
+		} else if (!strncmp(a, "--output=", 9)) {
+			v = a + 9;
+		} else if (!strcmp(a, "--output") || !strcmp(a, "-o")) {
+			v = i + 1 < argc ? argv[++i] : "";
+		} else if (a[0] == '-' && a[1] && a[1] != '-') {
+			/* a group of letters up to one that takes a value */
+			size_t n = strcspn(a + 1, "oFic");
+
+			if (strcspn(a + 1, "jp") < n)
+				json = true;
+			if (a[1 + n] == 'o')
+				v = a + 2 + n;
+		}
+		if (v)
+			json = !strcmp(v, "json") || !strcmp(v, "jsonl");
+	}
+	return json;
+}
+
+bool args_has(const struct parsed *p, enum opt_id id)
+{
+	for (size_t i = 0; i < p->nopts; i++)
+		if (p->opts[i].id == id)
+			return true;
+	return false;
+}
+
+const char *args_value(const struct parsed *p, enum opt_id id)
+{
+	const char *v = NULL;
+
+	for (size_t i = 0; i < p->nopts; i++)
+		if (p->opts[i].id == id)
+			v = p->opts[i].value;
+	return v;
+}
+
+const char *args_nth(const struct parsed *p, enum opt_id id, size_t n)
+{
+	for (size_t i = 0; i < p->nopts; i++)
+		if (p->opts[i].id == id && !n--)
+			return p->opts[i].value;
+	return NULL;
+}
+
+enum opt_id args_last(const struct parsed *p, const enum opt_id *ids, size_t n)
+{
+	enum opt_id last = OPT_NONE;
+
+	for (size_t i = 0; i < p->nopts; i++)
+		for (size_t j = 0; j < n; j++)
+			if (p->opts[i].id == ids[j])
+				last = ids[j];
+	return last;
+}
+
+uint64_t args_uint(const struct parsed *p, enum opt_id id, uint64_t none)
+{
+	const char *v = args_value(p, id);
+	uint64_t n;
+
+	return v && parse_uint(v, &n) ? n : none;
+}
+
+int64_t args_time(const struct parsed *p, enum opt_id id, int64_t none)
+{
+	const char *v = args_value(p, id);
+	int64_t ms;
+
+	return v && parse_time(v, &ms) ? ms : none;
+}

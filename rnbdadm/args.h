@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The command table and the parser that it drives. Everything the tool knows
+ * about its own grammar is in table.c; help, metadata and the tests read it.
+ */
+#ifndef RNBDADM_ARGS_H
+#define RNBDADM_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util.h"
+
+struct ctx;
+struct view;
+
+enum opt_id {
+	OPT_NONE,
+	/* global */
+	OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_JSON_VERSION, OPT_QUIET, OPT_VERBOSE, OPT_TRACE,
+	OPT_DRY_RUN, OPT_YES, OPT_FORCE, OPT_IDEMPOTENT, OPT_TIMEOUT, OPT_COLOR, OPT_BACKEND,
+	OPT_NO_LOCK, OPT_LOCK_TIMEOUT, OPT_HELP, OPT_VERSION,
+	OPT_TEST_ROOT, OPT_TEST_TIME, OPT_NL_RECORD, OPT_NL_REPLAY,
+	OPT_GLOBAL_LAST = OPT_NL_REPLAY,
+	/* output of lists */
+	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS, OPT_NO_TOTALS,
+	OPT_NO_TREE, OPT_WIDE, OPT_BRIEF,
+	/* selection */
+	OPT_SESSION, OPT_HCA, OPT_DOWN, OPT_STATS, OPT_DETAILS, OPT_ALL, OPT_SERVER_ROLE,
+	/* map, unmap */
+	OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_POLL_QUEUES, OPT_CONNECTIONS, OPT_DEST_PORT,
+	OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_IF_EXISTS, OPT_LAZY,
+	/* stats */
+	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
+	/* schema */
+	OPT_LIST,
+	OPT_MAX
+};
+
+enum opt_arg { ARG_NONE, ARG_REQUIRED, ARG_OPTIONAL };
+
+enum opt_type { T_TEXT, T_WORD, T_UINT, T_TIME };
+
+struct opt {
+	const char *name;
+	char letter;
+	enum opt_arg arg;
+	enum opt_type type;
+	const char *metavar;
+	const char *values;	/* T_WORD: "a|b|c", with "#" any number too */
+	uint64_t min, max;	/* T_UINT */
+	bool repeat, hidden;
+	const char *help;
+};
+
+struct arg {
+	const char *name;
+	bool optional, repeat;
+	const char *help;
+};
+
+#define CMD_ARGS	4
+
+enum {
+	CMD_CHANGES	= 1 << 0,	/* takes the lock, needs privilege */
+	CMD_PLAIN	= 1 << 1,	/* text is no table: no csv */
+	CMD_STREAM	= 1 << 2,	/* may print several documents */
+};
+
+struct cmd {
+	const char *object, *verb;	/* verb NULL: the object is the command */
+	const char *summary;
+	struct arg args[CMD_ARGS];
+	const unsigned char *opts;	/* enum opt_id, ends with 0 */
+	const char *text;		/* paragraph for the help, or NULL */
+	const char *examples[2];
+	const char *topic;		/* of its JSON document */
+	const char *empty;		/* collections that are always present */
+	const char *page;		/* manual page */
+	const struct view *view;	/* its table, or NULL */
+	unsigned int flags;
+	int (*run)(struct ctx *ctx);
+};
+
+extern const struct opt opt_table[OPT_MAX];
+extern const struct cmd cmd_table[];
+extern const size_t cmd_count;
+extern const unsigned char output_opts[];
+
+struct alias {
+	const char *alias, *word;
+};
+
+extern const struct alias alias_table[];
+extern const size_t alias_count;
+
+struct object_desc {
+	const char *object, *summary;
+};
+
+extern const struct object_desc object_table[];
+extern const size_t object_count;
+
+struct optval {
+	enum opt_id id;
+	const char *value;		/* NULL if none was given */
+};
+
+struct parsed {
+	const struct cmd *cmd;		/* NULL: help or usage error */
+	const char *object;		/* known object without a verb */
+	struct optval *opts;
+	size_t nopts;
+	const char **args;
+	size_t nargs;
+	char *label;			/* "session show cl1@srv1" for messages */
+	bool help;
+};
+
+/*
+ * Parses the command line. On a usage error fills @message and @hint (to be freed)
+ * and returns false; what was understood so far is in @p.
+ */
+bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **hint);
+void args_free(struct parsed *p);
+
+/* Would this command line, right or wrong, want JSON on stdout? */
+bool args_want_json(int argc, char **argv);
+
+bool args_has(const struct parsed *p, enum opt_id id);
+/* The last value of an option, or NULL. */
+const char *args_value(const struct parsed *p, enum opt_id id);
+/* The n-th value of a repeated option, or NULL. */
+const char *args_nth(const struct parsed *p, enum opt_id id, size_t n);
+/* The last one of several options that was given; OPT_NONE if none was. */
+enum opt_id args_last(const struct parsed *p, const enum opt_id *ids, size_t n);
+uint64_t args_uint(const struct parsed *p, enum opt_id id, uint64_t none);
+/* Milliseconds; -1 for "infinite". */
+int64_t args_time(const struct parsed *p, enum opt_id id, int64_t none);
+
+bool cmd_has_opt(const struct cmd *cmd, enum opt_id id);
+const char *word_alias(const char *word);
+
+/* "500ms", "30s", "5m", "infinite"; false if it is no time. */
+bool parse_time(const char *s, int64_t *ms);
+/* Whole number without sign, decimal. */
+bool parse_uint(const char *s, uint64_t *v);
+
+/* help.c; texts are to be freed */
+char *help_for(const struct parsed *p);
+/* "help WORDS": NULL with message and hint if there is no such thing. */
+char *help_words(const char *const *words, size_t n, char **message, char **hint);
+/* One line, for usage errors. */
+char *usage_line(const struct parsed *p);
+
+#endif

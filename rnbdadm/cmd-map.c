@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/* map: a device of a server becomes a disk here */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "objects.h"
+#include "select.h"
+#include "size.h"
+#include "sysinfo.h"
+
+struct plan {
+	struct map_request req;
+	char *session;
+	struct addr_pair *paths;
+	size_t npaths;
+	int64_t wait_ms;
+};
+
+static int usage(struct ctx *ctx, char *msg)
+{
+	fail_set(&ctx->fail, XC_USAGE, "%s", msg);
+	free(msg);
+	return XC_USAGE;
+}
+
+static int add_path(struct ctx *ctx, struct plan *p, const char *text, const char *opt)
+{
+	struct addr_pair pair;
+	char *msg = addr_pair_parse(text, &pair);
+
+	if (msg) {
+		fail_set(&ctx->fail, XC_USAGE, "--%s: %s", opt, msg);
+		free(msg);
+		return XC_USAGE;
+	}
+	pair.dst.port = (uint16_t)args_uint(&ctx->args, OPT_DEST_PORT, 0);
+	p->paths = xrealloc(p->paths, (p->npaths + 1) * sizeof(*p->paths));
+	p->paths[p->npaths++] = pair;
+	return XC_OK;
+}
+
+/* --server HOST: an address, or a name to resolve. */
+static int add_server(struct ctx *ctx, struct plan *p, const char *host)
+{
+	struct addr a;
+	char *msg = addr_parse(host, &a), *text;
+	int rc;
+
+	text = msg ? xasprintf("host:%s", host) : xstrdup(host);
+	free(msg);
+	rc = add_path(ctx, p, text, "server");
+	free(text);
+	return rc;
+}
+
+/* <own host name>@HOST; what the kernel takes in no name becomes '_'. */
+static char *default_session(const char *host)
+{
+	char own[65] = "localhost", *s;
+
+	gethostname(own, sizeof(own) - 1);
+	s = xasprintf("%s@%s", own, host);
+	for (char *p = s; *p; p++)
+		if (*p == '.' || *p == '/')
+			*p = '_';
+	return s;
+}
+
+static int plan_paths(struct ctx *ctx, struct plan *p)
+{
+	const struct parsed *a = &ctx->args;
+	const char *host = args_value(a, OPT_SERVER_HOST), *text;
+	int rc = XC_OK;
+
+	for (size_t i = 0; !rc && (text = args_nth(a, OPT_PATH, i)); i++)
+		rc = add_path(ctx, p, text, "path");
+	if (!rc && host && !p->npaths)
+		rc = add_server(ctx, p, host);
+	if (!rc && p->npaths > 64)
+		rc = usage(ctx, xstrdup("at most 64 paths"));
+	p->req.paths = p->paths;
+	p->req.npaths = p->npaths;
+	return rc;
+}
+
+static int make_plan(struct ctx *ctx, struct plan *p)
+{
+	const struct parsed *a = &ctx->args;
+	const char *session = args_value(a, OPT_SESSION), *host = args_value(a, OPT_SERVER_HOST);
+	const char *polls = args_value(a, OPT_POLL_QUEUES);
+	static const enum opt_id waits[] = { OPT_WAIT, OPT_NO_WAIT };
+	char *msg;
+
+	if (!session && !host)
+		return usage(ctx, xstrdup("--session or --server is missing"));
+	p->session = session ? xstrdup(session) : default_session(host);
+	msg = session_name_problem(p->session);
+	if (msg)
+		return usage(ctx, msg);
+	if (strlen(a->args[0]) > 254)
+		return usage(ctx, xstrdup("DEVICE_PATH has at most 254 bytes"));
+	p->req = (struct map_request){
+		.session = p->session, .device_path = a->args[0],
+		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN, .mp_policy = M_UNKNOWN,
+		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN), .timeout_ms = M_UNKNOWN,
+	};
+	if (args_has(a, OPT_ACCESS))
+		access_parse(args_value(a, OPT_ACCESS), &p->req.access);
+	if (args_has(a, OPT_MP_POLICY))
+		mp_policy_parse(args_value(a, OPT_MP_POLICY), &p->req.mp_policy);
+	if (polls && !strcmp(polls, "all"))
+		p->req.poll_queues = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	else if (polls && (!parse_uint(polls, &p->req.poll_queues) || p->req.poll_queues > 4096))
+		return usage(ctx, xstrdup("--poll-queues: at most 4096"));
+	if (ctx->timeout_ms != M_UNKNOWN_INT) {
+		if (ctx->timeout_ms < 100 || ctx->timeout_ms > 600000)
+			return usage(ctx, xstrdup("--timeout of map is from 100ms to 10m"));
+		p->req.timeout_ms = (uint64_t)ctx->timeout_ms;
+	}
+	p->wait_ms = args_time(a, OPT_WAIT, 10000);
+	if (args_last(a, waits, ARRAY_SIZE(waits)) == OPT_NO_WAIT)
+		p->wait_ms = 0;
+	return plan_paths(ctx, p);
+}
+
+/* The paths of a new session, or paths that the session has. */
+static int check_paths(struct ctx *ctx, const struct plan *p, const struct snapshot *s)
+{
+	const struct session *sess = snapshot_session(s, p->session);
+	size_t i, j;
+
+	if (!sess && !p->npaths) {
+		fail_set(&ctx->fail, XC_NOT_FOUND, "no session '%s', and no path to make it",
+			 p->session);
+		fail_object(&ctx->fail, "session", p->session);
+		fail_hint(&ctx->fail, "--path [SRC@]DST");
+		return XC_NOT_FOUND;
+	}
+	for (i = 0; sess && i < p->npaths; i++) {
+		char text[ADDR_TEXT_MAX];
+
+		for (j = 0; j < s->paths.n; j++)
+			if (s->paths.v[j].session_id == sess->id &&
+			    addr_pair_matches(&p->paths[i], &s->paths.v[j].client,
+					      &s->paths.v[j].server))
+				break;
+		if (j < s->paths.n)
+			continue;
+		addr_format(&p->paths[i].dst, text);
+		fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and has no path to %s",
+			 p->session, text);
+		fail_object(&ctx->fail, "session", p->session);
+		fail_hint(&ctx->fail, "leave --path out, or name another session");
+		return XC_CONFLICT;
+	}
+	return XC_OK;
+}
+
+static void print_device(struct ctx *ctx, const struct device *d, bool changed)
+{
+	struct object_opts o = { .root = ctx->test_root };
+	struct device_list l = { 0 };
+	json_t *list = json_array();
+
+	l.v = xcalloc(1, sizeof(*l.v));
+	l.v[0] = *d;
+	l.n = 1;
+	memset(&l.v[0].holders, 0, 4 * sizeof(struct strlist));
+	sys_devices(ctx->test_root, &l);
+	json_array_append_new(list, js_device(&l.v[0], &o));
+	js_set(ctx->data, "changed", json_boolean(changed));
+	if (ctx->out.fmt == OUT_TEXT && !ctx->out.fields) {
+		printf("/dev/%s\n", d->name);
+		json_decref(list);
+	} else if (ctx->out.fmt == OUT_CSV || ctx->out.fmt == OUT_TEXT) {
+		out_list(ctx, &device_view, list);
+	} else {
+		out_attach(ctx, &device_view, list);
+	}
+	snapshot_free(&(struct snapshot){ .devices = l });
+}
+
+/* 0: go on; an exit code, or -1: nothing left to do. */
+static int check_mapped(struct ctx *ctx, const struct plan *p, const struct snapshot *s)
+{
+	uint64_t want = p->req.access;
+
+	for (size_t i = 0; i < s->devices.n; i++) {
+		const struct device *d = &s->devices.v[i];
+
+		if (strcmp(d->session, p->session) || strcmp(d->device_path, p->req.device_path))
+			continue;
+		if (want == M_UNKNOWN)
+			access_parse("rw", &want);
+		if (ctx->idempotent && d->access == want) {
+			print_device(ctx, d, false);
+			return -1;
+		}
+		ctx->fail.err = EEXIST;
+		fail_object(&ctx->fail, "device", d->name);
+		if (ctx->idempotent)
+			return fail_set(&ctx->fail, XC_CONFLICT,
+					"already mapped as /dev/%s with access %s", d->name,
+					access_name(d->access) ? access_name(d->access) : "unknown");
+		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
+	}
+	return XC_OK;
+}
+
+static char *servers_text(const struct plan *p)
+{
+	struct strlist l = { 0 };
+	char buf[ADDR_TEXT_MAX], *s;
+
+	for (size_t i = 0; i < p->npaths; i++) {
+		addr_format_bare(&p->paths[i].dst, buf);
+		if (!strlist_has(&l, buf))
+			strlist_add(&l, buf);
+	}
+	if (!l.n)
+		strlist_add(&l, "the server");
+	s = strlist_join(&l, ", ");
+	strlist_free(&l);
+	return s;
+}
+
+/* The option behind an attribute of the request. */
+static const char *option_name(const char *attr)
+{
+	static const struct { const char *attr, *option; } names[] = {
+		{ "session-name", "--session" }, { "device-path", "DEVICE_PATH" },
+		{ "access-mode", "--access" }, { "poll-queues", "--poll-queues" },
+		{ "connections", "--connections" }, { "mp-policy", "--mp-policy" },
+		{ "timeout-ms", "--timeout" },
+	};
+
+	if (!strncmp(attr, "path", 4))
+		return "--path";
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].attr, attr))
+			return names[i].option;
+	return attr;
+}
+
+/* EPERM of the kernel's own check of capabilities, not of the server. */
+static bool lacks_privilege(const struct nl_error *e)
+{
+	return !*e->extack || strstr(e->extack, "CAP_") || strstr(e->extack, "apabilit") ||
+	       strstr(e->extack, "rivilege") || strstr(e->extack, "namespace");
+}
+
+/* A message and a hint for each way in which a map is refused. */
+static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error *e)
+{
+	struct fail *f = &ctx->fail;
+	char *servers = servers_text(p);
+	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
+
+	fail_object(f, "device", p->req.device_path);
+	switch (e->err) {
+	case ENOENT:
+		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path)",
+			 p->req.device_path);
+		break;
+	case EEXIST:
+		fail_set(f, XC_CONFLICT, "already mapped");
+		fail_hint(f, "rnbdadm device list");
+		break;
+	case EPERM:
+	case EACCES:
+		if (lacks_privilege(e))
+			break;
+		/* fallthrough */
+	case EBUSY:
+		fail_set(f, XC_BUSY, "already open read-write by another client");
+		fail_hint(f, "use --access migration or ro");
+		break;
+	case ECONNREFUSED:
+	case ECONNRESET:
+		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
+			 errno_name(e->err));
+		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
+		break;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV:
+		if (!sys_has_rdma(ctx->test_root)) {
+			fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)",
+				 errno_name(e->err));
+			fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev "
+				  "IFACE' makes one of software");
+		} else {
+			fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers,
+				 errno_name(e->err));
+			fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
+		}
+		break;
+	case ETIMEDOUT:
+		fail_set(f, XC_TIMEOUT, "%s did not answer in time (ETIMEDOUT)", servers);
+		fail_hint(f, "check the address and the network, or --timeout=TIME");
+		break;
+	case EINVAL:
+		/* the attribute tells which option */
+		break;
+	}
+	free(servers);
+	if (*e->attr) {
+		free(f->attribute);
+		f->attribute = xstrdup(option_name(e->attr));
+	}
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Until the node can be opened. */
+static int wait_node(struct ctx *ctx, const struct plan *p, const struct device *d)
+{
+	int64_t start = now_ms(), waited = 0;
+	long pause = 2;
+
+	/* without a kernel there is no node */
+	if (!p->wait_ms || (ctx->nl_replay && !*ctx->test_root))
+		return XC_OK;
+	while (!sys_node_ready(ctx->test_root, d, waited)) {
+		struct timespec ts = { .tv_nsec = pause * 1000000 };
+
+		waited = now_ms() - start;
+		if (p->wait_ms > 0 && waited >= p->wait_ms) {
+			ctx->fail.err = ETIMEDOUT;
+			fail_object(&ctx->fail, "device", d->name);
+			fail_hint(&ctx->fail, "the device stays mapped; rnbdadm unmap %s", d->name);
+			return fail_set(&ctx->fail, XC_TIMEOUT,
+					"/dev/%s cannot be opened after %lld ms", d->name,
+					(long long)waited);
+		}
+		nanosleep(&ts, NULL);
+		if (pause < 50)
+			pause *= 2;
+	}
+	return XC_OK;
+}
+
+static void print_plan(struct ctx *ctx, const struct plan *p)
+{
+	const struct parsed *a = &ctx->args;
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "map");
+	strlist_add(&w, p->req.device_path);
+	strlist_add(&w, "--session");
+	strlist_add(&w, p->session);
+	for (size_t i = 0; i < p->npaths; i++) {
+		char src[ADDR_TEXT_MAX], dst[ADDR_TEXT_MAX];
+
+		addr_format(&p->paths[i].src, src);
+		addr_format(&p->paths[i].dst, dst);
+		strlist_add(&w, "--path");
+		strlist_addf(&w, "%s%s%s", src, *src ? "@" : "", dst);
+	}
+	for (size_t i = 0; i < a->nopts; i++) {
+		enum opt_id id = a->opts[i].id;
+
+		if (id != OPT_ACCESS && id != OPT_POLL_QUEUES && id != OPT_CONNECTIONS &&
+		    id != OPT_DEST_PORT && id != OPT_MP_POLICY && id != OPT_TIMEOUT)
+			continue;
+		strlist_addf(&w, "--%s", opt_table[id].name);
+		strlist_add(&w, a->opts[i].value);
+	}
+	plan_add(ctx, &w);
+	strlist_free(&w);
+}
+
+static int do_map(struct ctx *ctx, const struct plan *p)
+{
+	struct nl_error e;
+	struct device d;
+	char *size;
+	int rc;
+
+	if (!rnl_map(ctx->nl, &p->req, &d, &e)) {
+		fail_nl(&ctx->fail, &e, "client");
+		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
+			explain(ctx, p, &e);
+		return ctx->fail.code;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	ctx_unlock(ctx);
+	if (!*d.name)
+		return fail_set(&ctx->fail, XC_FAILED, "the kernel did not name the disk");
+	rc = wait_node(ctx, p, &d);
+	if (rc && ctx->out.fmt == OUT_TEXT)
+		return rc;
+	print_device(ctx, &d, true);
+	size = size_text(d.size_bytes == M_UNKNOWN ? 0 : d.size_bytes, 0);
+	say(ctx, "mapped %s of session %s as /dev/%s (%s)", p->req.device_path, p->session,
+	    d.name, size);
+	free(size);
+	return rc;
+}
+
+int cmd_map(struct ctx *ctx)
+{
+	struct plan p = { 0 };
+	struct snapshot s = { 0 };
+	int rc = make_plan(ctx, &p);
+
+	if (!rc && !ctx_lock(ctx))
+		rc = ctx->fail.code;
+	if (!rc && !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES, &s))
+		rc = ctx->fail.code;
+	if (!rc)
+		rc = check_mapped(ctx, &p, &s);
+	if (!rc)
+		rc = check_paths(ctx, &p, &s);
+	if (!rc && ctx->dry_run)
+		print_plan(ctx, &p);
+	else if (!rc)
+		rc = do_map(ctx, &p);
+	snapshot_free(&s);
+	free(p.session);
+	free(p.paths);
+	return rc < 0 ? XC_OK : rc;
+}

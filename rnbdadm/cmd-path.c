@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/* path list, path show */
+#include <string.h>
+
+#include "cmd.h"
+#include "objects.h"
+#include "select.h"
+#include "sysinfo.h"
+
+static struct object_opts object_opts(const struct ctx *ctx, bool table)
+{
+	return (struct object_opts){
+		/* the table has columns of counters */
+		.stats = args_has(&ctx->args, OPT_STATS) || (table && ctx->out.fmt == OUT_TEXT),
+		.details = args_has(&ctx->args, OPT_DETAILS),
+		.root = ctx->test_root,
+	};
+}
+
+static bool read_paths(struct ctx *ctx, const struct object_opts *o, struct snapshot *s)
+{
+	unsigned int what = NL_SESSIONS | NL_PATHS;
+
+	if (o->stats)
+		what |= args_has(&ctx->args, OPT_STATS) ? NL_STATS : NL_STATS_OPT;
+	if (!ctx_snapshot(ctx, M_CLIENT, what, s))
+		return false;
+	sys_paths(ctx->test_root, &s->paths);
+	return true;
+}
+
+int cmd_path_list(struct ctx *ctx)
+{
+	struct object_opts o = object_opts(ctx, true);
+	const char *name = args_value(&ctx->args, OPT_SESSION);
+	bool down = args_has(&ctx->args, OPT_DOWN);
+	json_t *list = json_array();
+	struct snapshot s;
+
+	if (!read_paths(ctx, &o, &s)) {
+		json_decref(list);
+		return ctx->fail.code;
+	}
+	if (name && !select_session(&s, name, &ctx->fail)) {
+		json_decref(list);
+		snapshot_free(&s);
+		return ctx->fail.code;
+	}
+	for (size_t i = 0; i < s.paths.n; i++) {
+		const struct path *p = &s.paths.v[i];
+
+		if (name && strcmp(p->session, name))
+			continue;
+		if (down && !strcmp(path_state_name(p->state), "connected"))
+			continue;
+		json_array_append_new(list, js_path(p, &s, &o));
+	}
+	out_list(ctx, &path_view, list);
+	snapshot_free(&s);
+	return XC_OK;
+}
+
+int cmd_path_show(struct ctx *ctx)
+{
+	const char *word = ctx->args.nargs > 1 ? ctx->args.args[1] : NULL;
+	const char *hca = args_value(&ctx->args, OPT_HCA);
+	struct object_opts o = object_opts(ctx, false);
+	const struct session *sess;
+	const struct path *p;
+	struct snapshot s;
+
+	if (!word && !hca)
+		return fail_set(&ctx->fail, XC_USAGE, "name the path, SRC@DST or --hca");
+	if (!read_paths(ctx, &o, &s))
+		return ctx->fail.code;
+	sess = select_session(&s, ctx->args.args[0], &ctx->fail);
+	p = sess ? select_path(&s, sess, word, hca, &ctx->fail) : NULL;
+	if (p)
+		out_show(ctx, &path_view, js_path(p, &s, &o));
+	snapshot_free(&s);
+	return ctx->fail.code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands; each returns an exit code. */
+#ifndef RNBDADM_CMD_H
+#define RNBDADM_CMD_H
+
+#include "ctx.h"
+
+int cmd_session_list(struct ctx *ctx);
+int cmd_session_show(struct ctx *ctx);
+int cmd_path_list(struct ctx *ctx);
+int cmd_path_show(struct ctx *ctx);
+int cmd_device_list(struct ctx *ctx);
+int cmd_device_show(struct ctx *ctx);
+int cmd_map(struct ctx *ctx);
+int cmd_unmap(struct ctx *ctx);
+int cmd_stats(struct ctx *ctx);
+int cmd_stats_reset(struct ctx *ctx);
+int cmd_version(struct ctx *ctx);
+int cmd_help(struct ctx *ctx);
+int cmd_metadata(struct ctx *ctx);
+int cmd_schema(struct ctx *ctx);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The kernel, the lock and the user, as one run meets them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctx.h"
+
+struct nl *ctx_nl(struct ctx *ctx)
+{
+	struct nl_config cfg = {
+		.record = ctx->nl_record,
+		.replay = ctx->nl_replay,
+		.trace = ctx->trace,
+		.verbose = ctx->verbose > 1,
+	};
+	struct nl_error e;
+
+	if (ctx->nl)
+		return ctx->nl;
+	ctx->nl = rnl_open(&cfg, &e);
+	if (!ctx->nl)
+		fail_nl(&ctx->fail, &e, args_has(&ctx->args, OPT_SERVER_ROLE) ? "server" : "client");
+	return ctx->nl;
+}
+
+bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)
+{
+	struct nl *nl = ctx_nl(ctx);
+	struct nl_error e;
+	bool torn;
+
+	memset(s, 0, sizeof(*s));
+	if (!nl)
+		return false;
+	if (!rnl_snapshot(nl, role, what, s, &torn, &e)) {
+		fail_nl(&ctx->fail, &e, role == M_SERVER ? "server" : "client");
+		return false;
+	}
+	if (torn)
+		warn(ctx, "objects changed while they were read; the picture may be torn");
+	return true;
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+bool ctx_lock(struct ctx *ctx)
+{
+	char *path;
+	int64_t left = ctx->lock_timeout_ms;
+
+	if (ctx->no_lock || ctx->dry_run || (ctx->nl_replay && !*ctx->test_root))
+		return true;
+	path = xasprintf("%s/run/rnbdadm.lock", ctx->test_root);
+	ctx->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (ctx->lock_fd < 0) {
+		ctx->fail.err = errno;
+		fail_set(&ctx->fail, errno_exit_code(errno), "lock %s: %s (%s)", path,
+			 strerror(errno), errno_name(errno));
+		if (ctx->fail.code == XC_PERMISSION)
+			fail_hint(&ctx->fail, "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN "
+				  "and --no-lock");
+		free(path);
+		return false;
+	}
+	while (flock(ctx->lock_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR) {
+			ctx->fail.err = errno;
+			fail_set(&ctx->fail, XC_FAILED, "lock %s: %s", path, strerror(errno));
+			free(path);
+			return false;
+		}
+		if (!left) {
+			ctx->fail.err = ETIMEDOUT;
+			fail_set(&ctx->fail, XC_TIMEOUT, "another rnbdadm holds %s", path);
+			fail_hint(&ctx->fail, "--lock-timeout=TIME waits longer");
+			free(path);
+			return false;
+		}
+		sleep_ms(20);
+		if (left > 0)
+			left = left > 20 ? left - 20 : 0;
+	}
+	free(path);
+	return true;
+}
+
+void ctx_unlock(struct ctx *ctx)
+{
+	if (ctx->lock_fd >= 0)
+		close(ctx->lock_fd);
+	ctx->lock_fd = -1;
+}
+
+bool ctx_can_ask(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+bool ctx_confirm(struct ctx *ctx, const char *question)
+{
+	char *line = NULL, *text;
+	size_t cap = 0;
+	bool yes = false;
+
+	if (ctx->yes)
+		return true;
+	if (!ctx_can_ask()) {
+		fail_set(&ctx->fail, XC_DECLINED, "%s: nobody there to answer", question);
+		fail_hint(&ctx->fail, "-y answers yes");
+		return false;
+	}
+	fflush(stdout);
+	text = printable(question);
+	fprintf(stderr, "%s. Type yes: ", text);
+	free(text);
+	if (getline(&line, &cap, stdin) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		yes = !strcmp(line, "yes");
+	}
+	free(line);
+	if (!yes)
+		fail_set(&ctx->fail, XC_DECLINED, "declined");
+	return yes;
+}

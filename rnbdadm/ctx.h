@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One run of the program: what was asked, and what there is to tell. */
+#ifndef RNBDADM_CTX_H
+#define RNBDADM_CTX_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "args.h"
+#include "err.h"
+#include "out.h"
+
+struct ctx {
+	struct parsed args;
+	struct out_opts out;
+	/* global options */
+	int quiet, verbose;
+	bool trace, dry_run, yes, force, idempotent, no_lock;
+	int64_t timeout_ms;		/* -1 none, M_UNKNOWN_INT not given */
+	int64_t lock_timeout_ms;
+	const char *test_root;		/* "" or a prefix of /sys, /proc, ... */
+	const char *nl_record, *nl_replay, *test_time;
+	/* results */
+	json_t *data;			/* collections, in the order of the document */
+	json_t *warnings;
+	struct fail fail;
+	struct nl *nl;
+	int lock_fd;
+	bool streamed;			/* documents are out already */
+};
+
+/* The open family, or NULL with ctx->fail set. */
+struct nl *ctx_nl(struct ctx *ctx);
+
+/*
+ * Reads lists of one side; on failure sets ctx->fail and returns false. Lists
+ * that never came to rest give a warning.
+ */
+bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what,
+		  struct snapshot *s);
+
+/* The lock of changing commands. */
+bool ctx_lock(struct ctx *ctx);
+void ctx_unlock(struct ctx *ctx);
+
+/* stdin and stderr are terminals, so a question can be asked. */
+bool ctx_can_ask(void);
+/* Asks; true if the user typed yes or gave -y. */
+bool ctx_confirm(struct ctx *ctx, const char *question);
+
+#endif

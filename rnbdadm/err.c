@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+
+const struct exit_desc exit_table[XC_MAX] = {
+	[XC_OK] = { "ok", "done, or so already, or nothing to do" },
+	[XC_FAILED] = { "failed", "the kernel or the peer refused; anything not below" },
+	[XC_USAGE] = { "usage", "command line wrong; nothing was sent to the kernel" },
+	[XC_PARTIAL] = { "partial", "several objects, some failed" },
+	[XC_NOT_FOUND] = { "not_found", "no such session, path, device or file" },
+	[XC_PERMISSION] = { "permission", "not root, or a capability is missing" },
+	[XC_CONFLICT] = { "conflict", "exists already, ambiguous selector, wrong state" },
+	[XC_BUSY] = { "busy", "device in use, or a safety check refused" },
+	[XC_UNAVAILABLE] = { "unavailable", "modules not loaded, or no RDMA device" },
+	[XC_UNSUPPORTED] = { "unsupported", "these kernel modules have no such operation" },
+	[XC_TIMEOUT] = { "timeout", "a time-out ran out" },
+	[XC_DIFFERS] = { "differs", "a question was answered with no" },
+	[XC_DECLINED] = { "declined", "not confirmed, or nobody there to confirm it" },
+};
+
+void fail_clear(struct fail *f)
+{
+	free(f->object_type);
+	free(f->object_name);
+	free(f->message);
+	free(f->text);
+	free(f->extack);
+	free(f->attribute);
+	free(f->hint);
+	strlist_free(&f->details);
+	memset(f, 0, sizeof(*f));
+}
+
+int fail_set(struct fail *f, enum exit_code code, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	free(f->message);
+	f->message = s;
+	free(f->text);
+	f->text = NULL;
+	f->code = code;
+	return code;
+}
+
+void fail_text(struct fail *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	free(f->text);
+	va_start(ap, fmt);
+	f->text = xvasprintf(fmt, ap);
+	va_end(ap);
+}
+
+void fail_hint(struct fail *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	free(f->hint);
+	va_start(ap, fmt);
+	f->hint = xvasprintf(fmt, ap);
+	va_end(ap);
+}
+
+void fail_object(struct fail *f, const char *type, const char *name)
+{
+	free(f->object_type);
+	free(f->object_name);
+	f->object_type = xstrdup(type);
+	f->object_name = xstrdup(name);
+}
+
+const char *errno_name(int err)
+{
+	static char buf[16];
+	const char *s = strerrorname_np(err);
+
+	if (s && *s >= 'A')
+		return s;
+	snprintf(buf, sizeof(buf), "E%d", err);
+	return buf;
+}
+
+enum exit_code errno_exit_code(int err)
+{
+	switch (err) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return XC_NOT_FOUND;
+	case EPERM:
+	case EACCES:
+		return XC_PERMISSION;
+	case EEXIST:
+	case EALREADY:
+	case EISCONN:
+		return XC_CONFLICT;
+	case EBUSY:
+		return XC_BUSY;
+	case EOPNOTSUPP:
+		return XC_UNSUPPORTED;
+	case ETIMEDOUT:
+		return XC_TIMEOUT;
+	default:
+		return XC_FAILED;
+	}
+}
+
+static void fail_unloaded(struct fail *f, const char *module, const char *why)
+{
+	fail_set(f, XC_UNAVAILABLE, "rnbd %s module is not loaded (%s)", module, why);
+	fail_hint(f, "modprobe rnbd_%s", module);
+}
+
+int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
+{
+	const char *side = !strcmp(what, "server") ? "server" : "client";
+	bool unloaded = e->kind == NL_FAIL_KERNEL && e->err == EOPNOTSUPP &&
+			strstr(e->extack, "not loaded");
+
+	f->err = e->err;
+	free(f->extack);
+	f->extack = *e->extack ? xstrdup(e->extack) : NULL;
+	free(f->attribute);
+	f->attribute = *e->attr ? xstrdup(e->attr) : NULL;
+	switch (e->kind) {
+	case NL_FAIL_NONE:
+		return XC_OK;
+	case NL_FAIL_NO_FAMILY:
+		fail_unloaded(f, side, "netlink family 'rnbd' absent");
+		break;
+	case NL_FAIL_NO_OP:
+		fail_set(f, XC_UNSUPPORTED, "the loaded modules have no such operation");
+		break;
+	case NL_FAIL_REPLAY:
+		fail_set(f, XC_FAILED, "replay or recording: %s", e->extack);
+		free(f->extack);
+		f->extack = NULL;
+		break;
+	case NL_FAIL_KERNEL:
+		if (unloaded) {
+			fail_unloaded(f, side, "the kernel says so");
+			break;
+		}
+		/* fallthrough */
+	case NL_FAIL_LOCAL:
+		fail_set(f, errno_exit_code(e->err), "%s (%s)", strerror(e->err),
+			 errno_name(e->err));
+		if (f->code == XC_PERMISSION)
+			fail_hint(f, "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN");
+		break;
+	}
+	return f->code;
+}
+
+char *printable(const char *s)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "");
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s, next = (unsigned char)s[1];
+
+		/* C1 control characters are two bytes in UTF-8 */
+		if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
+			strbuf_printf(&b, "\\x%02x", next);
+			s++;
+		} else if (c < 0x20 || c == 0x7f) {
+			strbuf_printf(&b, "\\x%02x", c);
+		} else {
+			strbuf_add(&b, s, 1);
+		}
+	}
+	return b.s;
+}
+
+void fail_print(const struct ctx *ctx, const struct fail *f)
+{
+	const char *label = ctx->args.label;
+	char *text;
+
+	if (ctx->quiet > 1 || (ctx->quiet && f->code != XC_USAGE))
+		return;
+	fflush(stdout);
+	text = printable(f->text ? f->text : f->message ? f->message :
+			 exit_table[f->code].meaning);
+	fprintf(stderr, "rnbdadm: %s%s%s\n", label ? label : "", label && *label ? ": " : "", text);
+	free(text);
+	for (size_t i = 0; i < f->details.n; i++) {
+		text = printable(f->details.v[i]);
+		fprintf(stderr, "  %s\n", text);
+		free(text);
+	}
+	if (f->extack) {
+		text = printable(f->extack);
+		fprintf(stderr, "  kernel: %s%s%s%s\n", text, f->attribute ? " (" : "",
+			f->attribute ? f->attribute : "", f->attribute ? ")" : "");
+		free(text);
+	}
+	if (f->hint) {
+		text = printable(f->hint);
+		fprintf(stderr, "  hint: %s\n", text);
+		free(text);
+	}
+}
+
+void warn(struct ctx *ctx, const char *fmt, ...)
+{
+	va_list ap;
+	char *s, *text;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	json_array_append_new(ctx->warnings, js_str(s));
+	text = printable(s);
+	if (!ctx->quiet)
+		fprintf(stderr, "rnbdadm: warning: %s\n", text);
+	free(text);
+	free(s);
+}
+
+void say(const struct ctx *ctx, const char *fmt, ...)
+{
+	va_list ap;
+	char *s, *text;
+
+	if (!ctx->verbose)
+		return;
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	text = printable(s);
+	fprintf(stderr, "rnbdadm: %s\n", text);
+	free(text);
+	free(s);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+/* Words in the order of the enums of the rnbd family, which is ABI. */
+static const char *const path_states[] = {
+	"connecting", "connected", "reconnecting", "closing", "disconnected",
+};
+static const char *const session_states[] = {
+	"connected", "degraded", "reconnecting", "disconnected",
+};
+static const char *const device_states[] = {
+	"init", "mapped", "disconnected", "unmapped",
+};
+/* the same states as the sysfs file "state" spells them */
+static const char *const device_kernel_states[] = {
+	"init", "open", "closed", "unmapped",
+};
+static const char *const roles[] = { "client", "server" };
+static const char *const policies[] = {
+	"round-robin", "min-inflight", "min-latency",
+};
+static const char *const policy_shorts[] = { "rr", "mi", "ml" };
+static const char *const accesses[] = { "ro", "rw", "migration" };
+
+static const char *word(const char *const *words, size_t n, uint64_t v)
+{
+	return v < n ? words[v] : NULL;
+}
+
+static const char *word_or_unknown(const char *const *words, size_t n, uint64_t v)
+{
+	const char *s = word(words, n, v);
+
+	return s ? s : "unknown";
+}
+
+static bool word_parse(const char *const *words, size_t n, const char *s, uint64_t *v)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(words[i], s)) {
+			*v = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *path_state_name(uint64_t v)
+{
+	return word_or_unknown(path_states, ARRAY_SIZE(path_states), v);
+}
+
+const char *session_state_name(uint64_t v)
+{
+	return word_or_unknown(session_states, ARRAY_SIZE(session_states), v);
+}
+
+const char *device_state_name(uint64_t v)
+{
+	return word_or_unknown(device_states, ARRAY_SIZE(device_states), v);
+}
+
+const char *device_kernel_state_name(uint64_t v)
+{
+	return word_or_unknown(device_kernel_states, ARRAY_SIZE(device_kernel_states), v);
+}
+
+const char *role_name(uint64_t v)
+{
+	return word_or_unknown(roles, ARRAY_SIZE(roles), v);
+}
+
+const char *mp_policy_name(uint64_t v)
+{
+	return word(policies, ARRAY_SIZE(policies), v);
+}
+
+const char *access_name(uint64_t v)
+{
+	return word(accesses, ARRAY_SIZE(accesses), v);
+}
+
+bool mp_policy_parse(const char *s, uint64_t *v)
+{
+	return word_parse(policies, ARRAY_SIZE(policies), s, v) ||
+	       word_parse(policy_shorts, ARRAY_SIZE(policy_shorts), s, v);
+}
+
+bool access_parse(const char *s, uint64_t *v)
+{
+	return word_parse(accesses, ARRAY_SIZE(accesses), s, v);
+}
+
+static void counters_init(struct counters *c)
+{
+	c->read_ios = c->read_bytes = c->write_ios = c->write_bytes = M_UNKNOWN;
+	c->inflight = c->failovers = M_UNKNOWN;
+	c->reconnects_ok = c->reconnects_failed = M_UNKNOWN;
+}
+
+void path_init(struct path *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->role = p->state = p->hca_port = p->connections = M_UNKNOWN;
+	p->reconnect_attempts = p->heartbeat_ns = p->since_ns = M_UNKNOWN;
+	p->last_error = 0;
+	p->gid_index = M_UNKNOWN_INT;
+}
+
+void session_init(struct session *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->role = s->state = s->mp_policy = s->queue_depth = M_UNKNOWN;
+	s->max_io_bytes = s->paths_connected = s->paths_configured = M_UNKNOWN;
+	s->devices = s->pinned_bytes = M_UNKNOWN;
+	s->max_reconnect_attempts = M_UNKNOWN_INT;
+}
+
+void device_init(struct device *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->major = d->minor = d->access = d->state = d->size_bytes = M_UNKNOWN;
+	d->logical_block = d->physical_block = M_UNKNOWN;
+	d->read_only = d->write_cache = d->fua = M_UNKNOWN;
+	d->poll_queues = d->hw_queues = d->open_count = M_UNKNOWN;
+}
+
+void stats_init(struct stats *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->role = s->hca_port = s->heartbeat_ns = M_UNKNOWN;
+	counters_init(&s->c);
+}
+
+const struct session *snapshot_session(const struct snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < s->sessions.n; i++)
+		if (!strcmp(s->sessions.v[i].name, name))
+			return &s->sessions.v[i];
+	return NULL;
+}
+
+const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id)
+{
+	for (size_t i = 0; i < s->stats.n; i++)
+		if (s->stats.v[i].path_id == path_id)
+			return &s->stats.v[i];
+	return NULL;
+}
+
+static int session_cmp(const void *a, const void *b)
+{
+	const struct session *x = a, *y = b;
+
+	return natural_cmp(x->name, y->name);
+}
+
+static int path_cmp(const void *a, const void *b)
+{
+	const struct path *x = a, *y = b;
+	int rc = natural_cmp(x->session, y->session);
+
+	return rc ? rc : natural_cmp(x->name, y->name);
+}
+
+static int device_cmp(const void *a, const void *b)
+{
+	const struct device *x = a, *y = b;
+
+	return natural_cmp(x->name, y->name);
+}
+
+static int stats_cmp(const void *a, const void *b)
+{
+	const struct stats *x = a, *y = b;
+	int rc = natural_cmp(x->session, y->session);
+
+	return rc ? rc : natural_cmp(x->path, y->path);
+}
+
+static void sort_list(void *v, size_t n, size_t size,
+		      int (*cmp)(const void *, const void *))
+{
+	if (n > 1)
+		qsort(v, n, size, cmp);
+}
+
+void snapshot_sort(struct snapshot *s)
+{
+	sort_list(s->sessions.v, s->sessions.n, sizeof(*s->sessions.v), session_cmp);
+	sort_list(s->paths.v, s->paths.n, sizeof(*s->paths.v), path_cmp);
+	sort_list(s->devices.v, s->devices.n, sizeof(*s->devices.v), device_cmp);
+	sort_list(s->stats.v, s->stats.n, sizeof(*s->stats.v), stats_cmp);
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->devices.n; i++) {
+		strlist_free(&s->devices.v[i].holders);
+		strlist_free(&s->devices.v[i].mountpoints);
+		strlist_free(&s->devices.v[i].links);
+		strlist_free(&s->devices.v[i].users);
+	}
+	for (size_t i = 0; i < s->stats.n; i++)
+		free(s->stats.v[i].cpu);
+	free(s->sessions.v);
+	free(s->paths.v);
+	free(s->devices.v);
+	free(s->stats.v);
+	memset(s, 0, sizeof(*s));
+}
+
+static void sum(uint64_t *a, uint64_t b)
+{
+	if (b == M_UNKNOWN)
+		return;
+	*a = *a == M_UNKNOWN ? b : *a + b;
+}
+
+void counters_add(struct counters *a, const struct counters *b)
+{
+	sum(&a->read_ios, b->read_ios);
+	sum(&a->read_bytes, b->read_bytes);
+	sum(&a->write_ios, b->write_ios);
+	sum(&a->write_bytes, b->write_bytes);
+	sum(&a->inflight, b->inflight);
+	sum(&a->failovers, b->failovers);
+	sum(&a->reconnects_ok, b->reconnects_ok);
+	sum(&a->reconnects_failed, b->reconnects_failed);
+}
+
+static bool delta(uint64_t now, uint64_t before, uint64_t *d)
+{
+	*d = M_UNKNOWN;
+	if (now == M_UNKNOWN || before == M_UNKNOWN)
+		return false;
+	if (now < before)
+		return true;
+	*d = now - before;
+	return false;
+}
+
+bool counters_delta(const struct counters *now, const struct counters *before,
+		    struct counters *d)
+{
+	bool reset = false;
+
+	d->inflight = now->inflight;
+	reset |= delta(now->read_ios, before->read_ios, &d->read_ios);
+	reset |= delta(now->read_bytes, before->read_bytes, &d->read_bytes);
+	reset |= delta(now->write_ios, before->write_ios, &d->write_ios);
+	reset |= delta(now->write_bytes, before->write_bytes, &d->write_bytes);
+	reset |= delta(now->failovers, before->failovers, &d->failovers);
+	reset |= delta(now->reconnects_ok, before->reconnects_ok, &d->reconnects_ok);
+	reset |= delta(now->reconnects_failed, before->reconnects_failed,
+		       &d->reconnects_failed);
+	return reset;
+}

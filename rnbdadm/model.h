@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tool knows of sessions, paths, devices and counters. Plain data:
+ * no netlink, no JSON, no I/O.
+ */
+#ifndef RNBDADM_MODEL_H
+#define RNBDADM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "addr.h"
+#include "util.h"
+
+#define M_UNKNOWN	UINT64_MAX	/* the kernel did not say */
+#define M_UNKNOWN_INT	INT64_MIN
+
+#define M_NAME_MAX	256		/* session names, device paths */
+#define M_PATH_MAX	192		/* SRC@DST */
+#define M_HCA_MAX	64
+#define M_DISK_MAX	32
+
+enum m_role { M_CLIENT, M_SERVER };
+
+struct counters {
+	uint64_t read_ios, read_bytes, write_ios, write_bytes;
+	uint64_t inflight, failovers, reconnects_ok, reconnects_failed;
+};
+
+struct cpu_counters {
+	uint64_t cpu;
+	uint64_t read_ios, read_bytes, write_ios, write_bytes;
+	uint64_t migrations_from, migrations_to;
+};
+
+/* Counters of one path. */
+struct stats {
+	uint32_t path_id, session_id, generation;
+	char path[M_PATH_MAX], session[M_NAME_MAX], hca[M_HCA_MAX];
+	uint64_t role, hca_port, heartbeat_ns;
+	struct counters c;
+	struct cpu_counters *cpu;
+	size_t ncpus;
+};
+
+struct path {
+	uint32_t id, session_id, generation;
+	char session[M_NAME_MAX], name[M_PATH_MAX], hca[M_HCA_MAX];
+	uint64_t role, state, hca_port, connections, reconnect_attempts;
+	uint64_t heartbeat_ns, since_ns;
+	int64_t last_error;
+	struct addr client, server;
+	/* from sysfs */
+	char netdev[M_HCA_MAX], link_layer[M_HCA_MAX];
+	int64_t gid_index;
+};
+
+struct session {
+	uint32_t id, generation;
+	char name[M_NAME_MAX];
+	uint64_t role, state, mp_policy, queue_depth, max_io_bytes;
+	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
+	int64_t max_reconnect_attempts;
+};
+
+struct device {
+	uint32_t id, session_id, generation;
+	char name[M_DISK_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
+	uint64_t major, minor, access, state, size_bytes;
+	uint64_t logical_block, physical_block;
+	uint64_t read_only, write_cache, fua;
+	uint64_t poll_queues, hw_queues, open_count;
+	int64_t last_error;
+	/* from /sys, /proc and /dev */
+	struct strlist holders, mountpoints, links, users;
+};
+
+struct path_list { struct path *v; size_t n; };
+struct session_list { struct session *v; size_t n; };
+struct device_list { struct device *v; size_t n; };
+struct stats_list { struct stats *v; size_t n; };
+
+/* Everything of one side, read together. */
+struct snapshot {
+	struct session_list sessions;
+	struct path_list paths;
+	struct device_list devices;
+	struct stats_list stats;
+};
+
+/* What map asks of the kernel. */
+struct map_request {
+	const char *session, *device_path;
+	uint64_t access, poll_queues, connections, mp_policy, timeout_ms;
+	const struct addr_pair *paths;
+	size_t npaths;
+};
+
+/* All fields unknown. */
+void path_init(struct path *p);
+void session_init(struct session *s);
+void device_init(struct device *d);
+void stats_init(struct stats *s);
+
+/* Words of the enums; "unknown" for a value this tool does not know. */
+const char *path_state_name(uint64_t v);
+const char *session_state_name(uint64_t v);
+const char *device_state_name(uint64_t v);
+const char *device_kernel_state_name(uint64_t v);
+const char *role_name(uint64_t v);
+/* NULL for an unknown value. */
+const char *mp_policy_name(uint64_t v);
+const char *access_name(uint64_t v);
+/* The reverse; false if there is no such word. */
+bool mp_policy_parse(const char *s, uint64_t *v);
+bool access_parse(const char *s, uint64_t *v);
+
+const struct session *snapshot_session(const struct snapshot *s, const char *name);
+const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id);
+/* Natural order of names everywhere. */
+void snapshot_sort(struct snapshot *s);
+void snapshot_free(struct snapshot *s);
+
+/* a += b, unknown parts left out; unknown only if both are. */
+void counters_add(struct counters *a, const struct counters *b);
+
+/*
+ * now - before for the monotonic parts; the others are taken from now. Returns true
+ * if a counter went backwards; that part is unknown then.
+ */
+bool counters_delta(const struct counters *now, const struct counters *before,
+		    struct counters *d);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names and types of the family's attributes, for messages and traces. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "nl-priv.h"
+#include "util.h"
+
+#define A(id, n, t)	[id] = { .name = n, .type = t }
+#define AN(id, n, s)	[id] = { .name = n, .type = NL_NEST, .nest = s }
+#define SET(a)		{ .max = ARRAY_SIZE(a), .attrs = a }
+
+static const struct nl_attr_desc session_attrs[] = {
+	A(RNBD_A_SESSION_ID, "id", NL_U32),
+	A(RNBD_A_SESSION_NAME, "name", NL_STR),
+	A(RNBD_A_SESSION_ROLE, "role", NL_U32),
+	A(RNBD_A_SESSION_STATE, "state", NL_U32),
+	A(RNBD_A_SESSION_MP_POLICY, "mp-policy", NL_U32),
+	A(RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS, "max-reconnect-attempts", NL_S32),
+	A(RNBD_A_SESSION_QUEUE_DEPTH, "queue-depth", NL_U32),
+	A(RNBD_A_SESSION_MAX_IO_BYTES, "max-io-bytes", NL_U32),
+	A(RNBD_A_SESSION_PATHS_CONNECTED, "paths-connected", NL_U32),
+	A(RNBD_A_SESSION_PATHS_CONFIGURED, "paths-configured", NL_U32),
+	A(RNBD_A_SESSION_DEVICES, "devices", NL_U32),
+	A(RNBD_A_SESSION_PINNED_BYTES, "pinned-bytes", NL_U64),
+	A(RNBD_A_SESSION_EVENT, "event", NL_U32),
+	A(RNBD_A_SESSION_OLD_STATE, "old-state", NL_U32),
+	A(RNBD_A_SESSION_GENERATION, "generation", NL_U32),
+};
+
+static const struct nl_attr_desc path_attrs[] = {
+	A(RNBD_A_PATH_ID, "id", NL_U32),
+	A(RNBD_A_PATH_SESSION_ID, "session-id", NL_U32),
+	A(RNBD_A_PATH_SESSION_NAME, "session-name", NL_STR),
+	A(RNBD_A_PATH_NAME, "name", NL_STR),
+	A(RNBD_A_PATH_ROLE, "role", NL_U32),
+	A(RNBD_A_PATH_CLIENT_ADDR, "client-addr", NL_BIN),
+	A(RNBD_A_PATH_SERVER_ADDR, "server-addr", NL_BIN),
+	A(RNBD_A_PATH_STATE, "state", NL_U32),
+	A(RNBD_A_PATH_HCA_NAME, "hca-name", NL_STR),
+	A(RNBD_A_PATH_HCA_PORT, "hca-port", NL_U32),
+	A(RNBD_A_PATH_CONNECTIONS, "connections", NL_U32),
+	A(RNBD_A_PATH_RECONNECT_ATTEMPTS, "reconnect-attempts", NL_U32),
+	A(RNBD_A_PATH_LAST_ERROR, "last-error", NL_S32),
+	A(RNBD_A_PATH_HEARTBEAT_LATENCY_NS, "heartbeat-latency-ns", NL_U64),
+	A(RNBD_A_PATH_SINCE_NS, "since-ns", NL_U64),
+	A(RNBD_A_PATH_EVENT, "event", NL_U32),
+	A(RNBD_A_PATH_OLD_STATE, "old-state", NL_U32),
+	A(RNBD_A_PATH_GENERATION, "generation", NL_U32),
+};
+
+static const struct nl_attr_desc path_spec_attrs[] = {
+	A(RNBD_A_PATH_SPEC_CLIENT_ADDR, "client-addr", NL_BIN),
+	A(RNBD_A_PATH_SPEC_SERVER_ADDR, "server-addr", NL_BIN),
+};
+static const struct nl_attr_set path_spec_set = SET(path_spec_attrs);
+
+static const struct nl_attr_desc device_attrs[] = {
+	A(RNBD_A_DEVICE_ID, "id", NL_U32),
+	A(RNBD_A_DEVICE_NAME, "name", NL_STR),
+	A(RNBD_A_DEVICE_MAJOR, "major", NL_U32),
+	A(RNBD_A_DEVICE_MINOR, "minor", NL_U32),
+	A(RNBD_A_DEVICE_SESSION_ID, "session-id", NL_U32),
+	A(RNBD_A_DEVICE_SESSION_NAME, "session-name", NL_STR),
+	A(RNBD_A_DEVICE_DEVICE_PATH, "device-path", NL_STR),
+	A(RNBD_A_DEVICE_ACCESS_MODE, "access-mode", NL_U32),
+	A(RNBD_A_DEVICE_STATE, "state", NL_U32),
+	A(RNBD_A_DEVICE_SIZE_BYTES, "size-bytes", NL_U64),
+	A(RNBD_A_DEVICE_LOGICAL_BLOCK_BYTES, "logical-block-bytes", NL_U32),
+	A(RNBD_A_DEVICE_PHYSICAL_BLOCK_BYTES, "physical-block-bytes", NL_U32),
+	A(RNBD_A_DEVICE_READ_ONLY, "read-only", NL_U8),
+	A(RNBD_A_DEVICE_WRITE_CACHE, "write-cache", NL_U8),
+	A(RNBD_A_DEVICE_FUA, "fua", NL_U8),
+	A(RNBD_A_DEVICE_POLL_QUEUES, "poll-queues", NL_U32),
+	A(RNBD_A_DEVICE_HW_QUEUES, "hw-queues", NL_U32),
+	A(RNBD_A_DEVICE_OPEN_COUNT, "open-count", NL_U32),
+	A(RNBD_A_DEVICE_LAST_ERROR, "last-error", NL_S32),
+	A(RNBD_A_DEVICE_CONNECTIONS, "connections", NL_U32),
+	AN(RNBD_A_DEVICE_PATH, "path", &path_spec_set),
+	A(RNBD_A_DEVICE_TIMEOUT_MS, "timeout-ms", NL_U32),
+	A(RNBD_A_DEVICE_FORCE, "force", NL_FLAG_T),
+	A(RNBD_A_DEVICE_MP_POLICY, "mp-policy", NL_U32),
+	A(RNBD_A_DEVICE_EVENT, "event", NL_U32),
+	A(RNBD_A_DEVICE_OLD_STATE, "old-state", NL_U32),
+	A(RNBD_A_DEVICE_GENERATION, "generation", NL_U32),
+};
+
+static const struct nl_attr_desc cpu_attrs[] = {
+	A(RNBD_A_CPU_STATS_CPU, "cpu", NL_U32),
+	A(RNBD_A_CPU_STATS_READ_IOS, "read-ios", NL_U64),
+	A(RNBD_A_CPU_STATS_READ_BYTES, "read-bytes", NL_U64),
+	A(RNBD_A_CPU_STATS_WRITE_IOS, "write-ios", NL_U64),
+	A(RNBD_A_CPU_STATS_WRITE_BYTES, "write-bytes", NL_U64),
+	A(RNBD_A_CPU_STATS_MIGRATIONS_FROM, "migrations-from", NL_U64),
+	A(RNBD_A_CPU_STATS_MIGRATIONS_TO, "migrations-to", NL_U64),
+};
+static const struct nl_attr_set cpu_set = SET(cpu_attrs);
+
+static const struct nl_attr_desc stats_attrs[] = {
+	A(RNBD_A_STATS_PATH_ID, "path-id", NL_U32),
+	A(RNBD_A_STATS_PATH_NAME, "path-name", NL_STR),
+	A(RNBD_A_STATS_SESSION_ID, "session-id", NL_U32),
+	A(RNBD_A_STATS_SESSION_NAME, "session-name", NL_STR),
+	A(RNBD_A_STATS_ROLE, "role", NL_U32),
+	A(RNBD_A_STATS_HCA_NAME, "hca-name", NL_STR),
+	A(RNBD_A_STATS_HCA_PORT, "hca-port", NL_U32),
+	A(RNBD_A_STATS_READ_IOS, "read-ios", NL_U64),
+	A(RNBD_A_STATS_READ_BYTES, "read-bytes", NL_U64),
+	A(RNBD_A_STATS_WRITE_IOS, "write-ios", NL_U64),
+	A(RNBD_A_STATS_WRITE_BYTES, "write-bytes", NL_U64),
+	A(RNBD_A_STATS_INFLIGHT, "inflight", NL_U32),
+	A(RNBD_A_STATS_FAILOVERS, "failovers", NL_U64),
+	A(RNBD_A_STATS_RECONNECTS_OK, "reconnects-ok", NL_U64),
+	A(RNBD_A_STATS_RECONNECTS_FAILED, "reconnects-failed", NL_U64),
+	A(RNBD_A_STATS_HEARTBEAT_LATENCY_NS, "heartbeat-latency-ns", NL_U64),
+	AN(RNBD_A_STATS_CPU, "cpu", &cpu_set),
+	A(RNBD_A_STATS_GENERATION, "generation", NL_U32),
+};
+
+static const struct nl_attr_set session_set = SET(session_attrs);
+static const struct nl_attr_set path_set = SET(path_attrs);
+static const struct nl_attr_set device_set = SET(device_attrs);
+static const struct nl_attr_set stats_set = SET(stats_attrs);
+
+static const struct {
+	const char *name;
+	const struct nl_attr_set *set;
+} cmds[] = {
+	[RNBD_CMD_SESSION_GET] = { "session-get", &session_set },
+	[RNBD_CMD_PATH_GET] = { "path-get", &path_set },
+	[RNBD_CMD_DEVICE_GET] = { "device-get", &device_set },
+	[RNBD_CMD_MAP] = { "map", &device_set },
+	[RNBD_CMD_UNMAP] = { "unmap", &device_set },
+	[RNBD_CMD_STATS_GET] = { "stats-get", &stats_set },
+	[RNBD_CMD_STATS_RESET] = { "stats-reset", &stats_set },
+};
+
+const char *rnl_cmd_name(int cmd)
+{
+	if (cmd < 0 || (size_t)cmd >= ARRAY_SIZE(cmds) || !cmds[cmd].name)
+		return "unknown";
+	return cmds[cmd].name;
+}
+
+const struct nl_attr_set *rnl_cmd_set(int cmd)
+{
+	if (cmd < 0 || (size_t)cmd >= ARRAY_SIZE(cmds))
+		return NULL;
+	return cmds[cmd].set;
+}
+
+static const struct nl_attr_desc *find(const struct nl_attr_set *set, unsigned int type)
+{
+	if (!set || type >= set->max || !set->attrs[type].name)
+		return NULL;
+	return &set->attrs[type];
+}
+
+/* Descends to the attribute that holds @offset; returns its set. */
+static const struct nl_attr_set *walk(const struct nlmsghdr *h, unsigned int offset,
+				      char *buf, size_t len)
+{
+	const struct nl_attr_set *set = rnl_cmd_set(((struct genlmsghdr *)NLMSG_DATA(h))->cmd);
+	const char *base = (const char *)h;
+	struct nlattr *a = (struct nlattr *)(base + NLMSG_HDRLEN + GENL_HDRLEN);
+	int rem = (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN);
+	size_t n = 0;
+
+	buf[0] = '\0';
+	while (nla_ok(a, rem)) {
+		unsigned int off = (const char *)a - base;
+		const struct nl_attr_desc *d;
+
+		if (offset < off)
+			break;
+		if (offset >= off + NLA_ALIGN(a->nla_len)) {
+			a = nla_next(a, &rem);
+			continue;
+		}
+		d = find(set, nla_type(a));
+		if (!d)
+			return NULL;
+		n += snprintf(buf + n, n < len ? len - n : 0, "%s%s", n ? "." : "", d->name);
+		set = d->nest;
+		if (offset == off || d->type != NL_NEST)
+			return set;
+		rem = nla_len(a);
+		a = nla_data(a);
+	}
+	return set;
+}
+
+void rnl_attr_at(const struct nlmsghdr *h, unsigned int offset, char *buf, size_t len)
+{
+	walk(h, offset, buf, len);
+}
+
+void rnl_attr_missing(const struct nlmsghdr *h, unsigned int nest_offset,
+		     unsigned int type, char *buf, size_t len)
+{
+	const struct nl_attr_set *set = rnl_cmd_set(((struct genlmsghdr *)NLMSG_DATA(h))->cmd);
+	const struct nl_attr_desc *d;
+	size_t n;
+
+	buf[0] = '\0';
+	if (nest_offset)
+		set = walk(h, nest_offset, buf, len);
+	d = find(set, type);
+	n = strlen(buf);
+	if (d)
+		snprintf(buf + n, len - n, "%s%s", n ? "." : "", d->name);
+}
+
+uint64_t rnl_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void trace_bytes(const unsigned char *p, int len)
+{
+	for (int i = 0; i < len; i++)
+		fprintf(stderr, "%02x", p[i]);
+}
+
+static void trace_attrs(const struct nl_attr_set *set, struct nlattr *a, int rem)
+{
+	for (; nla_ok(a, rem); a = nla_next(a, &rem)) {
+		const struct nl_attr_desc *d = find(set, nla_type(a));
+		int len = nla_len(a);
+		unsigned char *p = nla_data(a);
+
+		if (d)
+			fprintf(stderr, " %s=", d->name);
+		else
+			fprintf(stderr, " attr%d=", nla_type(a));
+		if (d && d->type == NL_NEST) {
+			fputs("{", stderr);
+			trace_attrs(d->nest, (struct nlattr *)p, len);
+			fputs(" }", stderr);
+		} else if (d && d->type == NL_U8 && len >= 1) {
+			fprintf(stderr, "%u", *p);
+		} else if (d && d->type == NL_U32 && len >= 4) {
+			fprintf(stderr, "%" PRIu32, nla_get_u32(a));
+		} else if (d && d->type == NL_S32 && len >= 4) {
+			fprintf(stderr, "%" PRId32, nla_get_s32(a));
+		} else if (d && d->type == NL_U64 && len >= 8) {
+			fprintf(stderr, "%" PRIu64, nla_get_u64(a));
+		} else if (d && d->type == NL_STR) {
+			char *s = xstrndup((char *)p, len), *q = shell_quote(s);
+
+			fputs(q, stderr);
+			free(q);
+			free(s);
+		} else {
+			trace_bytes(p, len);
+		}
+	}
+}
+
+void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *h)
+{
+	double ms = (rnl_now_ns() - nl->started_ns) / 1e6;
+	const struct genlmsghdr *g = NLMSG_DATA(h);
+
+	fprintf(stderr, "nl %s %8.3f ms ", dir, ms);
+	if (h->nlmsg_type == NLMSG_ERROR) {
+		const struct nlmsgerr *err = NLMSG_DATA(h);
+
+		fprintf(stderr, "ack error=%d\n", err->error);
+		return;
+	}
+	if (h->nlmsg_type == NLMSG_DONE) {
+		fputs("done\n", stderr);
+		return;
+	}
+	if (h->nlmsg_type == GENL_ID_CTRL) {
+		fputs("nlctrl\n", stderr);
+		return;
+	}
+	fprintf(stderr, "%s%s len=%u", rnl_cmd_name(g->cmd),
+		(h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? " dump" : "", h->nlmsg_len);
+	trace_attrs(rnl_cmd_set(g->cmd),
+		    (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
+		    (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN));
+	fputs("\n", stderr);
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Dumps of the family into the model. An attribute too short is unknown. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nl-priv.h"
+#include "util.h"
+
+#define ATTR_MAX	32	/* above every *_MAX of the family that we read */
+
+static uint64_t get_u64(struct nlattr *a)
+{
+	return a && nla_len(a) >= 8 ? nla_get_u64(a) : M_UNKNOWN;
+}
+
+static uint64_t get_u32(struct nlattr *a)
+{
+	return a && nla_len(a) >= 4 ? nla_get_u32(a) : M_UNKNOWN;
+}
+
+static uint64_t get_u8(struct nlattr *a)
+{
+	return a && nla_len(a) >= 1 ? nla_get_u8(a) : M_UNKNOWN;
+}
+
+static int64_t get_s32(struct nlattr *a, int64_t none)
+{
+	return a && nla_len(a) >= 4 ? nla_get_s32(a) : none;
+}
+
+static uint32_t get_id(struct nlattr *a)
+{
+	return a && nla_len(a) >= 4 ? nla_get_u32(a) : 0;
+}
+
+static void get_str(struct nlattr *a, char *dst, size_t size)
+{
+	size_t len = a ? strnlen(nla_data(a), nla_len(a)) : 0;
+
+	if (len >= size)
+		len = size - 1;
+	if (len)
+		memcpy(dst, nla_data(a), len);
+	dst[len] = '\0';
+}
+
+#define GET_STR(a, f)	get_str(a, f, sizeof(f))
+
+static bool parse(const struct nlmsghdr *h, struct nlattr **tb)
+{
+	return nla_parse(tb, ATTR_MAX,
+			 (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
+			 (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) >= 0;
+}
+
+static void get_addr(struct nlattr *a, struct addr *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (a)
+		addr_from_bin(nla_data(a), nla_len(a), out);
+}
+
+/* Makes room for one more element of a list. */
+static void *grow(void *v, size_t *n, size_t size)
+{
+	/* powers of two only */
+	if (!(*n & (*n - 1)))
+		v = xrealloc(v, (*n ? *n * 2 : 1) * size);
+	(*n)++;
+	return v;
+}
+
+static void on_session(const struct nlmsghdr *h, void *arg)
+{
+	struct session_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+	struct session *s;
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	s = &l->v[l->n - 1];
+	session_init(s);
+	s->id = get_id(tb[RNBD_A_SESSION_ID]);
+	s->generation = get_id(tb[RNBD_A_SESSION_GENERATION]);
+	GET_STR(tb[RNBD_A_SESSION_NAME], s->name);
+	s->role = get_u32(tb[RNBD_A_SESSION_ROLE]);
+	s->state = get_u32(tb[RNBD_A_SESSION_STATE]);
+	s->mp_policy = get_u32(tb[RNBD_A_SESSION_MP_POLICY]);
+	s->max_reconnect_attempts =
+		get_s32(tb[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS], M_UNKNOWN_INT);
+	s->queue_depth = get_u32(tb[RNBD_A_SESSION_QUEUE_DEPTH]);
+	s->max_io_bytes = get_u32(tb[RNBD_A_SESSION_MAX_IO_BYTES]);
+	s->paths_connected = get_u32(tb[RNBD_A_SESSION_PATHS_CONNECTED]);
+	s->paths_configured = get_u32(tb[RNBD_A_SESSION_PATHS_CONFIGURED]);
+	s->devices = get_u32(tb[RNBD_A_SESSION_DEVICES]);
+	s->pinned_bytes = get_u64(tb[RNBD_A_SESSION_PINNED_BYTES]);
+}
+
+static void on_path(const struct nlmsghdr *h, void *arg)
+{
+	struct path_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+	struct path *p;
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	p = &l->v[l->n - 1];
+	path_init(p);
+	p->id = get_id(tb[RNBD_A_PATH_ID]);
+	p->session_id = get_id(tb[RNBD_A_PATH_SESSION_ID]);
+	p->generation = get_id(tb[RNBD_A_PATH_GENERATION]);
+	GET_STR(tb[RNBD_A_PATH_SESSION_NAME], p->session);
+	GET_STR(tb[RNBD_A_PATH_NAME], p->name);
+	GET_STR(tb[RNBD_A_PATH_HCA_NAME], p->hca);
+	get_addr(tb[RNBD_A_PATH_CLIENT_ADDR], &p->client);
+	get_addr(tb[RNBD_A_PATH_SERVER_ADDR], &p->server);
+	p->role = get_u32(tb[RNBD_A_PATH_ROLE]);
+	p->state = get_u32(tb[RNBD_A_PATH_STATE]);
+	p->hca_port = get_u32(tb[RNBD_A_PATH_HCA_PORT]);
+	p->connections = get_u32(tb[RNBD_A_PATH_CONNECTIONS]);
+	p->reconnect_attempts = get_u32(tb[RNBD_A_PATH_RECONNECT_ATTEMPTS]);
+	p->last_error = get_s32(tb[RNBD_A_PATH_LAST_ERROR], 0);
+	p->heartbeat_ns = get_u64(tb[RNBD_A_PATH_HEARTBEAT_LATENCY_NS]);
+	p->since_ns = get_u64(tb[RNBD_A_PATH_SINCE_NS]);
+}
+
+static void parse_device(struct nlattr **tb, struct device *d)
+{
+	device_init(d);
+	d->id = get_id(tb[RNBD_A_DEVICE_ID]);
+	d->session_id = get_id(tb[RNBD_A_DEVICE_SESSION_ID]);
+	d->generation = get_id(tb[RNBD_A_DEVICE_GENERATION]);
+	GET_STR(tb[RNBD_A_DEVICE_NAME], d->name);
+	GET_STR(tb[RNBD_A_DEVICE_SESSION_NAME], d->session);
+	GET_STR(tb[RNBD_A_DEVICE_DEVICE_PATH], d->device_path);
+	d->major = get_u32(tb[RNBD_A_DEVICE_MAJOR]);
+	d->minor = get_u32(tb[RNBD_A_DEVICE_MINOR]);
+	d->access = get_u32(tb[RNBD_A_DEVICE_ACCESS_MODE]);
+	d->state = get_u32(tb[RNBD_A_DEVICE_STATE]);
+	d->size_bytes = get_u64(tb[RNBD_A_DEVICE_SIZE_BYTES]);
+	d->logical_block = get_u32(tb[RNBD_A_DEVICE_LOGICAL_BLOCK_BYTES]);
+	d->physical_block = get_u32(tb[RNBD_A_DEVICE_PHYSICAL_BLOCK_BYTES]);
+	d->read_only = get_u8(tb[RNBD_A_DEVICE_READ_ONLY]);
+	d->write_cache = get_u8(tb[RNBD_A_DEVICE_WRITE_CACHE]);
+	d->fua = get_u8(tb[RNBD_A_DEVICE_FUA]);
+	d->poll_queues = get_u32(tb[RNBD_A_DEVICE_POLL_QUEUES]);
+	d->hw_queues = get_u32(tb[RNBD_A_DEVICE_HW_QUEUES]);
+	d->open_count = get_u32(tb[RNBD_A_DEVICE_OPEN_COUNT]);
+	d->last_error = get_s32(tb[RNBD_A_DEVICE_LAST_ERROR], 0);
+}
+
+static void on_device(const struct nlmsghdr *h, void *arg)
+{
+	struct device_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	parse_device(tb, &l->v[l->n - 1]);
+}
+
+static void add_cpu(struct stats *s, struct nlattr *nest)
+{
+	struct nlattr *tb[RNBD_A_CPU_STATS_MAX + 1];
+	struct cpu_counters *c;
+
+	if (nla_parse_nested(tb, RNBD_A_CPU_STATS_MAX, nest, NULL) < 0)
+		return;
+	s->cpu = grow(s->cpu, &s->ncpus, sizeof(*s->cpu));
+	c = &s->cpu[s->ncpus - 1];
+	c->cpu = get_u32(tb[RNBD_A_CPU_STATS_CPU]);
+	c->read_ios = get_u64(tb[RNBD_A_CPU_STATS_READ_IOS]);
+	c->read_bytes = get_u64(tb[RNBD_A_CPU_STATS_READ_BYTES]);
+	c->write_ios = get_u64(tb[RNBD_A_CPU_STATS_WRITE_IOS]);
+	c->write_bytes = get_u64(tb[RNBD_A_CPU_STATS_WRITE_BYTES]);
+	c->migrations_from = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_FROM]);
+	c->migrations_to = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_TO]);
+}
+
+static void on_stats(const struct nlmsghdr *h, void *arg)
+{
+	struct stats_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1], *a;
+	struct stats *s;
+	int rem;
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	s = &l->v[l->n - 1];
+	stats_init(s);
+	s->path_id = get_id(tb[RNBD_A_STATS_PATH_ID]);
+	s->session_id = get_id(tb[RNBD_A_STATS_SESSION_ID]);
+	s->generation = get_id(tb[RNBD_A_STATS_GENERATION]);
+	GET_STR(tb[RNBD_A_STATS_PATH_NAME], s->path);
+	GET_STR(tb[RNBD_A_STATS_SESSION_NAME], s->session);
+	GET_STR(tb[RNBD_A_STATS_HCA_NAME], s->hca);
+	s->role = get_u32(tb[RNBD_A_STATS_ROLE]);
+	s->hca_port = get_u32(tb[RNBD_A_STATS_HCA_PORT]);
+	s->heartbeat_ns = get_u64(tb[RNBD_A_STATS_HEARTBEAT_LATENCY_NS]);
+	s->c.read_ios = get_u64(tb[RNBD_A_STATS_READ_IOS]);
+	s->c.read_bytes = get_u64(tb[RNBD_A_STATS_READ_BYTES]);
+	s->c.write_ios = get_u64(tb[RNBD_A_STATS_WRITE_IOS]);
+	s->c.write_bytes = get_u64(tb[RNBD_A_STATS_WRITE_BYTES]);
+	s->c.inflight = get_u32(tb[RNBD_A_STATS_INFLIGHT]);
+	/* a count that went below zero says nothing */
+	if (s->c.inflight > INT32_MAX)
+		s->c.inflight = M_UNKNOWN;
+	s->c.failovers = get_u64(tb[RNBD_A_STATS_FAILOVERS]);
+	s->c.reconnects_ok = get_u64(tb[RNBD_A_STATS_RECONNECTS_OK]);
+	s->c.reconnects_failed = get_u64(tb[RNBD_A_STATS_RECONNECTS_FAILED]);
+	/* the multi-attribute appears many times; nla_parse keeps one */
+	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem)
+		if (nla_type(a) == RNBD_A_STATS_CPU)
+			add_cpu(s, a);
+}
+
+/* One dump; again while the kernel says that it was torn. */
+static bool dump(struct nl *nl, int cmd, int role_attr, enum m_role role,
+		 void (*cb)(const struct nlmsghdr *h, void *arg), void *list, bool *torn,
+		 struct nl_error *e)
+{
+	struct nl_msg *msg = rnl_new(nl, cmd, NLM_F_DUMP);
+
+	if (role_attr)
+		nla_put_u32(msg, role_attr, role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+	if (!rnl_transact(nl, msg, cb, list, e))
+		return false;
+	*torn |= nl->interrupted;
+	return true;
+}
+
+static bool has_op(struct nl *nl, int cmd, struct nl_error *e)
+{
+	if (!nl->ops || (nl->ops & (1ULL << cmd)))
+		return true;
+	memset(e, 0, sizeof(*e));
+	e->kind = NL_FAIL_NO_OP;
+	e->err = EOPNOTSUPP;
+	return false;
+}
+
+static bool list_or_skip(bool ok, bool optional, const struct nl_error *e)
+{
+	return ok || (optional && e->kind == NL_FAIL_KERNEL && e->err == EOPNOTSUPP) ||
+	       (optional && e->kind == NL_FAIL_NO_OP);
+}
+
+static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
+		       struct snapshot *s, bool *torn, struct nl_error *e)
+{
+	bool ok;
+
+	if (what & NL_SESSIONS) {
+		ok = has_op(nl, RNBD_CMD_SESSION_GET, e) &&
+		     dump(nl, RNBD_CMD_SESSION_GET, RNBD_A_SESSION_ROLE, role, on_session,
+			  &s->sessions, torn, e);
+		if (!ok)
+			return false;
+	}
+	if (what & NL_PATHS) {
+		ok = has_op(nl, RNBD_CMD_PATH_GET, e) &&
+		     dump(nl, RNBD_CMD_PATH_GET, RNBD_A_PATH_ROLE, role, on_path,
+			  &s->paths, torn, e);
+		if (!ok)
+			return false;
+	}
+	if (what & (NL_DEVICES | NL_DEVICES_OPT)) {
+		ok = has_op(nl, RNBD_CMD_DEVICE_GET, e) &&
+		     dump(nl, RNBD_CMD_DEVICE_GET, 0, role, on_device, &s->devices, torn, e);
+		if (!list_or_skip(ok, what & NL_DEVICES_OPT, e))
+			return false;
+	}
+	if (what & (NL_STATS | NL_STATS_OPT)) {
+		ok = has_op(nl, RNBD_CMD_STATS_GET, e) &&
+		     dump(nl, RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, role, on_stats,
+			  &s->stats, torn, e);
+		if (!list_or_skip(ok, what & NL_STATS_OPT, e))
+			return false;
+	}
+	memset(e, 0, sizeof(*e));
+	return true;
+}
+
+/* Lists that were read at different generations do not fit together. */
+static bool same_generation(const struct snapshot *s)
+{
+	uint32_t g[4], n = 0;
+
+	if (s->sessions.n)
+		g[n++] = s->sessions.v[0].generation;
+	if (s->paths.n)
+		g[n++] = s->paths.v[0].generation;
+	if (s->devices.n)
+		g[n++] = s->devices.v[0].generation;
+	if (s->stats.n)
+		g[n++] = s->stats.v[0].generation;
+	for (uint32_t i = 1; i < n; i++)
+		if (g[i] != g[0])
+			return false;
+	return true;
+}
+
+bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
+		 struct snapshot *s, bool *torn, struct nl_error *e)
+{
+	for (int try = 0; try < 5; try++) {
+		memset(s, 0, sizeof(*s));
+		*torn = false;
+		if (!read_lists(nl, role, what, s, torn, e)) {
+			snapshot_free(s);
+			/* a recording is shorter than the patience of this loop */
+			return false;
+		}
+		*torn |= !same_generation(s);
+		if (!*torn || try == 4 || nl->cfg.replay)
+			break;
+		snapshot_free(s);
+	}
+	snapshot_sort(s);
+	return true;
+}
+
+static void on_mapped(const struct nlmsghdr *h, void *arg)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (parse(h, tb))
+		parse_device(tb, arg);
+}
+
+static void put_opt(struct nl_msg *msg, int attr, uint64_t v)
+{
+	if (v != M_UNKNOWN)
+		nla_put_u32(msg, attr, (uint32_t)v);
+}
+
+static void put_addr(struct nl_msg *msg, int attr, const struct addr *a)
+{
+	uint8_t bin[ADDR_BIN_MAX];
+	size_t len = addr_to_bin(a, bin);
+
+	if (len)
+		nla_put(msg, attr, (int)len, bin);
+}
+
+bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
+	    struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!has_op(nl, RNBD_CMD_MAP, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
+	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
+	nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, req->device_path);
+	put_opt(msg, RNBD_A_DEVICE_ACCESS_MODE, req->access);
+	for (size_t i = 0; i < req->npaths; i++) {
+		struct nlattr *nest = nla_nest_start(msg, RNBD_A_DEVICE_PATH | NLA_F_NESTED);
+
+		put_addr(msg, RNBD_A_PATH_SPEC_CLIENT_ADDR, &req->paths[i].src);
+		put_addr(msg, RNBD_A_PATH_SPEC_SERVER_ADDR, &req->paths[i].dst);
+		nla_nest_end(msg, nest);
+	}
+	put_opt(msg, RNBD_A_DEVICE_POLL_QUEUES, req->poll_queues);
+	put_opt(msg, RNBD_A_DEVICE_CONNECTIONS, req->connections);
+	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->mp_policy);
+	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, req->timeout_ms);
+	device_init(dev);
+	return rnl_transact(nl, msg, on_mapped, dev, e);
+}
+
+bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!has_op(nl, RNBD_CMD_UNMAP, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_UNMAP, 0);
+	/* the id, so that a name given to another disk meanwhile is not hit */
+	nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id);
+	if (force)
+		nla_put_flag(msg, RNBD_A_DEVICE_FORCE);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,
+		    uint32_t session_id, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!has_op(nl, RNBD_CMD_STATS_RESET, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);
+	if (path_id)
+		nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path_id);
+	else if (session_id)
+		nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, session_id);
+	nla_put_u32(msg, RNBD_A_STATS_ROLE,
+		    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}

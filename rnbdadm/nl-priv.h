@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the files of the netlink layer. */
+#ifndef RNBDADM_NL_PRIV_H
+#define RNBDADM_NL_PRIV_H
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/rnbd.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <stdio.h>
+
+#include "nl.h"
+
+struct nl_file;
+
+struct nl {
+	struct nl_sock *sk;
+	struct nl_cb *cb;
+	struct nl_config cfg;
+	struct nl_file *file;		/* recording or replay */
+	int family;
+	unsigned int version;
+	uint64_t ops;			/* bit per command that the family lists */
+	/* the request under way */
+	struct nlmsghdr *req;
+	struct nl_error *e;
+	void (*reply)(const struct nlmsghdr *h, void *arg);
+	void *arg;
+	bool done, interrupted;
+	uint64_t started_ns;
+};
+
+/* nl.c: a message with its generic netlink header; flags as NLM_F_DUMP. */
+struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags);
+/*
+ * Sends @msg, frees it, and calls @reply for each answer up to the end of the
+ * dump or the acknowledgement.
+ */
+bool rnl_transact(struct nl *nl, struct nl_msg *msg,
+		 void (*reply)(const struct nlmsghdr *h, void *arg), void *arg,
+		 struct nl_error *e);
+
+/* nl-file.c: the transfer functions while recording or replaying */
+struct nl_file *rnl_file_open(const char *path, bool write, struct nl_error *e);
+void rnl_file_attach(struct nl_file *f, struct nl_cb *cb);
+bool rnl_file_close(struct nl_file *f);
+/* why the replay stopped, "" if it did not */
+const char *rnl_file_problem(const struct nl_file *f);
+/* the file that belongs to a socket's callbacks */
+void rnl_file_set_current(struct nl_file *f);
+
+/* nl-attr.c: names of commands and attributes */
+enum nl_type { NL_U8 = 1, NL_U32, NL_S32, NL_U64, NL_STR, NL_BIN, NL_FLAG_T, NL_NEST };
+
+struct nl_attr_desc {
+	const char *name;
+	enum nl_type type;
+	const struct nl_attr_set *nest;
+};
+
+struct nl_attr_set {
+	unsigned int max;
+	const struct nl_attr_desc *attrs;
+};
+
+const char *rnl_cmd_name(int cmd);
+const struct nl_attr_set *rnl_cmd_set(int cmd);
+/* Name of the attribute at @offset of a sent message; "" if unknown. */
+void rnl_attr_at(const struct nlmsghdr *h, unsigned int offset, char *buf, size_t len);
+/* Name of attribute @type missing in the nest at @nest_offset, 0 = top. */
+void rnl_attr_missing(const struct nlmsghdr *h, unsigned int nest_offset,
+		     unsigned int type, char *buf, size_t len);
+void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *h);
+uint64_t rnl_now_ns(void);
+
+#endif

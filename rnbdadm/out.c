@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Field selection, filters and order; then to the writer of the format. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+#include "size.h"
+
+struct condition {
+	const struct field *field;
+	char op[3];
+	char *value;
+	uint64_t number;
+	bool numeric;
+};
+
+struct conditions {
+	struct condition *v;
+	size_t n;
+};
+
+static void field_names(const struct view *v, struct strlist *l)
+{
+	for (const struct field *f = v->fields; f->name; f++)
+		strlist_add(l, f->name);
+}
+
+static char *no_field(const struct view *v, const char *opt, const char *name, char **hint)
+{
+	struct strlist l = { 0 };
+	char *q = printable(name), *msg;
+
+	field_names(v, &l);
+	*hint = suggest(name, &l);
+	if (!*hint)
+		*hint = xstrdup("-F help lists the fields");
+	msg = xasprintf("%s: '%s' is not a field", opt, q);
+	free(q);
+	strlist_free(&l);
+	return msg;
+}
+
+static void conditions_free(struct conditions *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->v[i].value);
+	free(c->v);
+}
+
+static char *parse_condition(const struct view *v, char *text, struct condition *c, char **hint)
+{
+	char *op = strpbrk(text, "=!<>"), *name;
+
+	if (!op || op == text)
+		return xasprintf("--filter: '%s' is not field=value", text);
+	name = xstrndup(text, op - text);
+	c->field = field_find(v, name);
+	if (!c->field) {
+		char *msg = no_field(v, "--filter", name, hint);
+
+		free(name);
+		return msg;
+	}
+	free(name);
+	c->op[0] = *op++;
+	if (*op == '=' && c->op[0] != '=')
+		c->op[1] = *op++;
+	if (c->op[0] == '!' && !c->op[1])
+		return xasprintf("--filter: '%s' is not field=value", text);
+	c->value = xstrdup(op);
+	c->numeric = parse_size(op, &c->number);
+	if ((c->op[0] == '<' || c->op[0] == '>') && !c->numeric)
+		return xasprintf("--filter: '%s' is not a number", op);
+	return NULL;
+}
+
+static char *parse_filter(const struct view *v, const char *expr, struct conditions *cs,
+			  char **hint)
+{
+	char *copy = xstrdup(expr), *save = NULL, *msg = NULL;
+
+	for (char *t = strtok_r(copy, ",", &save); t && !msg; t = strtok_r(NULL, ",", &save)) {
+		struct condition c = { 0 };
+
+		msg = parse_condition(v, t, &c, hint);
+		cs->v = xrealloc(cs->v, (cs->n + 1) * sizeof(*cs->v));
+		cs->v[cs->n++] = c;
+	}
+	free(copy);
+	return msg;
+}
+
+static bool number_fits(const struct condition *c, double have)
+{
+	double want = (double)c->number;
+
+	if (c->op[0] == '<')
+		return c->op[1] ? have <= want : have < want;
+	if (c->op[0] == '>')
+		return c->op[1] ? have >= want : have > want;
+	return (have == want) == (c->op[0] == '=');
+}
+
+static bool list_has(const json_t *list, const char *value)
+{
+	const json_t *e;
+	size_t i;
+
+	json_array_foreach(list, i, e) {
+		const char *s = json_string_value(json_is_object(e) ?
+						  json_object_get(e, "name") : e);
+
+		if (s && !strcmp(s, value))
+			return true;
+	}
+	return false;
+}
+
+static bool condition_holds(const struct condition *c, const json_t *obj)
+{
+	const json_t *v = field_get(obj, c->field);
+	bool equal;
+
+	if (json_is_number(v) && c->numeric)
+		return number_fits(c, json_number_value(v));
+	if (c->op[0] == '<' || c->op[0] == '>')
+		return false;
+	if (json_is_array(v))
+		equal = list_has(v, c->value);
+	else if (json_is_string(v))
+		equal = !strcmp(json_string_value(v), c->value);
+	else if (json_is_boolean(v))
+		equal = !strcmp(c->value, json_is_true(v) ? "true" : "false") ||
+			!strcmp(c->value, json_is_true(v) ? "yes" : "no");
+	else if (!v || json_is_null(v))
+		equal = !*c->value || !strcmp(c->value, "-") || !strcmp(c->value, "null");
+	else
+		equal = false;
+	return equal == (c->op[0] == '=');
+}
+
+static json_t *apply_filter(const struct view *v, const char *expr, json_t *list)
+{
+	struct conditions cs = { 0 };
+	json_t *out = json_array(), *obj;
+	char *hint = NULL;
+	size_t i, j;
+
+	free(parse_filter(v, expr, &cs, &hint));
+	json_array_foreach(list, i, obj) {
+		for (j = 0; j < cs.n && condition_holds(&cs.v[j], obj); j++)
+			;
+		if (j == cs.n)
+			json_array_append(out, obj);
+	}
+	conditions_free(&cs);
+	json_decref(list);
+	return out;
+}
+
+struct sort_key {
+	json_t *obj;
+	const json_t *v;
+	size_t index;
+};
+
+static bool sort_down;
+
+static int sort_cmp(const void *a, const void *b)
+{
+	const struct sort_key *x = a, *y = b;
+	int rc = 0;
+
+	/* the unknown comes last either way */
+	if (json_is_null(x->v) != json_is_null(y->v))
+		return json_is_null(x->v) ? 1 : -1;
+	if (json_is_integer(x->v) && json_is_integer(y->v)) {
+		json_int_t m = json_integer_value(x->v), n = json_integer_value(y->v);
+
+		rc = m < n ? -1 : m > n;
+	} else if (json_is_number(x->v) && json_is_number(y->v)) {
+		double m = json_number_value(x->v), n = json_number_value(y->v);
+
+		rc = m < n ? -1 : m > n;
+	} else if (json_is_string(x->v) && json_is_string(y->v)) {
+		rc = natural_cmp(json_string_value(x->v), json_string_value(y->v));
+	} else if (json_is_boolean(x->v) && json_is_boolean(y->v)) {
+		rc = (int)json_is_true(x->v) - (int)json_is_true(y->v);
+	} else if (json_is_array(x->v) && json_is_array(y->v)) {
+		rc = (int)json_array_size(x->v) - (int)json_array_size(y->v);
+	}
+	if (rc)
+		return sort_down ? -rc : rc;
+	return x->index < y->index ? -1 : 1;
+}
+
+static json_t *apply_sort(const struct view *v, const char *expr, json_t *list)
+{
+	size_t n = json_array_size(list), i;
+	struct sort_key *keys = xcalloc(n, sizeof(*keys));
+	json_t *out = json_array(), *null = json_null();
+	const struct field *f;
+
+	sort_down = *expr == '-';
+	f = field_find(v, expr + sort_down);
+	for (i = 0; i < n; i++) {
+		keys[i].obj = json_array_get(list, i);
+		keys[i].v = field_get(keys[i].obj, f);
+		if (!keys[i].v)
+			keys[i].v = null;
+		keys[i].index = i;
+	}
+	if (n > 1)
+		qsort(keys, n, sizeof(*keys), sort_cmp);
+	for (i = 0; i < n; i++)
+		json_array_append(out, keys[i].obj);
+	free(keys);
+	json_decref(list);
+	return out;
+}
+
+/* Names in -F, with their sign. */
+static char *check_fields(const struct view *v, const char *list, char **hint)
+{
+	char *copy = xstrdup(list), *save = NULL, *msg = NULL;
+	size_t n = 0;
+
+	for (char *t = strtok_r(copy, ",", &save); t && !msg; t = strtok_r(NULL, ",", &save)) {
+		const char *name = t + (*t == '+' || *t == '-');
+
+		n++;
+		if (strcmp(t, "all") && !field_find(v, name))
+			msg = no_field(v, "--fields", name, hint);
+	}
+	if (!n)
+		msg = xstrdup("--fields: the list is empty");
+	free(copy);
+	return msg;
+}
+
+static const char *const type_names[] = {
+	"text", "number", "bytes", "ns", "bool", "time", "list", "number",
+};
+
+static void fields_help(const struct view *v)
+{
+	for (const struct field *f = v->fields; f->name; f++)
+		printf("%-24s%-8s%s%s\n", f->name, type_names[f->type], f->help,
+		       f->optional ? " (option)" : "");
+}
+
+bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint,
+	       bool *done)
+{
+	struct conditions cs = { 0 };
+	const char *sort = o->sort;
+
+	if (o->fields && !strcmp(o->fields, "help")) {
+		fields_help(v);
+		*done = true;
+		return true;
+	}
+	*message = NULL;
+	if (o->fields)
+		*message = check_fields(v, o->fields, hint);
+	if (!*message && sort) {
+		sort += *sort == '-';
+		if (!field_find(v, sort))
+			*message = no_field(v, "--sort", sort, hint);
+	}
+	if (!*message && o->filter) {
+		*message = parse_filter(v, o->filter, &cs, hint);
+		conditions_free(&cs);
+	}
+	return !*message;
+}
+
+/*
+ * The names to show: @have is what the format shows by default, changed by -F.
+ */
+static void select_fields(const struct view *v, const char *expr, struct strlist *have)
+{
+	char *copy, *save = NULL;
+	bool first = true;
+
+	if (!expr)
+		return;
+	copy = xstrdup(expr);
+	for (char *t = strtok_r(copy, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
+		if (*t == '-') {
+			for (size_t i = 0; i < have->n; i++) {
+				if (strcmp(have->v[i], t + 1))
+					continue;
+				free(have->v[i]);
+				memmove(&have->v[i], &have->v[i + 1],
+					(have->n - i - 1) * sizeof(*have->v));
+				have->n--;
+				break;
+			}
+		} else {
+			/* a plain name starts a list of its own */
+			if (first && *t != '+')
+				strlist_free(have);
+			if (!strcmp(t, "all"))
+				field_names(v, have);
+			else if (!strlist_has(have, t + (*t == '+')))
+				strlist_add(have, t + (*t == '+'));
+		}
+		first = false;
+	}
+	free(copy);
+}
+
+static void present_fields(const struct view *v, const json_t *list, struct strlist *l)
+{
+	const json_t *obj = json_array_get(list, 0);
+
+	for (const struct field *f = v->fields; f->name; f++)
+		if (!f->optional || (obj && field_get(obj, f)))
+			strlist_add(l, f->name);
+}
+
+static json_t *project(const struct view *v, const json_t *obj, const struct strlist *fields)
+{
+	json_t *out = json_object();
+
+	for (const struct field *f = v->fields; f->name; f++) {
+		const json_t *val = field_get(obj, f);
+		json_t *into = out;
+		char *hex;
+
+		if (!val || !strlist_has(fields, f->name))
+			continue;
+		if (f->group) {
+			into = json_object_get(out, f->group);
+			if (!into) {
+				into = json_object();
+				js_set(out, f->group, into);
+			}
+		}
+		json_object_set(into, f->name, (json_t *)val);
+		hex = xasprintf("%s_hex", f->name);
+		val = json_object_get(f->group ? json_object_get(obj, f->group) : obj, hex);
+		if (val)
+			json_object_set(into, hex, (json_t *)val);
+		free(hex);
+	}
+	return out;
+}
+
+static json_t *project_all(const struct view *v, const struct out_opts *o, json_t *list)
+{
+	struct strlist fields = { 0 };
+	json_t *out, *obj;
+	size_t i;
+
+	if (!o->fields)
+		return list;
+	out = json_array();
+	present_fields(v, list, &fields);
+	select_fields(v, o->fields, &fields);
+	json_array_foreach(list, i, obj)
+		json_array_append_new(out, project(v, obj, &fields));
+	strlist_free(&fields);
+	json_decref(list);
+	return out;
+}
+
+void out_attach(struct ctx *ctx, const struct view *v, json_t *list)
+{
+	const struct out_opts *o = &ctx->out;
+
+	if (o->filter)
+		list = apply_filter(v, o->filter, list);
+	if (o->sort)
+		list = apply_sort(v, o->sort, list);
+	js_set(ctx->data, v->key, project_all(v, o, list));
+}
+
+static void print_brief(const struct view *v, const json_t *list, const struct out_opts *o)
+{
+	const struct field *f = field_find(v, v->brief);
+	const json_t *obj;
+	size_t i;
+
+	json_array_foreach(list, i, obj) {
+		char *s = field_text(f, field_get(obj, f), o);
+
+		puts(s);
+		free(s);
+	}
+}
+
+static void out_text(const struct view *v, json_t *list, const struct out_opts *o, bool block)
+{
+	struct strlist fields = { 0 };
+
+	if (o->fmt == OUT_CSV || block) {
+		present_fields(v, list, &fields);
+		select_fields(v, o->fields, &fields);
+	} else if (o->fields) {
+		const struct column *cols = v->pick ? v->pick(list) : v->columns;
+
+		for (const struct column *c = cols; c->title; c++)
+			strlist_add(&fields, c->field);
+		select_fields(v, o->fields, &fields);
+	}
+	if (o->fmt == OUT_CSV)
+		csv_print(v, list, &fields, o);
+	else if (block)
+		block_print(v, json_array_get(list, 0), &fields, o);
+	else
+		table_print(v, list, fields.n ? &fields : NULL, o);
+	strlist_free(&fields);
+}
+
+void out_list(struct ctx *ctx, const struct view *v, json_t *list)
+{
+	const struct out_opts *o = &ctx->out;
+	json_t *obj;
+	size_t i;
+
+	if (o->filter)
+		list = apply_filter(v, o->filter, list);
+	if (o->sort)
+		list = apply_sort(v, o->sort, list);
+	switch (o->fmt) {
+	case OUT_JSON:
+		js_set(ctx->data, v->key, project_all(v, o, list));
+		return;
+	case OUT_JSONL:
+		list = project_all(v, o, list);
+		json_array_foreach(list, i, obj) {
+			json_t *one = json_object(), *a = json_array();
+
+			json_array_append(a, obj);
+			js_set(one, v->key, a);
+			json_line(ctx, one);
+		}
+		break;
+	case OUT_CSV:
+	case OUT_TEXT:
+		if (o->brief)
+			print_brief(v, list, o);
+		else
+			out_text(v, list, o, false);
+		break;
+	}
+	json_decref(list);
+}
+
+void out_show(struct ctx *ctx, const struct view *v, json_t *obj)
+{
+	json_t *list = json_array();
+
+	json_array_append_new(list, obj);
+	if (ctx->out.fmt == OUT_JSON || ctx->out.fmt == OUT_JSONL)
+		out_attach(ctx, v, list);
+	else {
+		out_text(v, list, &ctx->out, true);
+		json_decref(list);
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "schema.h"
+#include "util.h"
+
+/* Puts schema/FILE.json into the read-only data between two symbols. */
+#define EMBED(id, file)							\
+	__asm__(".pushsection .rodata\n"				\
+		".global schema_" #id "_start\n"			\
+		"schema_" #id "_start: .incbin \"schema/" file ".json\"\n" \
+		".global schema_" #id "_end\n"				\
+		"schema_" #id "_end: .byte 0\n"				\
+		".popsection\n");					\
+	extern const char schema_##id##_start[], schema_##id##_end[]
+
+#define ENTRY(id, file)	{ file, schema_##id##_start, schema_##id##_end }
+
+EMBED(device, "device");
+EMBED(error, "error");
+EMBED(help, "help");
+EMBED(map, "map");
+EMBED(metadata, "metadata");
+EMBED(path, "path");
+EMBED(schema, "schema");
+EMBED(session, "session");
+EMBED(stats, "stats");
+EMBED(stats_reset, "stats-reset");
+EMBED(unmap, "unmap");
+EMBED(version, "version");
+
+const struct schema schema_table[] = {
+	ENTRY(device, "device"),
+	ENTRY(error, "error"),
+	ENTRY(help, "help"),
+	ENTRY(map, "map"),
+	ENTRY(metadata, "metadata"),
+	ENTRY(path, "path"),
+	ENTRY(schema, "schema"),
+	ENTRY(session, "session"),
+	ENTRY(stats, "stats"),
+	ENTRY(stats_reset, "stats-reset"),
+	ENTRY(unmap, "unmap"),
+	ENTRY(version, "version"),
+};
+
+const size_t schema_count = ARRAY_SIZE(schema_table);

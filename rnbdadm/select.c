@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+
+static void not_found(struct fail *f, const char *type, const char *name,
+		      const struct strlist *known)
+{
+	char *hint = suggest(name, known);
+
+	fail_set(f, XC_NOT_FOUND, "no %s '%s'", type, name);
+	fail_text(f, "no such %s", type);
+	fail_object(f, type, name);
+	if (hint)
+		fail_hint(f, "%s", hint);
+	else
+		fail_hint(f, "rnbdadm %s list", type);
+	free(hint);
+}
+
+const struct session *select_session(const struct snapshot *s, const char *name,
+				     struct fail *f)
+{
+	const struct session *sess = snapshot_session(s, name);
+	struct strlist known = { 0 };
+
+	if (sess)
+		return sess;
+	for (size_t i = 0; i < s->sessions.n; i++)
+		strlist_add(&known, s->sessions.v[i].name);
+	not_found(f, "session", name, &known);
+	strlist_free(&known);
+	return NULL;
+}
+
+/* The disk that a file below /dev is, or ends in. Caller frees. */
+static char *node_disk(const char *root, const char *word)
+{
+	char *path = xasprintf("%s%s", root, word), *real = realpath(path, NULL), *base;
+
+	free(path);
+	base = strrchr(real ? real : word, '/');
+	base = xstrdup(base ? base + 1 : word);
+	free(real);
+	return base;
+}
+
+static void device_not_found(const struct snapshot *s, const char *word, struct fail *f)
+{
+	struct strlist known = { 0 };
+
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(&known, s->devices.v[i].name);
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(&known, s->devices.v[i].device_path);
+	not_found(f, "device", word, &known);
+	strlist_free(&known);
+}
+
+struct device *select_device(const struct snapshot *s, const char *word,
+			     const char *session, const char *root, struct fail *f)
+{
+	char *disk = !strncmp(word, "/dev/", 5) ? node_disk(root, word) : xstrdup(word);
+	struct device *found = NULL;
+	size_t n = 0;
+
+	if (strspn(word, "0123456789") == strlen(word)) {
+		fail_set(f, XC_USAGE, "'%s': a bare number selects nothing", word);
+		fail_hint(f, "did you mean rnbd%s?", word);
+		free(disk);
+		return NULL;
+	}
+	for (size_t i = 0; i < s->devices.n && !n; i++) {
+		struct device *d = &s->devices.v[i];
+
+		if (strcmp(d->name, disk) || (session && strcmp(d->session, session)))
+			continue;
+		found = d;
+		n = 1;
+	}
+	free(disk);
+	if (n)
+		return found;
+	for (size_t i = 0; i < s->devices.n; i++) {
+		struct device *d = &s->devices.v[i];
+
+		if (strcmp(d->device_path, word) || (session && strcmp(d->session, session)))
+			continue;
+		found = d;
+		n++;
+	}
+	if (n == 1)
+		return found;
+	if (!n) {
+		device_not_found(s, word, f);
+		return NULL;
+	}
+	fail_set(f, XC_CONFLICT, "'%s' fits %zu devices", word, n);
+	fail_object(f, "device", word);
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (!strcmp(s->devices.v[i].device_path, word))
+			strlist_addf(&f->details, "%s  %s of session %s", s->devices.v[i].name,
+				     word, s->devices.v[i].session);
+	fail_hint(f, "name the disk, or give --session");
+	return NULL;
+}
+
+static bool hca_fits(const struct path *p, const char *hca)
+{
+	const char *colon = strrchr(hca, ':');
+	size_t len = colon ? (size_t)(colon - hca) : strlen(hca);
+	uint64_t port;
+
+	if (strlen(p->hca) != len || strncmp(p->hca, hca, len))
+		return false;
+	return !colon || (parse_uint(colon + 1, &port) && port == p->hca_port);
+}
+
+const struct path *select_path(const struct snapshot *s, const struct session *sess,
+			       const char *word, const char *hca, struct fail *f)
+{
+	struct strlist known = { 0 };
+	const struct path *found = NULL;
+	struct addr_pair want;
+	size_t n = 0;
+
+	if (word) {
+		char *msg = addr_pair_parse(word, &want);
+
+		if (msg) {
+			fail_set(f, XC_USAGE, "%s", msg);
+			free(msg);
+			return NULL;
+		}
+	}
+	for (size_t i = 0; i < s->paths.n; i++) {
+		const struct path *p = &s->paths.v[i];
+
+		if (p->session_id != sess->id)
+			continue;
+		strlist_add(&known, p->name);
+		if (word && !addr_pair_matches(&want, &p->client, &p->server))
+			continue;
+		if (hca && !hca_fits(p, hca))
+			continue;
+		found = p;
+		n++;
+		strlist_add(&f->details, p->name);
+	}
+	if (n < 2)
+		strlist_free(&f->details);
+	if (!n) {
+		not_found(f, "path", word ? word : hca, &known);
+	} else if (n > 1) {
+		fail_set(f, XC_CONFLICT, "'%s' fits %zu paths", word ? word : hca, n);
+		fail_object(f, "path", word ? word : hca);
+		fail_hint(f, "give SRC@DST");
+	}
+	strlist_free(&known);
+	return n == 1 ? found : NULL;
+}
+
+char *session_name_problem(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!len)
+		return xstrdup("a session name must not be empty");
+	if (len > 254)
+		return xstrdup("a session name has at most 254 bytes");
+	if (!strcmp(name, "ctl"))
+		return xstrdup("'ctl' is no session name");
+	for (const char *p = name; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '/' || c == '.')
+			return xasprintf("a session name must not hold '%c'", c);
+		if (c <= ' ' || c == 0x7f)
+			return xstrdup("a session name must not hold spaces or control characters");
+	}
+	return NULL;
+}
+
+void plan_add(struct ctx *ctx, const struct strlist *words)
+{
+	json_t *plan;
+
+	if (ctx->out.fmt == OUT_TEXT) {
+		fputs("rnbdadm", stdout);
+		for (size_t i = 0; i < words->n; i++) {
+			char *q = shell_quote(words->v[i]);
+
+			printf(" %s", q);
+			free(q);
+		}
+		putchar('\n');
+		return;
+	}
+	js_set(ctx->data, "dry_run", json_true());
+	plan = json_object_get(ctx->data, "plan");
+	if (!plan) {
+		plan = json_array();
+		js_set(ctx->data, "plan", plan);
+	}
+	json_array_append_new(plan, js_list(words));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From the words on the command line to exactly one object. */
+#ifndef RNBDADM_SELECT_H
+#define RNBDADM_SELECT_H
+
+#include "ctx.h"
+
+/*
+ * Each returns the object, or NULL with @f filled: 2 malformed, 4 absent, 6 more than
+ * one.
+ */
+const struct session *select_session(const struct snapshot *s, const char *name,
+				     struct fail *f);
+/* @session may be NULL. @root as in ctx. */
+struct device *select_device(const struct snapshot *s, const char *word,
+			     const char *session, const char *root, struct fail *f);
+/* @word or @hca may be NULL, not both. */
+const struct path *select_path(const struct snapshot *s, const struct session *sess,
+			       const char *word, const char *hca, struct fail *f);
+
+/* NULL, or what is wrong with a session name (to be freed). */
+char *session_name_problem(const char *name);
+
+/* Adds "rnbdadm WORDS" to the plan of a dry run: a line of text, or "plan" in JSON. */
+void plan_add(struct ctx *ctx, const struct strlist *words);
+
+#endif

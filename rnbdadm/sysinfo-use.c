@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who uses a disk: mounts, swap, holders; and the links that name it. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <limits.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sysinfo.h"
+
+struct mount {
+	uint64_t major, minor;
+	char *where, *type, *source;
+};
+
+struct use {
+	const char *root;
+	struct mount *mounts;
+	size_t nmounts;
+	struct strlist swaps;
+	struct strlist links, link_disks;	/* pairs */
+};
+
+/* \040 and the like of /proc files, in place. */
+static void unescape(char *s)
+{
+	char *o = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*o++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 3;
+		} else {
+			*o++ = *s;
+		}
+	}
+	*o = '\0';
+}
+
+/* ID PARENT MAJ:MIN ROOT WHERE OPTIONS [TAGS...] - TYPE SOURCE OPTIONS */
+static void add_mount(struct use *u, char *line)
+{
+	char *save = NULL, *field[6], *dash, *type, *source;
+	struct mount m;
+	int i;
+
+	dash = strstr(line, " - ");
+	if (!dash)
+		return;
+	*dash = '\0';
+	for (i = 0; i < 6; i++) {
+		field[i] = strtok_r(i ? NULL : line, " ", &save);
+		if (!field[i])
+			return;
+	}
+	type = strtok_r(dash + 3, " ", &save);
+	source = type ? strtok_r(NULL, " ", &save) : NULL;
+	if (sscanf(field[2], "%" SCNu64 ":%" SCNu64, &m.major, &m.minor) != 2)
+		return;
+	m.where = xstrdup(field[4]);
+	m.type = xstrdup(type ? type : "");
+	m.source = xstrdup(source ? source : "");
+	unescape(m.where);
+	unescape(m.source);
+	u->mounts = xrealloc(u->mounts, (u->nmounts + 1) * sizeof(*u->mounts));
+	u->mounts[u->nmounts++] = m;
+}
+
+static FILE *open_at(const char *root, const char *name)
+{
+	char *path = xasprintf("%s%s", root, name);
+	FILE *f = fopen(path, "re");
+
+	free(path);
+	return f;
+}
+
+static void load_proc(struct use *u)
+{
+	FILE *f = open_at(u->root, "/proc/self/mountinfo");
+	char *line = NULL;
+	size_t cap = 0;
+
+	while (f && getline(&line, &cap, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		add_mount(u, line);
+	}
+	if (f)
+		fclose(f);
+	f = open_at(u->root, "/proc/swaps");
+	while (f && getline(&line, &cap, f) > 0) {
+		line[strcspn(line, " \t\n")] = '\0';
+		unescape(line);
+		if (!strncmp(line, "/dev/", 5))
+			strlist_add(&u->swaps, line + 5);
+	}
+	if (f)
+		fclose(f);
+	free(line);
+}
+
+/* Every symbolic link below /dev/rnbd, with the disk that it ends in. */
+static void load_links(struct use *u, const char *dir, int depth)
+{
+	char *path = xasprintf("%s%s", u->root, dir);
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	free(path);
+	while (d && (e = readdir(d))) {
+		char target[PATH_MAX], *child, *full;
+		ssize_t n;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		child = xasprintf("%s/%s", dir, e->d_name);
+		full = xasprintf("%s%s", u->root, child);
+		n = readlink(full, target, sizeof(target) - 1);
+		if (n > 0) {
+			char *base;
+
+			target[n] = '\0';
+			base = strrchr(target, '/');
+			strlist_add(&u->links, child);
+			strlist_add(&u->link_disks, base ? base + 1 : target);
+		} else if (depth < 8) {
+			load_links(u, child, depth + 1);
+		}
+		free(full);
+		free(child);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void add_mounts(const struct use *u, struct device *d, const char *name,
+		       uint64_t major, uint64_t minor)
+{
+	for (size_t i = 0; i < u->nmounts; i++) {
+		const struct mount *m = &u->mounts[i];
+
+		/* some file systems have a device number of their own */
+		if ((m->major != major || m->minor != minor) &&
+		    (strncmp(m->source, "/dev/", 5) || strcmp(m->source + 5, name)))
+			continue;
+		if (strlist_has(&d->mountpoints, m->where))
+			continue;
+		strlist_add(&d->mountpoints, m->where);
+		if (!strcmp(m->where, "/") || !strcmp(m->where, "/boot"))
+			strlist_addf(&d->users, "mount %s (%s), the system itself", m->where,
+				     m->type);
+		else
+			strlist_addf(&d->users, "mount %s (%s)", m->where, m->type);
+	}
+}
+
+static void add_holders(const struct use *u, struct device *d, const char *sysdir)
+{
+	char *path = xasprintf("%s%s/holders", u->root, sysdir), *file, *dm;
+	DIR *dir = opendir(path);
+	struct strlist names = { 0 };
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			strlist_add(&names, e->d_name);
+	if (dir)
+		closedir(dir);
+	free(path);
+	strlist_sort(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		strlist_add(&d->holders, names.v[i]);
+		file = xasprintf("%s/sys/block/%s/dm/name", u->root, names.v[i]);
+		dm = read_line_file(file);
+		if (dm)
+			strlist_addf(&d->users, "%s (%s)", names.v[i], dm);
+		else
+			strlist_add(&d->users, names.v[i]);
+		free(dm);
+		free(file);
+	}
+	strlist_free(&names);
+}
+
+static void add_part(const struct use *u, struct device *d, const char *part)
+{
+	char *sysdir = xasprintf("/sys/block/%s/%s", d->name, part);
+	char *file = xasprintf("%s%s/dev", u->root, sysdir), *dev = read_line_file(file);
+	uint64_t major, minor;
+
+	if (dev && sscanf(dev, "%" SCNu64 ":%" SCNu64, &major, &minor) == 2) {
+		add_mounts(u, d, part, major, minor);
+		add_holders(u, d, sysdir);
+		if (strlist_has(&u->swaps, part))
+			strlist_addf(&d->users, "swap on %s", part);
+	}
+	free(dev);
+	free(file);
+	free(sysdir);
+}
+
+static void fill_device(const struct use *u, struct device *d)
+{
+	char *sysdir = xasprintf("/sys/block/%s", d->name);
+	char *path = xasprintf("%s%s", u->root, sysdir);
+	struct dirent *e;
+	DIR *dir;
+
+	add_mounts(u, d, d->name, d->major, d->minor);
+	add_holders(u, d, sysdir);
+	if (strlist_has(&u->swaps, d->name))
+		strlist_add(&d->users, "swap");
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, d->name, strlen(d->name)))
+			add_part(u, d, e->d_name);
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; i < u->links.n; i++)
+		if (!strcmp(u->link_disks.v[i], d->name))
+			strlist_add(&d->links, u->links.v[i]);
+	strlist_sort(&d->holders);
+	strlist_sort(&d->mountpoints);
+	strlist_sort(&d->links);
+	free(path);
+	free(sysdir);
+}
+
+void sys_devices(const char *root, struct device_list *l)
+{
+	struct use u = { .root = root };
+
+	if (!l->n)
+		return;
+	load_proc(&u);
+	load_links(&u, "/dev/rnbd", 0);
+	for (size_t i = 0; i < l->n; i++)
+		if (*l->v[i].name && !strchr(l->v[i].name, '/') && l->v[i].name[0] != '.')
+			fill_device(&u, &l->v[i]);
+	for (size_t i = 0; i < u.nmounts; i++) {
+		free(u.mounts[i].where);
+		free(u.mounts[i].type);
+		free(u.mounts[i].source);
+	}
+	free(u.mounts);
+	strlist_free(&u.swaps);
+	strlist_free(&u.links);
+	strlist_free(&u.link_disks);
+}

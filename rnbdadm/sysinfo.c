@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "sysinfo.h"
+
+static char *read_at(const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static char *read_at(const char *root, const char *fmt, ...)
+{
+	char *rel, *path, *s;
+	va_list ap;
+
+	va_start(ap, fmt);
+	rel = xvasprintf(fmt, ap);
+	va_end(ap);
+	path = xasprintf("%s%s", root, rel);
+	s = read_line_file(path);
+	free(path);
+	free(rel);
+	return s;
+}
+
+/* Names in a directory, without the dot files. */
+static void list_dir(const char *path, struct strlist *l)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			strlist_add(l, e->d_name);
+	closedir(d);
+	strlist_sort(l);
+}
+
+/* GID table of one port, read once. */
+struct gid_entry {
+	uint8_t gid[16];
+	int index;
+	bool v2;
+	char netdev[M_HCA_MAX];
+};
+
+struct gid_table {
+	char hca[M_HCA_MAX], link_layer[M_HCA_MAX];
+	uint64_t port;
+	struct gid_entry *v;
+	size_t n;
+};
+
+static void load_gids(const char *root, const char *hca, uint64_t port, struct gid_table *t)
+{
+	static const uint8_t zero[16];
+	struct strlist names = { 0 };
+	char *dir, *s;
+
+	snprintf(t->hca, sizeof(t->hca), "%s", hca);
+	t->port = port;
+	dir = xasprintf("%s/sys/class/infiniband/%s/ports/%" PRIu64 "/gids", root, hca, port);
+	list_dir(dir, &names);
+	free(dir);
+	for (size_t i = 0; i < names.n; i++) {
+		struct gid_entry e = { .index = atoi(names.v[i]) };
+
+		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids/%s", hca, port,
+			    names.v[i]);
+		if (!s || inet_pton(AF_INET6, s, e.gid) != 1 || !memcmp(e.gid, zero, 16)) {
+			free(s);
+			continue;
+		}
+		free(s);
+		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/types/%s",
+			    hca, port, names.v[i]);
+		e.v2 = s && strstr(s, "v2");
+		free(s);
+		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/ndevs/%s",
+			    hca, port, names.v[i]);
+		snprintf(e.netdev, sizeof(e.netdev), "%s", s ? s : "");
+		free(s);
+		t->v = xrealloc(t->v, (t->n + 1) * sizeof(*t->v));
+		t->v[t->n++] = e;
+	}
+	strlist_free(&names);
+	s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/link_layer", hca, port);
+	if (s && !strcmp(s, "InfiniBand"))
+		strcpy(t->link_layer, "infiniband");
+	else if (s && !strcmp(s, "Ethernet"))
+		strcpy(t->link_layer, "ethernet");
+	free(s);
+}
+
+static void addr_gid(const struct addr *a, uint8_t gid[16])
+{
+	if (a->family != ADDR_IPV4) {
+		memcpy(gid, a->raw, 16);
+		return;
+	}
+	memset(gid, 0, 10);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + 12, a->raw, 4);
+}
+
+static void fill_path(struct path *p, const struct gid_table *t)
+{
+	const struct addr *local = p->role == M_SERVER ? &p->server : &p->client;
+	const struct gid_entry *best = NULL;
+	uint8_t gid[16];
+
+	strcpy(p->link_layer, t->link_layer);
+	addr_gid(local, gid);
+	for (size_t i = 0; i < t->n; i++)
+		if (!memcmp(t->v[i].gid, gid, 16) && (!best || (t->v[i].v2 && !best->v2)))
+			best = &t->v[i];
+	if (!best)
+		return;
+	p->gid_index = best->index;
+	strcpy(p->netdev, best->netdev);
+}
+
+void sys_paths(const char *root, struct path_list *l)
+{
+	struct gid_table *tables = NULL;
+	size_t n = 0, j;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct path *p = &l->v[i];
+
+		/* a name from the kernel, but it becomes part of a file name */
+		if (!*p->hca || strchr(p->hca, '/') || p->hca[0] == '.' ||
+		    p->hca_port == M_UNKNOWN)
+			continue;
+		for (j = 0; j < n; j++)
+			if (tables[j].port == p->hca_port && !strcmp(tables[j].hca, p->hca))
+				break;
+		if (j == n) {
+			tables = xrealloc(tables, (n + 1) * sizeof(*tables));
+			memset(&tables[n], 0, sizeof(*tables));
+			load_gids(root, p->hca, p->hca_port, &tables[n++]);
+		}
+		fill_path(p, &tables[j]);
+	}
+	for (j = 0; j < n; j++)
+		free(tables[j].v);
+	free(tables);
+}
+
+bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
+{
+	unsigned long long v[9];
+	char *s = strchr(disk, '/') ? NULL : read_at(root, "/sys/block/%s/stat", disk);
+	bool ok;
+
+	ok = s && sscanf(s, "%llu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
+			 &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]) == 9;
+	free(s);
+	if (!ok)
+		return false;
+	c->read_ios = v[0];
+	c->read_bytes = v[2] * 512;
+	c->write_ios = v[4];
+	c->write_bytes = v[6] * 512;
+	c->inflight = v[8];
+	c->failovers = c->reconnects_ok = c->reconnects_failed = M_UNKNOWN;
+	return true;
+}
+
+char *sys_disk_word(const char *root, const char *disk, const char *attr)
+{
+	return strchr(disk, '/') ? NULL : read_at(root, "/sys/block/%s/%s", disk, attr);
+}
+
+uint64_t sys_disk_number(const char *root, const char *disk, const char *attr)
+{
+	char *s = sys_disk_word(root, disk, attr), *end;
+	uint64_t v = M_UNKNOWN;
+
+	if (s && *s >= '0' && *s <= '9') {
+		v = strtoull(s, &end, 10);
+		if (*end)
+			v = M_UNKNOWN;
+	}
+	free(s);
+	return v;
+}
+
+bool sys_has_rdma(const char *root)
+{
+	char *dir = xasprintf("%s/sys/class/infiniband", root);
+	struct strlist l = { 0 };
+	bool any;
+
+	list_dir(dir, &l);
+	any = l.n > 0;
+	strlist_free(&l);
+	free(dir);
+	return any;
+}
+
+bool sys_module(const char *root, const char *module, char **version)
+{
+	char *dir = xasprintf("%s/sys/module/%s", root, module);
+	struct stat st;
+	bool there = !stat(dir, &st);
+
+	free(dir);
+	*version = there ? read_at(root, "/sys/module/%s/version", module) : NULL;
+	return there;
+}
+
+static char *node_path(const char *root, const struct device *d)
+{
+	return xasprintf("%s/dev/%s", root, d->name);
+}
+
+bool sys_node_exists(const char *root, const struct device *d)
+{
+	char *node = node_path(root, d);
+	struct stat st;
+	bool there = !stat(node, &st);
+
+	free(node);
+	return there;
+}
+
+/*
+ * udev has seen the disk when its record is in the database. It leaves none if no
+ * rule had anything to store; then an empty queue must do.
+ */
+static bool udev_settled(const char *root, const struct device *d, int64_t waited_ms)
+{
+	char *record;
+	bool done;
+
+	/* below a moved root there is no udev */
+	if (*root || access("/run/udev/control", F_OK))
+		return true;
+	record = xasprintf("/run/udev/data/b%" PRIu64 ":%" PRIu64, d->major, d->minor);
+	done = !access(record, F_OK);
+	free(record);
+	if (done)
+		return true;
+	return waited_ms >= 500 && access("/run/udev/queue", F_OK);
+}
+
+bool sys_node_ready(const char *root, const struct device *d, int64_t waited_ms)
+{
+	char *node;
+	struct stat st;
+	int fd;
+
+	if (!sys_disk_number(root, d->name, "size") || !udev_settled(root, d, waited_ms))
+		return false;
+	node = node_path(root, d);
+	fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	free(node);
+	if (fd < 0)
+		return false;
+	/* a moved root holds plain files; elsewhere it must be this very disk */
+	if (!*root && (fstat(fd, &st) || !S_ISBLK(st.st_mode) ||
+		       (d->major != M_UNKNOWN &&
+			st.st_rdev != makedev((unsigned int)d->major, (unsigned int)d->minor)))) {
+		close(fd);
+		return false;
+	}
+	close(fd);
+	return true;
+}

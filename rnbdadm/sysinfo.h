@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What /sys, /proc and /dev tell beyond the family: users of a disk, links to it,
+ * GIDs of a path, modules. All below a root that tests may move.
+ */
+#ifndef RNBDADM_SYSINFO_H
+#define RNBDADM_SYSINFO_H
+
+#include "model.h"
+
+/* netdev, link_layer and gid_index of the paths. */
+void sys_paths(const char *root, struct path_list *l);
+
+/*
+ * holders, mountpoints, links and users ("mount /data", "dm-3 (vg0-lv1)", "swap")
+ * of the devices.
+ */
+void sys_devices(const char *root, struct device_list *l);
+
+/* Counters of the block layer for a disk; false if there are none. */
+bool sys_disk_counters(const char *root, const char *disk, struct counters *c);
+
+/* A number or word below /sys/block/DISK; M_UNKNOWN or NULL if absent. */
+uint64_t sys_disk_number(const char *root, const char *disk, const char *attr);
+char *sys_disk_word(const char *root, const char *disk, const char *attr);
+
+/* At least one RDMA device? */
+bool sys_has_rdma(const char *root);
+/* Is the module there, loaded or built in? @version is to be freed, may be NULL. */
+bool sys_module(const char *root, const char *module, char **version);
+
+/*
+ * Can the node of @d be opened now, with its size known and udev done with it?
+ * @waited_ms since the kernel made it.
+ */
+bool sys_node_ready(const char *root, const struct device *d, int64_t waited_ms);
+bool sys_node_exists(const char *root, const struct device *d);
+
+#endif

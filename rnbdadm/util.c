@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util.h"
+
+static void out_of_memory(void)
+{
+	static const char msg[] = "rnbdadm: out of memory\n";
+	ssize_t rc = write(STDERR_FILENO, msg, sizeof(msg) - 1);
+
+	(void)rc;
+	_exit(1);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size ? size : 1);
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	char *p = strndup(s, n);
+
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0)
+		out_of_memory();
+	return s;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+static void strlist_take(struct strlist *l, char *s)
+{
+	l->v = xrealloc(l->v, (l->n + 1) * sizeof(*l->v));
+	l->v[l->n++] = s;
+}
+
+void strlist_add(struct strlist *l, const char *s)
+{
+	strlist_take(l, xstrdup(s));
+}
+
+void strlist_addf(struct strlist *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strlist_take(l, xvasprintf(fmt, ap));
+	va_end(ap);
+}
+
+bool strlist_has(const struct strlist *l, const char *s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i], s))
+			return true;
+	return false;
+}
+
+static int strlist_cmp(const void *a, const void *b)
+{
+	return natural_cmp(*(char *const *)a, *(char *const *)b);
+}
+
+void strlist_sort(struct strlist *l)
+{
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof(*l->v), strlist_cmp);
+}
+
+char *strlist_join(const struct strlist *l, const char *sep)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "");
+	for (size_t i = 0; i < l->n; i++) {
+		if (i)
+			strbuf_puts(&b, sep);
+		strbuf_puts(&b, l->v[i]);
+	}
+	return b.s;
+}
+
+void strlist_free(struct strlist *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i]);
+	free(l->v);
+	l->v = NULL;
+	l->n = 0;
+}
+
+void strbuf_add(struct strbuf *b, const char *s, size_t n)
+{
+	if (b->len + n + 1 > b->cap) {
+		b->cap = (b->len + n + 1) * 2;
+		b->s = xrealloc(b->s, b->cap);
+	}
+	if (n)
+		memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+void strbuf_puts(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s, strlen(s));
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	strbuf_puts(b, s);
+	free(s);
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+int natural_cmp(const char *a, const char *b)
+{
+	const char *a0 = a, *b0 = b;
+
+	while (*a && *b) {
+		if (is_digit(*a) && is_digit(*b)) {
+			size_t na, nb;
+			int rc;
+
+			while (*a == '0' && is_digit(a[1]))
+				a++;
+			while (*b == '0' && is_digit(b[1]))
+				b++;
+			for (na = 0; is_digit(a[na]); na++)
+				;
+			for (nb = 0; is_digit(b[nb]); nb++)
+				;
+			if (na != nb)
+				return na < nb ? -1 : 1;
+			rc = memcmp(a, b, na);
+			if (rc)
+				return rc < 0 ? -1 : 1;
+			a += na;
+			b += nb;
+			continue;
+		}
+		if (*a != *b)
+			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+		a++;
+		b++;
+	}
+	if (*a || *b)
+		return *a ? 1 : -1;
+	/* equal but for leading zeros */
+	return strcmp(a0, b0);
+}
+
+#define EDIT_MAX	64
+
+unsigned int edit_distance(const char *a, const char *b)
+{
+	unsigned int row[3][EDIT_MAX + 1], *two = row[0], *one = row[1], *cur = row[2];
+	size_t na = strlen(a), nb = strlen(b), i, j;
+
+	if (na > EDIT_MAX || nb > EDIT_MAX)
+		return EDIT_MAX;
+	for (j = 0; j <= nb; j++) {
+		one[j] = j;
+		two[j] = 0;
+	}
+	for (i = 1; i <= na; i++) {
+		unsigned int *t = two;
+
+		cur[0] = i;
+		for (j = 1; j <= nb; j++) {
+			unsigned int cost = a[i - 1] != b[j - 1];
+			unsigned int best = one[j - 1] + cost;
+
+			if (one[j] + 1 < best)
+				best = one[j] + 1;
+			if (cur[j - 1] + 1 < best)
+				best = cur[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && two[j - 2] + 1 < best)
+				best = two[j - 2] + 1;
+			cur[j] = best;
+		}
+		two = one;
+		one = cur;
+		cur = t;
+	}
+	return one[nb];
+}
+
+char *suggest(const char *word, const struct strlist *candidates)
+{
+	struct strlist best = { 0 };
+	char *list, *text = NULL;
+	size_t len = strlen(word);
+
+	/* the nearest first; a prefix counts like one edit */
+	for (unsigned int d = 0; d <= 2; d++) {
+		for (size_t i = 0; i < candidates->n && best.n < 3; i++) {
+			const char *c = candidates->v[i];
+			unsigned int dist = edit_distance(word, c);
+
+			if (len && !strncmp(word, c, len) && dist > 1)
+				dist = 1;
+			/* everything is near to a word of one or two bytes */
+			if (dist >= strlen(c) && dist > 0)
+				continue;
+			if (dist == d && !strlist_has(&best, c))
+				strlist_add(&best, c);
+		}
+	}
+	if (best.n) {
+		list = strlist_join(&best, ", ");
+		text = xasprintf("did you mean %s?", list);
+		free(list);
+	}
+	strlist_free(&best);
+	return text;
+}
+
+char *shell_quote(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789@%_+=:,./-";
+	struct strbuf b = { 0 };
+
+	if (*s && strspn(s, plain) == strlen(s))
+		return xstrdup(s);
+	strbuf_puts(&b, "'");
+	for (; *s; s++) {
+		if (*s == '\'')
+			strbuf_puts(&b, "'\\''");
+		else
+			strbuf_add(&b, s, 1);
+	}
+	strbuf_puts(&b, "'");
+	return b.s;
+}
+
+char *read_line_file(const char *path)
+{
+	char buf[512];
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n < 0)
+		return NULL;
+	while (n > 0 && isspace((unsigned char)buf[n - 1]))
+		n--;
+	buf[n] = '\0';
+	return xstrdup(buf);
+}

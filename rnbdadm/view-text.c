@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Texts of columns and lines that are made of several fields. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+#include "objects.h"
+
+static const char *str(const json_t *obj, const char *key)
+{
+	return json_string_value(json_object_get(obj, key));
+}
+
+static char *shown(const json_t *obj, const char *key)
+{
+	const char *s = str(obj, key);
+
+	return s && *s ? printable(s) : xstrdup("-");
+}
+
+char *col_paths(const json_t *obj, const struct out_opts *o)
+{
+	(void)o;
+	return xasprintf("%lld/%lld",
+			 (long long)json_integer_value(json_object_get(obj, "paths_connected")),
+			 (long long)json_integer_value(json_object_get(obj, "paths_configured")));
+}
+
+char *col_hca(const json_t *obj, const struct out_opts *o)
+{
+	const json_t *port = json_object_get(obj, "hca_port");
+	char *hca = shown(obj, "hca"), *s;
+
+	(void)o;
+	if (!strcmp(hca, "-") || !json_is_integer(port))
+		return hca;
+	s = xasprintf("%s:%lld", hca, (long long)json_integer_value(port));
+	free(hca);
+	return s;
+}
+
+static void add_all(struct strbuf *b, const json_t *list)
+{
+	const json_t *e;
+	size_t i;
+
+	json_array_foreach(list, i, e) {
+		char *s = printable(json_string_value(e));
+
+		strbuf_printf(b, "%s%s", b->len ? "," : "", s);
+		free(s);
+	}
+}
+
+char *col_users(const json_t *obj, const struct out_opts *o)
+{
+	struct strbuf b = { 0 };
+
+	(void)o;
+	add_all(&b, json_object_get(obj, "mountpoints"));
+	add_all(&b, json_object_get(obj, "holders"));
+	return b.s ? b.s : xstrdup("-");
+}
+
+/* 10.0.0.1@10.0.0.2: the prefix says nothing here */
+char *col_short_path(const json_t *obj, const struct out_opts *o)
+{
+	char *s = shown(obj, "name"), *p;
+
+	(void)o;
+	if (!strncmp(s, "ip:", 3))
+		memmove(s, s + 3, strlen(s + 3) + 1);
+	p = strstr(s, "@ip:");
+	if (p)
+		memmove(p + 1, p + 4, strlen(p + 4) + 1);
+	return s;
+}
+
+char *col_reconnects(const json_t *obj, const struct out_opts *o)
+{
+	const json_t *c = json_object_get(obj, "counters");
+	const json_t *ok = json_object_get(c, "reconnects_ok");
+	const json_t *failed = json_object_get(c, "reconnects_failed");
+	char a[24] = "-", b[24] = "-";
+
+	(void)o;
+	if (!json_is_integer(ok) && !json_is_integer(failed))
+		return xstrdup("-");
+	if (json_is_integer(ok))
+		snprintf(a, sizeof(a), "%lld", (long long)json_integer_value(ok));
+	if (json_is_integer(failed))
+		snprintf(b, sizeof(b), "%lld", (long long)json_integer_value(failed));
+	return xasprintf("%s/%s", a, b);
+}
+
+char *col_latency_us(const json_t *obj, const struct out_opts *o)
+{
+	const json_t *v = json_object_get(obj, "heartbeat_latency_ns");
+
+	(void)o;
+	if (!json_is_integer(v))
+		return xstrdup("-");
+	return xasprintf("%lld", (long long)(json_integer_value(v) / 1000));
+}
+
+/* On a terminal thousands are apart; in a pipe a number is one word. */
+static char *grouped(long long n, const struct out_opts *o)
+{
+	char digits[24];
+	struct strbuf b = { 0 };
+	size_t len;
+
+	snprintf(digits, sizeof(digits), "%lld", n);
+	if (!o->tty)
+		return xstrdup(digits);
+	len = strlen(digits);
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0 && digits[i - 1] != '-')
+			strbuf_puts(&b, " ");
+		strbuf_add(&b, digits + i, 1);
+	}
+	return b.s;
+}
+
+static char *counter(const json_t *obj, const char *group, const char *key,
+		     const struct out_opts *o)
+{
+	const json_t *v = json_object_get(json_object_get(obj, group), key);
+
+	if (json_is_integer(v))
+		return grouped(json_integer_value(v), o);
+	if (json_is_real(v))
+		return grouped((long long)(json_real_value(v) + 0.5), o);
+	return xstrdup("-");
+}
+
+static char *mib(const json_t *obj, const char *key)
+{
+	const json_t *v = json_object_get(json_object_get(obj, "rates"), key);
+
+	return json_is_number(v) ? xasprintf("%.1f", json_number_value(v) / 1048576) :
+				   xstrdup("-");
+}
+
+char *col_read_ios(const json_t *obj, const struct out_opts *o)
+{
+	return counter(obj, "counters", "read_ios", o);
+}
+
+char *col_write_ios(const json_t *obj, const struct out_opts *o)
+{
+	return counter(obj, "counters", "write_ios", o);
+}
+
+char *col_iops_read(const json_t *obj, const struct out_opts *o)
+{
+	return counter(obj, "rates", "read_ios_per_second", o);
+}
+
+char *col_iops_write(const json_t *obj, const struct out_opts *o)
+{
+	return counter(obj, "rates", "write_ios_per_second", o);
+}
+
+char *col_mib_read(const json_t *obj, const struct out_opts *o)
+{
+	(void)o;
+	return mib(obj, "read_bytes_per_second");
+}
+
+char *col_mib_write(const json_t *obj, const struct out_opts *o)
+{
+	(void)o;
+	return mib(obj, "write_bytes_per_second");
+}
+
+static const char *branch(const struct out_opts *o, bool last)
+{
+	if (!o->utf8)
+		return "+-";
+	return last ? "\xe2\x94\x94\xe2\x94\x80" : "\xe2\x94\x9c\xe2\x94\x80";
+}
+
+void session_children(const json_t *obj, const struct out_opts *o, struct strlist *lines)
+{
+	const json_t *paths = json_object_get(obj, "paths"), *p;
+	unsigned int wname = 0, whca = 0;
+	size_t i, n = json_array_size(paths);
+
+	json_array_foreach(paths, i, p) {
+		char *name = shown(p, "name"), *hca = col_hca(p, o);
+
+		if (text_width(name) > wname)
+			wname = text_width(name);
+		if (text_width(hca) > whca)
+			whca = text_width(hca);
+		free(name);
+		free(hca);
+	}
+	json_array_foreach(paths, i, p) {
+		char *name = shown(p, "name"), *hca = col_hca(p, o), *state = shown(p, "state");
+		const char *color = "", *off = "";
+
+		if (o->color) {
+			off = "\033[0m";
+			color = !strcmp(state, "connected") ? "\033[32m" :
+				!strcmp(state, "connecting") || !strcmp(state, "reconnecting") ?
+				"\033[33m" : "\033[31m";
+		}
+		strlist_addf(lines, "%s %s%*s  %s%*s  %s%s%s", branch(o, i + 1 == n), name,
+			     (int)(wname - text_width(name)), "", hca,
+			     (int)(whca - text_width(hca)), "", color, state, off);
+		free(name);
+		free(hca);
+		free(state);
+	}
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fields and columns of each kind of object. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctx.h"
+#include "objects.h"
+
+#define COUNTER_FIELDS(opt)								\
+	{ "read_ios", "counters", F_COUNT, opt, "reads" },				\
+	{ "read_bytes", "counters", F_BYTES, opt, "bytes read" },			\
+	{ "write_ios", "counters", F_COUNT, opt, "writes" },				\
+	{ "write_bytes", "counters", F_BYTES, opt, "bytes written" },			\
+	{ "inflight", "counters", F_COUNT, opt, "requests in flight" },			\
+	{ "failovers", "counters", F_COUNT, opt, "requests moved to another path" },	\
+	{ "reconnects_ok", "counters", F_COUNT, opt, "reconnections that succeeded" },	\
+	{ "reconnects_failed", "counters", F_COUNT, opt, "reconnections that failed" }
+
+static const struct field session_fields[] = {
+	{ "name", NULL, F_STR, false, "name given by the client" },
+	{ "role", NULL, F_STR, false, "client or server" },
+	{ "state", NULL, F_STR, false, "connected, degraded, reconnecting, disconnected" },
+	{ "peer_hostname", NULL, F_STR, false, "host name of the other end" },
+	{ "mp_policy", NULL, F_STR, false, "rule that picks the path of a request" },
+	{ "max_reconnect_attempts", NULL, F_COUNT, false, "-1 is no limit" },
+	{ "queue_depth", NULL, F_COUNT, false, "requests in flight at most" },
+	{ "max_io_bytes", NULL, F_BYTES, false, "bytes of one request at most" },
+	{ "paths_connected", NULL, F_COUNT, false, "paths that carry I/O" },
+	{ "paths_configured", NULL, F_COUNT, false, "paths in all" },
+	{ "devices_mapped", NULL, F_COUNT, false, "devices mapped" },
+	{ "owner", NULL, F_STR, false, "who made it" },
+	{ "paths", NULL, F_LIST, false, "its paths" },
+	{ "devices", NULL, F_LIST, false, "its devices" },
+	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
+	COUNTER_FIELDS(true),
+	{ 0 }
+};
+
+static const struct column session_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "PATHS", .field = "paths", .text = col_paths },
+	{ .title = "POLICY", .field = "mp_policy", .drop = 2 },
+	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
+	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
+	{ 0 }
+};
+
+const struct view session_view = {
+	.name = "session", .key = "sessions", .fields = session_fields,
+	.columns = session_columns, .children = session_children, .brief = "name",
+};
+
+static const struct field path_fields[] = {
+	{ "session", NULL, F_STR, false, "session it belongs to" },
+	{ "name", NULL, F_STR, false, "SRC@DST" },
+	{ "client_addr", NULL, F_STR, false, "address of the client" },
+	{ "server_addr", NULL, F_STR, false, "address of the server" },
+	{ "family", NULL, F_STR, false, "ipv4, ipv6 or ib" },
+	{ "hca", NULL, F_STR, false, "RDMA device" },
+	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
+	{ "netdev", NULL, F_STR, false, "network interface of the GID" },
+	{ "link_layer", NULL, F_STR, false, "infiniband or ethernet" },
+	{ "gid_index", NULL, F_COUNT, false, "index of the GID" },
+	{ "state", NULL, F_STR, false,
+	  "connected, connecting, reconnecting, disconnected, closing" },
+	{ "connections", NULL, F_COUNT, false, "queue pairs" },
+	{ "reconnect_attempts", NULL, F_COUNT, false, "attempts since it was lost" },
+	{ "last_error", NULL, F_STR, false, "what took it down last" },
+	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
+	{ "since", NULL, F_TIME, false, "when it entered this state" },
+	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
+	COUNTER_FIELDS(true),
+	{ 0 }
+};
+
+static const struct column path_columns[] = {
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "CLIENT", .field = "client_addr" },
+	{ .title = "SERVER", .field = "server_addr" },
+	{ .title = "HCA", .field = "hca", .text = col_hca, .drop = 1 },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "LATENCY", .field = "heartbeat_latency_ns", .right = true, .drop = 2 },
+	{ .title = "READ", .field = "read_bytes", .right = true, .drop = 3 },
+	{ .title = "WRITE", .field = "write_bytes", .right = true, .drop = 3 },
+	{ 0 }
+};
+
+const struct view path_view = {
+	.name = "path", .key = "paths", .fields = path_fields, .columns = path_columns,
+	.brief = "name",
+};
+
+static const struct field device_fields[] = {
+	{ "name", NULL, F_STR, false, "name of the disk" },
+	{ "node", NULL, F_STR, false, "its node" },
+	{ "devnum", NULL, F_STR, false, "major:minor" },
+	{ "session", NULL, F_STR, false, "session that carries it" },
+	{ "device_path", NULL, F_STR, false, "name on the server" },
+	{ "state", NULL, F_STR, false, "mapped, disconnected, init, unmapped" },
+	{ "kernel_state", NULL, F_STR, false, "the same as sysfs spells it" },
+	{ "access", NULL, F_STR, false, "rw, ro or migration" },
+	{ "size_bytes", NULL, F_BYTES, false, "capacity" },
+	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
+	{ "physical_block_bytes", NULL, F_COUNT, false, "physical block" },
+	{ "read_only", NULL, F_BOOL, false, "refuses writes" },
+	{ "write_cache", NULL, F_BOOL, false, "volatile write cache on the server" },
+	{ "fua", NULL, F_BOOL, false, "takes FUA writes" },
+	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
+	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
+	{ "open_count", NULL, F_COUNT, false, "openers" },
+	{ "holders", NULL, F_LIST, false, "disks built on it" },
+	{ "mountpoints", NULL, F_LIST, false, "where it is mounted" },
+	{ "links", NULL, F_LIST, false, "links below /dev/rnbd" },
+	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
+	{ "max_io_bytes", "queue", F_BYTES, true, "bytes of one request" },
+	{ "max_segments", "queue", F_COUNT, true, "segments of one request" },
+	{ "requests", "queue", F_COUNT, true, "requests queued at most" },
+	{ "read_ahead_bytes", "queue", F_BYTES, true, "read-ahead" },
+	{ "scheduler", "queue", F_STR, true, "I/O scheduler" },
+	COUNTER_FIELDS(true),
+	{ 0 }
+};
+
+static const struct column device_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "SESSION", .field = "session", .drop = 2 },
+	{ .title = "DEVICE", .field = "device_path" },
+	{ .title = "ACCESS", .field = "access", .drop = 3 },
+	{ .title = "SIZE", .field = "size_bytes", .right = true },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "USED BY", .field = "holders", .text = col_users, .drop = 1 },
+	{ 0 }
+};
+
+const struct view device_view = {
+	.name = "device", .key = "devices", .fields = device_fields, .columns = device_columns,
+	.brief = "name",
+};
+
+static const struct field unmap_fields[] = {
+	{ "name", NULL, F_STR, false, "name of the disk" },
+	{ "device_path", NULL, F_STR, false, "name on the server" },
+	{ "session", NULL, F_STR, false, "session that carried it" },
+	{ "result", NULL, F_STR, false, "unmapped, would-unmap, absent, refused, failed" },
+	{ 0 }
+};
+
+static const struct column unmap_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view unmap_view = {
+	.name = "unmap", .key = "devices", .fields = unmap_fields, .columns = unmap_columns,
+	.brief = "name",
+};
+
+static const struct field stats_fields[] = {
+	{ "object", NULL, F_STR, false, "path, or total" },
+	{ "session", NULL, F_STR, false, "session" },
+	{ "name", NULL, F_STR, false, "path, SRC@DST" },
+	{ "hca", NULL, F_STR, false, "RDMA device" },
+	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
+	COUNTER_FIELDS(false),
+	{ "read_ios_per_second", "rates", F_REAL, true, "reads per second" },
+	{ "read_bytes_per_second", "rates", F_REAL, true, "bytes read per second" },
+	{ "write_ios_per_second", "rates", F_REAL, true, "writes per second" },
+	{ "write_bytes_per_second", "rates", F_REAL, true, "bytes written per second" },
+	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
+	{ "per_cpu", NULL, F_LIST, true, "the same for each CPU" },
+	{ 0 }
+};
+
+#define STATS_HEAD								\
+	{ .title = "SESSION", .field = "session", .drop = 1 },			\
+	{ .title = "PATH", .field = "name", .text = col_short_path }
+
+#define STATS_TAIL								\
+	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 },	\
+	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 },\
+	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
+	  .drop = 3, .text = col_reconnects },					\
+	{ .title = "LAT us", .field = "heartbeat_latency_ns", .right = true,	\
+	  .drop = 2, .text = col_latency_us }
+
+static const char group_read[] = "READ", group_write[] = "WRITE";
+
+static const struct column stats_columns[] = {
+	STATS_HEAD,
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true,
+	  .text = col_read_ios },
+	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true,
+	  .text = col_write_ios },
+	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
+	STATS_TAIL,
+	{ 0 }
+};
+
+static const struct column stats_rate_columns[] = {
+	STATS_HEAD,
+	{ .title = "IOPS", .field = "read_ios_per_second", .group = group_read, .right = true,
+	  .text = col_iops_read },
+	{ .title = "MiB/s", .field = "read_bytes_per_second", .group = group_read, .right = true,
+	  .text = col_mib_read },
+	{ .title = "IOPS", .field = "write_ios_per_second", .group = group_write, .right = true,
+	  .text = col_iops_write },
+	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, .right = true,
+	  .text = col_mib_write },
+	STATS_TAIL,
+	{ 0 }
+};
+
+/* Rates where the sample has them. */
+static const struct column *stats_pick(const json_t *list)
+{
+	return json_object_get(json_array_get(list, 0), "rates") ? stats_rate_columns :
+								   stats_columns;
+}
+
+const struct view stats_view = {
+	.name = "stats", .key = "stats", .fields = stats_fields, .columns = stats_columns,
+	.pick = stats_pick, .brief = "name",
+};
+
+static const struct field stats_cpu_fields[] = {
+	{ "session", NULL, F_STR, false, "session" },
+	{ "name", NULL, F_STR, false, "path, SRC@DST" },
+	{ "cpu", NULL, F_COUNT, false, "number of the CPU" },
+	{ "read_ios", NULL, F_COUNT, false, "reads" },
+	{ "read_bytes", NULL, F_BYTES, false, "bytes read" },
+	{ "write_ios", NULL, F_COUNT, false, "writes" },
+	{ "write_bytes", NULL, F_BYTES, false, "bytes written" },
+	{ "migrations_from", NULL, F_COUNT, false, "completions that went to another CPU" },
+	{ "migrations_to", NULL, F_COUNT, false, "completions that came from another CPU" },
+	{ 0 }
+};
+
+static const struct column stats_cpu_columns[] = {
+	STATS_HEAD,
+	{ .title = "CPU", .field = "cpu", .right = true },
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true },
+	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
+	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
+	{ .title = "FROM", .field = "migrations_from", .group = "MIGRATIONS", .right = true,
+	  .drop = 2 },
+	{ .title = "TO", .field = "migrations_to", .right = true, .drop = 2 },
+	{ 0 }
+};
+
+const struct view stats_cpu_view = {
+	.name = "stats-cpu", .key = "stats", .fields = stats_cpu_fields,
+	.columns = stats_cpu_columns, .brief = "name",
+};
+
+static const struct field reset_fields[] = {
+	{ "session", NULL, F_STR, false, "session" },
+	{ "name", NULL, F_STR, false, "path, SRC@DST" },
+	{ "result", NULL, F_STR, false, "reset or would-reset" },
+	{ 0 }
+};
+
+static const struct column reset_columns[] = {
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "PATH", .field = "name" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view reset_view = {
+	.name = "stats-reset", .key = "paths", .fields = reset_fields,
+	.columns = reset_columns, .brief = "name",
+};
