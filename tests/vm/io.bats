@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What an application sees of a mapped disk: its data, on the backing device as well; flushes and FUA writes; access modes;
+# coming and going of disks. In one guest, over sysfs alone.
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+CTL=/sys/class/rnbd-client/ctl
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 1
+	ram_disk 16 2
+	load_server
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/guest.bash"; }
+
+teardown() { unmap_all; }
+
+# map PATH [OPTION..]: prints the name of the disk
+map() {
+	local path=$1 session=s1 opt
+	shift
+	for opt in "$@"; do
+		[[ $opt != sessname=* ]] || session=${opt#*=}
+	done
+	echo "sessname=$session path=ip:10.0.0.1 device_path=$path $*" >$CTL/map_device || return
+	basename "$(readlink "$CTL/devices/${path//\//!}@$session")"
+}
+
+# map_fails TEXT-OF-ERRNO OPTION..
+map_fails() {
+	local why=$1
+	shift
+	run -1 env LC_ALL=C bash -c 'echo "$1" >"$2"' - "$*" $CTL/map_device
+	[[ $output == *"$why"* ]] || fail "$output"
+}
+
+unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }
+
+unmap_all() {
+	local disk
+	for disk in /sys/block/rnbd*; do
+		[[ ! -e $disk ]] || unmap "${disk##*/}" force
+	done
+}
+
+mode() {
+	unload rnbd-server rtrs-server
+	load_server "$@"
+}
+
+# The page cache of a device that the server has open may be old: look under it
+sum() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
+
+same_contents() {
+	local here there
+	here=$(sum "$1") && there=$(sum "$2") && [[ $here == "$there" ]] || fail "$1 is $here, $2 is $there"
+}
+
+verify() {
+	local disk=$1
+	shift
+	fio --filename="/dev/$disk" --rw=randwrite --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 \
+		--ioengine=libaio --randseed="$RANDOM" --minimal "$@" >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
+}
+
+data_is_right() {
+	local disk
+	mode "$@"
+	disk=$(map /dev/ram0)
+	dd if=/dev/urandom of="/dev/$disk" bs=4M count=4 oflag=direct iflag=fullblock status=none
+	same_contents "/dev/$disk" /dev/ram0
+	verify "$disk" --name=shallow --iodepth=1 --size=1m --name=deep --iodepth=32 --offset=4m --size=8m
+	same_contents "/dev/$disk" /dev/ram0
+	unmap "$disk"
+}
+
+@test "all block sizes at depths 1 and 32, always_invalidate=Y" { data_is_right always_invalidate=Y; }
+
+@test "all block sizes at depths 1 and 32, always_invalidate=N" { data_is_right always_invalidate=N; }
+
+@test "buffers that start and end inside of a page" {
+	local disk
+	disk=$(map /dev/ram0)
+	python3 - "/dev/$disk" <<-'END'
+		import mmap, os, sys
+		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+		out, back = mmap.mmap(-1, 1 << 20), mmap.mmap(-1, 1 << 20)
+		out.write(os.urandom(1 << 20))
+		pos = 0
+		for start in range(0, 4096, 512):
+		    for size in (512, 3584, 4096, 4608, 126976, 130560):
+		        a = memoryview(out)[start:start + size]
+		        b = memoryview(back)[4096 - start:4096 - start + size]
+		        assert os.pwrite(fd, a, pos) == size
+		        assert os.preadv(fd, [b], pos) == size
+		        assert a == b, (start, size)
+		        # Several of them in one request: a gap between two buffers
+		        parts = [memoryview(back)[4096 * i + start:4096 * i + start + 512] for i in range(8)]
+		        assert os.preadv(fd, parts, pos & ~4095) == 4096
+		        pos += size
+		os.close(fd)
+	END
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "through the page cache: what fsync has written is there" {
+	local disk
+	disk=$(map /dev/ram0)
+	dd if=/dev/urandom of="/dev/$disk" bs=37k count=200 conv=fsync status=none
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "flushes and FUA writes reach a device with a write cache" {
+	local dir=/sys/kernel/config/nullb/cached trace=/sys/kernel/tracing disk
+	modprobe null_blk nr_devices=0
+	mkdir $dir
+	echo 16 >$dir/size
+	echo 1 >$dir/memory_backed
+	echo 4 >$dir/cache_size
+	echo 1 >$dir/power
+	await 5 test -b /dev/cached
+	disk=$(map /dev/cached)
+	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write back" ]
+	[ "$(<"/sys/block/$disk/queue/fua")" = 1 ]
+
+	echo >$trace/trace
+	echo "dev == $(($(stat -c '0x%t << 20 | 0x%T' /dev/cached)))" >$trace/events/block/block_rq_issue/filter
+	echo 1 >$trace/events/block/block_rq_issue/enable
+	python3 - "/dev/$disk" <<-'END'
+		import mmap, os, sys
+		buf = mmap.mmap(-1, 4096)
+		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+		for i in range(5):
+		    os.fsync(fd)
+		for i in range(7):
+		    os.pwritev(fd, [buf], 4096 * i, os.RWF_DSYNC)
+		for i in range(3):
+		    os.pwritev(fd, [buf], 4096 * i)
+		os.close(fd)
+	END
+	echo 0 >$trace/events/block/block_rq_issue/enable
+	cat $trace/trace
+	[ "$(grep -c ' FF\?S\? 0 ' $trace/trace)" -ge 5 ]
+	[ "$(grep -c ' WFS ' $trace/trace)" -eq 7 ]
+	[ "$(grep -c ' WS ' $trace/trace)" -eq 3 ]
+	unmap "$disk"
+	echo 0 >$dir/power
+	rmdir $dir
+}
+
+@test "a device without a write cache is not flushed" {
+	local disk
+	disk=$(map /dev/ram0)
+	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write through" ]
+}
+
+@test "limits of the disk" {
+	local disk q
+	disk=$(map /dev/ram0)
+	q=/sys/block/$disk/queue
+	[ "$(<$q/max_hw_sectors_kb)" = 124 ]
+	[ "$(<$q/optimal_io_size)" = 126976 ]
+	[ "$(<$q/virt_boundary_mask)" = 4095 ]
+	[ "$(<$q/rotational)" = 0 ]
+	[ "$(<$q/logical_block_size)" = "$(</sys/block/ram0/queue/logical_block_size)" ]
+	[ "$(<$q/physical_block_size)" = "$(</sys/block/ram0/queue/physical_block_size)" ]
+	[ "$(blockdev --getsize64 "/dev/$disk")" = "$(blockdev --getsize64 /dev/ram0)" ]
+	[ "$(<"/sys/block/$disk/dev")" = "$(awk '$2 == "rnbd" { print $1 }' /proc/devices):0" ]
+}
+
+@test "files of the mapping" {
+	local disk dir
+	disk=$(map /dev/ram1 access_mode=migration)
+	dir=/sys/block/$disk/rnbd
+	[ "$(<"$dir/mapping_path")" = /dev/ram1 ]
+	[ "$(<"$dir/state")" = open ]
+	[ "$(<"$dir/session")" = s1 ]
+	[ "$(<"$dir/access_mode")" = migration ]
+	[ "$(<"$dir/nr_poll_queues")" = 0 ]
+	[ -L "$CTL/devices/!dev!ram1@s1" ]
+	unmap "$disk"
+	[ ! -L "$CTL/devices/!dev!ram1@s1" ]
+	[ ! -e "/sys/block/$disk" ]
+}
+
+@test "requests of two disks share the slots of a session, be they few" {
+	local a b pid
+	mode sess_queue_depth=8
+	a=$(map /dev/ram0)
+	b=$(map /dev/ram1)
+	verify "$a" --name=a --iodepth=32 --size=3m & pid=$!
+	fio --filename="/dev/$b" --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=libaio --minimal \
+		--name=b --iodepth=32 --size=2m >/dev/null
+	wait $pid
+	same_contents "/dev/$a" /dev/ram0
+	same_contents "/dev/$b" /dev/ram1
+	unmap_all
+	mode
+}
+
+@test "polled queues" {
+	local disk
+	disk=$(map /dev/ram0 nr_poll_queues=1)
+	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" = 1 ]
+	fio --filename="/dev/$disk" --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=pvsync2 --hipri=1 \
+		--name=polled --size=1m --minimal >/dev/null
+	same_contents "/dev/$disk" /dev/ram0
+	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1
+}
+
+@test "read-only: neither opened for writing nor written" {
+	local disk
+	disk=$(map /dev/ram0 access_mode=ro)
+	[ "$(<"/sys/block/$disk/ro")" = 1 ]
+	dd if="/dev/$disk" of=/dev/null bs=64k count=4 status=none
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=4k count=1
+	[[ $output == *"Operation not permitted"* ]]
+	blockdev --setrw "/dev/$disk" || :
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=4k count=1
+}
+
+@test "one writer; a second only for migration; readers any time" {
+	map /dev/ram0 sessname=a
+	map_fails "Operation not permitted" sessname=b path=ip:10.0.0.1 device_path=/dev/ram0
+	[ ! -e /sys/class/rtrs-client/b ]
+	map /dev/ram0 sessname=b access_mode=ro
+	map /dev/ram0 sessname=c access_mode=migration
+	map_fails "Operation not permitted" sessname=d path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=migration
+	map /dev/ram0 sessname=d access_mode=ro
+	unmap_all
+	map /dev/ram0 sessname=b
+}
+
+@test "mistakes have their errno" {
+	local disk
+	map_fails "No such device or address" sessname=s1 device_path=/dev/ram0
+	map_fails "No such file or directory" sessname=s1 path=ip:10.0.0.1 device_path=/dev/nosuch
+	map_fails "Block device required" sessname=s1 path=ip:10.0.0.1 device_path=/dev/null
+	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram0 color=red
+	map_fails "Invalid argument" sessname=a.b path=ip:10.0.0.1 device_path=/dev/ram0
+	map_fails "Protocol not supported" sessname=s1 path=10.0.0.1 device_path=/dev/ram0
+	disk=$(map /dev/ram0)
+	map_fails "File exists" sessname=s1 device_path=/dev/ram0
+	run -1 unmap "$disk" gently
+	[ -z "$(ls -A /sys/class/rtrs-client | grep -v s1)" ]
+}
+
+@test "in use: not unmapped, but by force" {
+	local disk
+	disk=$(map /dev/ram0)
+	exec 7<>"/dev/$disk"
+	run -1 unmap "$disk"
+	[[ $output == *"Device or resource busy"* ]]
+	head -c 1M /dev/urandom >&7
+	unmap "$disk" force
+	[ ! -e "/sys/block/$disk" ]
+	run -1 dd if=/dev/zero of=/proc/self/fd/7 bs=4k count=1
+	# Its number is taken as long as somebody has it open
+	[ "$(map /dev/ram0)" != "$disk" ]
+	exec 7>&-
+	[ "$(map /dev/ram1)" = "$disk" ]
+}
+
+@test "unmapped by several at once: one does it" {
+	local disk i pids=() ok=0
+	disk=$(map /dev/ram0)
+	for i in 1 2 3 4; do
+		unmap "$disk" 2>/dev/null & pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		! wait "$i" || ok=$((ok + 1))
+	done
+	[ $ok -eq 1 ]
+	[ ! -e "/sys/block/$disk" ]
+}
+
+@test "20 times mapped and unmapped, by turns and at once" {
+	local disk i pids=()
+	for ((i = 0; i < 20; i++)); do
+		disk=$(map /dev/ram0)
+		dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none
+		unmap "$disk"
+	done
+	for ((i = 0; i < 4; i++)); do
+		map "/dev/ram$((i % 2))" "sessname=at-once$((i / 2))" access_mode=ro & pids+=($!)
+	done
+	for i in "${pids[@]}"; do wait "$i"; done
+	[ "$(ls -d /sys/block/rnbd* | wc -l)" -eq 4 ]
+	unmap_all
+	[ ! -e /sys/block/rnbd0 ]
+	await 10 census_even
+}
+
+@test "the modules stay while a disk is mapped or open" {
+	local disk
+	disk=$(map /dev/ram0)
+	run -1 rmmod rnbd-client
+	run -1 rmmod rtrs-client
+	exec 7<"/dev/$disk"
+	unmap "$disk" force
+	run -1 rmmod rnbd-client
+	exec 7<&-
+	rmmod rnbd-client
+	load_client
+}
+
+@test "the session is lost: requests end, the disk is closed, unmap works" {
+	local disk pid
+	disk=$(map /dev/ram0)
+	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=lost --time_based \
+		--runtime=60 --minimal >/dev/null 2>&1 & pid=$!
+	sleep 1
+	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
+	await 20 grep -q closed "/sys/block/$disk/rnbd/state"
+	run ! wait $pid
+	run -1 dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct
+	[[ $output == *"Input/output error"* ]]
+	map_fails "connection abort" sessname=s1 device_path=/dev/ram1
+	unmap "$disk"
+	[ ! -e /sys/class/rtrs-client/s1 ]
+	disk=$(map /dev/ram0)
+	same_contents "/dev/$disk" /dev/ram0
+}
