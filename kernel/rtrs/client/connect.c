@@ -227,7 +227,7 @@ static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ex
 		return err;
 	err = rtrs_client_con_setup(con);
 	if (err)
-		return rtrs_fail(extack, err, "RDMA device %s: no queue pair for connection %u: %pe",
+		return rtrs_fail(extack, err, "RDMA device %s: queue pair of connection %u: %pe",
 				 path->hca_name, cid, ERR_PTR(err));
 	err = resolve_route(con);
 	if (err)
@@ -250,10 +250,10 @@ int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *e
 			return err;
 	}
 	err = rtrs_client_io_init(path);
-	if (err)
+	if (err && err != -EINTR)
 		return rtrs_fail(extack, err, "RDMA device %s: no memory regions for %u slots: %pe",
 				 path->hca_name, path->geo.queue_depth, ERR_PTR(err));
-	err = rtrs_client_info(path);
+	err = err ?: rtrs_client_info(path);
 	if (err)
 		return explain(path, STEP_LOGIN, err, extack);
 	for (cid = 0; cid < path->con_count; cid++) {

@@ -2,6 +2,7 @@
 /* Requests: out to the server, and done. Nothing here sleeps or allocates but init. */
 #include <linux/export.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "client.h"
 
@@ -164,8 +165,8 @@ static int build(struct rtrs_client_req *req, const struct rtrs_client_request *
 
 /*
  * Puts a request on the send queue if there is room for all of it, the later
- * invalidation included. Completions are asked for now and then only; each
- * gives back all entries posted up to it.
+ * invalidation included. Completions are asked for now and again; each gives
+ * back all entries posted up to it.
  */
 static int post(struct rtrs_client_req *req, struct wire *w)
 {
@@ -320,8 +321,11 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
 		struct rtrs_client_req *req = &path->req[i];
-		struct ib_mr *mr = rtrs_client_mr_alloc(path);
+		struct ib_mr *mr;
 
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		mr = rtrs_client_mr_alloc(path);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		req->mr = mr;

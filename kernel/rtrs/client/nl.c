@@ -176,7 +176,7 @@ static struct rtrs_client_session *find_session(const struct nlattr *id, const s
 static int no_object(struct genl_info *info, const struct nlattr *attr, const char *noun)
 {
 	if (!attr)
-		return rtrs_fail(info->extack, -EINVAL, "which %s? Give an id or a name", noun);
+		return rtrs_fail(info->extack, -EINVAL, "the id of the %s is missing", noun);
 	NL_SET_BAD_ATTR(info->extack, attr);
 	return rtrs_fail(info->extack, -ENOENT, "no such %s on this client", noun);
 }
@@ -197,7 +197,7 @@ static int get_session(struct sk_buff *msg, struct genl_info *info)
 }
 
 static int dump_sessions(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
-			u32 *cursor)
+			 u32 *cursor)
 {
 	struct rtrs_client_session *session;
 	unsigned long id;
@@ -279,7 +279,7 @@ static int dump_paths(struct sk_buff *skb, struct netlink_callback *cb, const st
 }
 
 static int dump_all_paths(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
-		     u32 *cursor)
+			  u32 *cursor)
 {
 	const struct filter f = {
 		.id = attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
@@ -290,7 +290,7 @@ static int dump_all_paths(struct sk_buff *skb, struct netlink_callback *cb, stru
 }
 
 static int dump_all_stats(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
-		      u32 *cursor)
+			  u32 *cursor)
 {
 	const struct filter f = {
 		.id = attrs ? attrs[RNBD_A_STATS_SESSION_ID] : NULL,

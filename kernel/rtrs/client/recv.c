@@ -50,7 +50,7 @@ static int bad(struct rtrs_client_con *con, const char *what, u32 value)
 	return -EPROTO;
 }
 
-static int response(struct rtrs_client_con *con, const struct incoming *in)
+static int answered(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
 	bool inval = rtrs_imm_type(in->imm) == RTRS_IMM_IO_RSP_W_INV;
@@ -87,7 +87,7 @@ static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 	switch (type) {
 	case RTRS_IMM_IO_RSP:
 	case RTRS_IMM_IO_RSP_W_INV:
-		return response(con, in);
+		return answered(con, in);
 	case RTRS_IMM_HB:
 		return rtrs_hb_recv(&path->hb);
 	case RTRS_IMM_HB_ACK:

@@ -7,9 +7,9 @@
 #include <rtrs/nl.h>
 #include "client.h"
 
-DEFINE_MUTEX(rtrs_client_lock);
-DEFINE_XARRAY_ALLOC1(rtrs_client_sessions);
-DEFINE_XARRAY_ALLOC1(rtrs_client_paths);
+DEFINE_MUTEX(rtrs_client_lock);	/* see client.h */
+DEFINE_XARRAY(rtrs_client_sessions);
+DEFINE_XARRAY(rtrs_client_paths);
 
 static struct kmem_cache *session_cache;
 

@@ -8,6 +8,16 @@
 #include <linux/tracepoint.h>
 #include "client.h"
 
+#define rtrs_client_show_state(state)						\
+	__print_symbolic(state,							\
+			 { RTRS_CLIENT_PATH_CONNECTING, "connecting" },		\
+			 { RTRS_CLIENT_PATH_CONNECTING_ERR, "connecting-err" },	\
+			 { RTRS_CLIENT_PATH_RECONNECTING, "reconnecting" },	\
+			 { RTRS_CLIENT_PATH_CONNECTED, "connected" },		\
+			 { RTRS_CLIENT_PATH_CLOSING, "closing" },		\
+			 { RTRS_CLIENT_PATH_CLOSED, "closed" },			\
+			 { RTRS_CLIENT_PATH_DEAD, "dead" })
+
 TRACE_EVENT(rtrs_client_path_state,
 	TP_PROTO(const struct rtrs_client_path *path, unsigned int old, int err),
 	TP_ARGS(path, old, err),
@@ -29,8 +39,8 @@ TRACE_EVENT(rtrs_client_path_state,
 	),
 	TP_printk("session=%s path=%s id=%u %s -> %s err=%d",
 		  __entry->session, __entry->path, __entry->id,
-		  rtrs_fsm_state_name(&rtrs_client_path_fsm, __entry->old),
-		  rtrs_fsm_state_name(&rtrs_client_path_fsm, __entry->state), __entry->err)
+		  rtrs_client_show_state(__entry->old),
+		  rtrs_client_show_state(__entry->state), __entry->err)
 );
 
 #endif /* RTRS_CLIENT_TRACE_H */
