@@ -13,7 +13,7 @@
  * struct connect - a connect request on its way to the worker
  * @work: connect_work()
  * @srv: server; flushes the queue before it goes
- * @cm_id: of the new connection, ours from now on. Its context is NULL until it has a struct rtrs_server_con
+ * @cm_id: of the new connection, ours; no context until it has a struct rtrs_server_con
  * @req: private data
  */
 struct connect {

@@ -174,9 +174,10 @@ int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type typ
 static int con_create_qp(struct rtrs_server_con *con, u32 vector)
 {
 	u32 depth = rtrs_server_geo.queue_depth;
+	bool io = con->base.cid;
 	struct rtrs_qp_params params = {
-		.max_send_wr	= con->base.cid ? depth * slot_wrs() + 1 : 2 * RTRS_SERVICE_DEPTH + 2,
-		.max_recv_wr	= con->base.cid ? depth + 1 : RTRS_SERVICE_DEPTH + 2,
+		.max_send_wr	= io ? depth * slot_wrs() + 1 : 2 * RTRS_SERVICE_DEPTH + 2,
+		.max_recv_wr	= io ? depth + 1 : RTRS_SERVICE_DEPTH + 2,
 		.max_send_sge	= 1,
 		.vector		= vector,
 		.poll_ctx	= IB_POLL_WORKQUEUE,

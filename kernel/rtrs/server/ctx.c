@@ -173,7 +173,7 @@ void rtrs_server_live_put(void)
 		wake_up_all(&gone_wq);
 }
 
-/* The session with the lowest id above @id that has a path up, with a reference; NULL at the end. */
+/* The session with the lowest id above @id that has a path up, referenced; NULL at the end. */
 struct rtrs_server_session *rtrs_server_session_next(u32 id)
 {
 	struct rtrs_server_session *session, *found = NULL;

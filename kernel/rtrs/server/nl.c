@@ -132,8 +132,9 @@ static enum rnbd_path_state nl_state(enum rtrs_server_path_state state)
 	}
 }
 
-/* path->state_lock held. A path has no session name before its INFO. */
-static int put_path_attrs(struct sk_buff *msg, struct rtrs_server_path *path)
+/* A path has no session name before its INFO. */
+static int put_path_state(struct sk_buff *msg, struct rtrs_server_path *path,
+			  enum rtrs_server_path_state state)
 {
 	const struct rtrs_server_session *session = path->session;
 
@@ -144,11 +145,11 @@ static int put_path_attrs(struct sk_buff *msg, struct rtrs_server_path *path)
 	    nla_put_u32(msg, RNBD_A_PATH_ROLE, RNBD_ROLE_SERVER) ||
 	    rtrs_nl_put_addr(msg, RNBD_A_PATH_CLIENT_ADDR, &path->addr.src) ||
 	    rtrs_nl_put_addr(msg, RNBD_A_PATH_SERVER_ADDR, &path->addr.dst) ||
-	    nla_put_u32(msg, RNBD_A_PATH_STATE, nl_state(path->state)) ||
+	    nla_put_u32(msg, RNBD_A_PATH_STATE, nl_state(state)) ||
 	    nla_put_string(msg, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
 	    nla_put_u32(msg, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
 	    nla_put_u32(msg, RNBD_A_PATH_CONNECTIONS, path->con_num) ||
-	    nla_put_s32(msg, RNBD_A_PATH_LAST_ERROR, path->last_error) ||
+	    nla_put_s32(msg, RNBD_A_PATH_LAST_ERROR, READ_ONCE(path->last_error)) ||
 	    nla_put_u64_64bit(msg, RNBD_A_PATH_SINCE_NS, path->since_ns, RNBD_A_PATH_PAD) ||
 	    nla_put_u32(msg, RNBD_A_PATH_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
@@ -156,16 +157,16 @@ static int put_path_attrs(struct sk_buff *msg, struct rtrs_server_path *path)
 }
 
 void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
-			       enum rtrs_server_path_state old)
+			       enum rtrs_server_path_state old, enum rtrs_server_path_state state)
 {
 	void *hdr;
 	struct sk_buff *msg = rtrs_nl_event_begin(RNBD_CMD_PATH_NTF, &hdr);
 	int err;
 
-	lockdep_assert_held(&path->state_lock);
+	lockdep_assert_held(&path->session->lock);
 	if (!msg)
 		return;
-	err = put_path_attrs(msg, path);
+	err = put_path_state(msg, path, state);
 	if (!err)
 		err = nla_put_u32(msg, RNBD_A_PATH_EVENT, event);
 	if (!err && event == RNBD_EVENT_CHANGE)
@@ -176,14 +177,9 @@ void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event ev
 		rtrs_nl_event_send(msg, hdr, RNBD_CMD_PATH_NTF);
 }
 
-static int put_path_locked(struct sk_buff *msg, struct rtrs_server_path *path)
+static int put_path(struct sk_buff *msg, struct rtrs_server_path *path)
 {
-	int err;
-
-	spin_lock_irq(&path->state_lock);
-	err = put_path_attrs(msg, path);
-	spin_unlock_irq(&path->state_lock);
-	return err;
+	return put_path_state(msg, path, READ_ONCE(path->state));
 }
 
 static int put_cpu_stats(struct sk_buff *msg, const struct rtrs_server_counts *c, int cpu)
@@ -304,7 +300,7 @@ static int path_dump_by(struct sk_buff *skb, struct netlink_callback *cb, u32 *c
 
 static int one_path_get(struct sk_buff *msg, struct genl_info *info)
 {
-	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path_locked);
+	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path);
 }
 
 static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
@@ -314,7 +310,7 @@ static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nl
 		.cmd		= RNBD_CMD_PATH_GET,
 		.session_id	= attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
 		.session_name	= attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL,
-		.put		= put_path_locked,
+		.put		= put_path,
 	};
 
 	return path_dump_by(skb, cb, cursor, &query);

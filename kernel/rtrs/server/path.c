@@ -20,8 +20,6 @@ static bool path_change(struct rtrs_server_path *path, enum rtrs_server_path_sta
 	if (err)
 		path->last_error = err;
 	trace_rtrs_server_path_state(path, from, to);
-	rtrs_server_nl_path_event(path, to == RTRS_SERVER_PATH_CLOSED ? RNBD_EVENT_DESTROY :
-								       RNBD_EVENT_CHANGE, from);
 	return true;
 }
 
@@ -36,17 +34,35 @@ static bool path_set(struct rtrs_server_path *path, enum rtrs_server_path_state 
 	return won;
 }
 
+/*
+ * session->lock held: listeners of netlink hear of the edges in their order. The edge to
+ * CLOSING may be taken where nothing can be sent; the worker tells of it.
+ */
+static void path_tell(struct rtrs_server_path *path, enum rtrs_server_path_state state)
+{
+	lockdep_assert_held(&path->session->lock);
+	rtrs_server_nl_path_event(path, RNBD_EVENT_CHANGE, path->told, state);
+	path->told = state;
+}
+
 /* False: it was closed in the meantime, and the worker takes it down. */
 bool rtrs_server_path_connected(struct rtrs_server_path *path)
 {
-	if (!path_set(path, RTRS_SERVER_PATH_CONNECTED, 0))
+	bool won;
+
+	mutex_lock(&path->session->lock);
+	won = path_set(path, RTRS_SERVER_PATH_CONNECTED, 0);
+	if (won)
+		path_tell(path, RTRS_SERVER_PATH_CONNECTED);
+	mutex_unlock(&path->session->lock);
+	if (!won)
 		return false;
 	cancel_delayed_work(&path->handshake_work);
 	rtrs_hb_start(&path->hb);	/* does nothing if the worker has stopped it */
 	return true;
 }
 
-/* The one way to die. Any context, any number of times; whoever wins starts the worker. */
+/* The one way to die, from any context, any number of times; whoever wins starts the worker. */
 void rtrs_server_path_close(struct rtrs_server_path *path, int err)
 {
 	if (path_set(path, RTRS_SERVER_PATH_CLOSING, err))
@@ -116,6 +132,7 @@ static void path_stop_cons(struct rtrs_server_path *path)
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			rtrs_server_con_stop(path->con[i]);
+	/* Each is in error by now, or on its way: the drains are short. */
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			ib_drain_qp(path->con[i]->base.qp);
@@ -164,8 +181,9 @@ static void path_close_work(struct work_struct *work)
 	struct rtrs_server *srv = session->srv;
 	unsigned int i;
 
+	/* Behind this a connect request that saw the path connecting is through with it. */
 	mutex_lock(&session->lock);
-	rtrs_server_session_tell(session);
+	path_tell(path, RTRS_SERVER_PATH_CLOSING);
 	mutex_unlock(&session->lock);
 	cancel_delayed_work_sync(&path->handshake_work);
 	rtrs_hb_stop(&path->hb);
@@ -188,6 +206,7 @@ static void path_close_work(struct work_struct *work)
 	session->path_count--;
 	rtrs_server_session_tell(session);
 	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
+	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
 	rtrs_server_dev_left(srv, path->sdev);
 	rtrs_server_session_reap(session);
 	mutex_unlock(&session->lock);
@@ -267,6 +286,8 @@ static int path_publish(struct rtrs_server_path *path)
 		session->path_count++;
 	}
 	mutex_unlock(&srv->lock);
+	if (!err)
+		rtrs_server_nl_path_event(path, RNBD_EVENT_CREATE, path->told, path->told);
 	return err;
 }
 
@@ -316,9 +337,6 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	}
 	queue_delayed_work(rtrs_server_wq, &path->handshake_work,
 			   msecs_to_jiffies(RTRS_SERVER_HANDSHAKE_MS));
-	spin_lock_irq(&path->state_lock);
-	rtrs_server_nl_path_event(path, RNBD_EVENT_CREATE, path->state);
-	spin_unlock_irq(&path->state_lock);
 	rtrs_server_session_tell(session);
 	return path;
 put:

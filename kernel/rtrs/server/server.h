@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rtrs-server, private.
+ * Private to the module.
  *
  * Locks, outer first: rtrs_server_session.lock, rtrs_server.lock, handler lock of a CM
  * id; then the spinlocks: con.send_lock, session.fence_lock, path.state_lock.
@@ -137,6 +137,7 @@ struct rtrs_server_counts {
  * @name: session's name as this path's INFO_REQ had it; its worker's from then on
  * @state_lock: protects state, since, last_error
  * @since_ns: CLOCK_REALTIME of the last change of state
+ * @told: state that netlink was told of last; session->lock
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
  * @con: by cid
@@ -169,6 +170,7 @@ struct rtrs_server_path {
 	enum rtrs_server_path_state state;
 	int last_error;
 	u64 since_ns;
+	enum rtrs_server_path_state told;
 
 	u16 con_num;
 	u16 con_count;
@@ -386,12 +388,12 @@ void rtrs_server_sysfs_session_del(struct rtrs_server_session *session);
 int rtrs_server_sysfs_path_add(struct rtrs_server_path *path);
 void rtrs_server_sysfs_path_del(struct rtrs_server_path *path);
 
-/* nl.c; _path_event: path->state_lock held. _session_event: session->lock held */
+/* nl.c; events: session->lock held */
 int rtrs_server_nl_init(void);
 u32 rtrs_server_nl_id(void);
 void rtrs_server_nl_exit(void);
 void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
-			       enum rtrs_server_path_state old);
+			       enum rtrs_server_path_state old, enum rtrs_server_path_state state);
 void rtrs_server_nl_session_event(struct rtrs_server_session *session, enum rnbd_event event,
 				  enum rnbd_session_state old);
 

@@ -30,7 +30,7 @@ enum rtrs_server_path_state {
  * enum rtrs_server_slot_state - life of a slot of a session
  * @RTRS_SERVER_SLOT_IDLE: no operation
  * @RTRS_SERVER_SLOT_BUSY: one operation, to be answered on its path
- * @RTRS_SERVER_SLOT_FENCED: the operation's path is dead, its answer is dropped; a retry waits for its end
+ * @RTRS_SERVER_SLOT_FENCED: the operation's path is dead, its answer dropped; a retry waits
  * @RTRS_SERVER_SLOT_STATES: their number
  */
 enum rtrs_server_slot_state {
