@@ -21,7 +21,8 @@ symbols() {
 		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
 }
 if [[ -n $dir ]]; then
-	for m in rtrs/core:rtrs_ rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_; do
+	# The generator names what belongs to the netlink family after the family, which is rnbd
+	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_; do
 		check "global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
 	done
 fi
