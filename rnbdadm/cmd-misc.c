@@ -39,19 +39,17 @@ static json_t *js_modules(const struct ctx *ctx)
 
 int cmd_version(struct ctx *ctx)
 {
-	json_t *family = json_null(), *m, *v = json_array();
+	json_t *family = json_null(), *m, *v;
 	size_t i;
 
 	if (!is_json(ctx) && !ctx->verbose) {
 		puts("rnbdadm " RNBDADM_VERSION);
-		json_decref(v);
 		return XC_OK;
 	}
 	/* works without modules */
 	if (ctx_nl(ctx))
 		family = json_integer(rnl_family_version(ctx->nl));
 	fail_clear(&ctx->fail);
-	json_decref(v);
 	v = js_modules(ctx);
 	if (is_json(ctx)) {
 		js_set(ctx->data, "version", json_string(RNBDADM_VERSION));
@@ -80,9 +78,8 @@ int cmd_version(struct ctx *ctx)
 
 int cmd_help(struct ctx *ctx)
 {
-	char *message = NULL, *hint = NULL, *save = NULL;
+	char *message = NULL, *hint = NULL;
 	char *text = help_words(ctx->args.args, ctx->args.nargs, &message, &hint);
-	json_t *lines;
 
 	if (!text) {
 		fail_set(&ctx->fail, XC_USAGE, "%s", message);
@@ -97,16 +94,7 @@ int cmd_help(struct ctx *ctx)
 		free(text);
 		return XC_OK;
 	}
-	lines = json_array();
-	for (char *p = text, *nl; *p; p = nl + 1) {
-		nl = strchr(p, '\n');
-		if (!nl)
-			break;
-		*nl = '\0';
-		json_array_append_new(lines, js_str(p));
-	}
-	(void)save;
-	js_set(ctx->data, "lines", lines);
+	js_set(ctx->data, "lines", js_lines(text));
 	free(text);
 	return XC_OK;
 }

@@ -188,19 +188,30 @@ static int run(struct ctx *ctx)
 	return rc;
 }
 
-/* Everything written must have arrived. */
-static int close_stdout(struct ctx *ctx, int rc)
+/* Everything written must have arrived; errno is that of the failure. */
+static bool flush_stdout(void)
 {
 	bool bad = ferror(stdout);
 
 	errno = 0;
 	if (fflush(stdout))
-		bad = true;
-	if (bad && errno == EPIPE && ctx->args.cmd && (ctx->args.cmd->flags & CMD_STREAM))
-		return rc;
-	if (close(STDOUT_FILENO) && errno != EBADF)
-		bad = true;
+		return false;
 	if (!bad)
+		return true;
+	/* an earlier write failed and its errno is gone; one byte more brings it back */
+	clearerr(stdout);
+	putchar('\n');
+	fflush(stdout);
+	return false;
+}
+
+static int close_stdout(struct ctx *ctx, int rc)
+{
+	bool ok = flush_stdout();
+
+	if (!ok && errno == EPIPE && ctx->args.cmd && (ctx->args.cmd->flags & CMD_STREAM))
+		return rc;
+	if (ok && (!close(STDOUT_FILENO) || errno == EBADF))
 		return rc;
 	if (ctx->quiet < 1)
 		fprintf(stderr, "rnbdadm: write error%s%s\n", errno ? ": " : "",
@@ -208,14 +219,32 @@ static int close_stdout(struct ctx *ctx, int rc)
 	return rc ? rc : XC_FAILED;
 }
 
-static void print_version_text(void)
+static const struct cmd *find_cmd(const char *object)
 {
-	puts("rnbdadm " RNBDADM_VERSION);
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strcmp(cmd_table[i].object, object))
+			return &cmd_table[i];
+	return NULL;
+}
+
+/* -h: the text, or with JSON what "help -j" would print. */
+static int show_help(struct ctx *ctx)
+{
+	char *text = help_for(&ctx->args);
+
+	if (ctx->out.fmt == OUT_JSON || ctx->out.fmt == OUT_JSONL) {
+		js_set(ctx->data, "lines", js_lines(text));
+		ctx->args.cmd = find_cmd("help");
+	} else {
+		fputs(text, stdout);
+	}
+	free(text);
+	return XC_OK;
 }
 
 static int start(struct ctx *ctx, int argc, char **argv)
 {
-	char *message = NULL, *hint = NULL, *text;
+	char *message = NULL, *hint = NULL;
 	bool ok = args_parse(argc, argv, &ctx->args, &message, &hint);
 
 	set_globals(ctx);
@@ -225,17 +254,11 @@ static int start(struct ctx *ctx, int argc, char **argv)
 			ctx->out.fmt = OUT_JSON;
 		return usage_error(ctx, message, hint, true);
 	}
-	if (ctx->args.help) {
-		text = help_for(&ctx->args);
-		fputs(text, stdout);
-		free(text);
-		ctx->streamed = true;
-		return XC_OK;
-	}
+	if (ctx->args.help)
+		return show_help(ctx);
 	if (args_has(&ctx->args, OPT_VERSION)) {
-		print_version_text();
-		ctx->streamed = true;
-		return XC_OK;
+		ctx->args.cmd = find_cmd("version");
+		ctx->args.nargs = 0;
 	}
 	return run(ctx);
 }

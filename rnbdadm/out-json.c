@@ -129,6 +129,21 @@ json_t *js_list(const struct strlist *l)
 	return a;
 }
 
+json_t *js_lines(const char *text)
+{
+	json_t *a = json_array();
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		char *line = xstrndup(text, n);
+
+		json_array_append_new(a, js_str(line));
+		free(line);
+		text += n + (text[n] == '\n');
+	}
+	return a;
+}
+
 char *time_text(uint64_t ns)
 {
 	time_t sec = (time_t)(ns / 1000000000ULL);

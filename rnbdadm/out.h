@@ -79,6 +79,7 @@ json_t *js_s64(int64_t v);		/* null for INT64_MIN */
 json_t *js_str(const char *s);		/* never NULL; bad bytes as U+FFFD */
 json_t *js_str_or_null(const char *s);	/* null for "" */
 json_t *js_list(const struct strlist *l);
+json_t *js_lines(const char *text);	/* an array of its lines */
 /* Sets @key, and @key_hex where @s is no valid UTF-8. */
 void js_set_str(json_t *obj, const char *key, const char *s);
 void js_set(json_t *obj, const char *key, json_t *v);

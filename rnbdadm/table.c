@@ -181,7 +181,10 @@ const struct cmd cmd_table[] = {
 	{ "version", NULL, "version of the tool",
 	  .text = "With -v also those of the libraries, the family and the modules.",
 	  .examples = { "rnbdadm version", "rnbdadm version -j" },
-	  .topic = "version", .empty = "{}", .page = "rnbdadm", .flags = CMD_PLAIN,
+	  .topic = "version",
+	  .empty = "{\"version\":null,\"libnl\":null,\"jansson\":null,"
+		   "\"family_version\":null,\"modules\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN,
 	  .run = cmd_version },
 	{ "help", NULL, "help on a command or topic",
 	  { { "WORD", .optional = true, .repeat = true,
