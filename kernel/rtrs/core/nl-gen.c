@@ -12,8 +12,8 @@
 
 /* Common nested types */
 const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1] = {
-	[RNBD_A_PATH_SPEC_CLIENT_ADDR] = { .len = 16, },
-	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .len = 16, },
+	[RNBD_A_PATH_SPEC_CLIENT_ADDR] = { .type = NLA_BINARY, },
+	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .type = NLA_BINARY, },
 };
 
 /* RNBD_CMD_SESSION_GET - do */
