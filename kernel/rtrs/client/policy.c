@@ -13,6 +13,9 @@ void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_se
 {
 	pick->set = rcu_dereference(session->paths);
 	pick->start = this_cpu_inc_return(*session->cursor);
+	/* Small, so that the sum below does not overflow and meet a path twice. */
+	if (pick->set->count)
+		pick->start %= pick->set->count;
 	pick->tried = 0;
 }
 
