@@ -68,6 +68,15 @@ mutations() {
 		export-path   kernel/rnbd/server/path.c  s/(p\[2\] == '\/' || !p\[2\])/p[2] == '\/'/
 		export-path   kernel/rnbd/server/path.c  s/\*len == RNBD_SERVER_PATH_SIZE - 1/*len == RNBD_SERVER_PATH_SIZE/
 		export-path   kernel/rnbd/server/path.c  s/put(text, len, rest, __builtin_strlen(rest))/put(text, len, rest, 0)/
+		fence         kernel/rtrs/server/fence.c  s/slot->retry \&\& slot->retry->path == path/slot->retry/
+		fence         kernel/rtrs/server/fence.c  s/word | FENCED) == word/word) == word/
+		fence         kernel/rtrs/server/fence.c  s/slot->word \&\& word_op(slot->word)->path == path/slot->word/
+		fence         kernel/rtrs/server/fence.c  s/rtrs_server_op_put(slot->retry->path, 1)/rtrs_server_op_put(slot->retry->path, 0)/
+		fence         kernel/rtrs/server/fence.c  s/own = old \&\& (old->path == op->path/own = old \&\& (old == op/
+		fence         kernel/rtrs/server/fence.c  s/rtrs_server_path_close(old->path, -ECONNABORTED)/(void)old/
+		policy        kernel/rtrs/client/policy.c    s/%= pick->set->count/%= ~0U/
+		policy        kernel/rtrs/client/policy.c    s/if (rtrs_client_path_connected(path))/if (path)/
+		policy        kernel/rtrs/client/path-set.c  s/set->path\[old->count\] = path/set->path[0] = path/
 	END
 }
 
