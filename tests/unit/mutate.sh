@@ -72,11 +72,15 @@ mutations() {
 		fence         kernel/rtrs/server/fence.c  s/word | FENCED) == word/word) == word/
 		fence         kernel/rtrs/server/fence.c  s/slot->word \&\& word_op(slot->word)->path == path/slot->word/
 		fence         kernel/rtrs/server/fence.c  s/rtrs_server_op_put(slot->retry->path, 1)/rtrs_server_op_put(slot->retry->path, 0)/
-		fence         kernel/rtrs/server/fence.c  s/own = old \&\& (old->path == op->path/own = old \&\& (old == op/
+		fence         kernel/rtrs/server/fence.c  s/(slot->retry \&\& slot->retry->path == op->path)/0/
 		fence         kernel/rtrs/server/fence.c  s/rtrs_server_path_close(old->path, -ECONNABORTED)/(void)old/
 		policy        kernel/rtrs/client/policy.c    s/%= pick->set->count/%= ~0U/
 		policy        kernel/rtrs/client/policy.c    s/if (rtrs_client_path_connected(path))/if (path)/
 		policy        kernel/rtrs/client/path-set.c  s/set->path\[old->count\] = path/set->path[0] = path/
+		hb            kernel/rtrs/core/hb.c  s/missed > hb->missed_max/missed >= hb->missed_max/
+		hb            kernel/rtrs/core/hb.c  s/if (!hb->stopped)/if (hb)/
+		hb            kernel/rtrs/core/hb.c  s/atomic_set(\&hb->missed, 1)/atomic_set(\&hb->missed, 2)/
+		hb            kernel/rtrs/core/hb.c  s/if (hb->sent)/if (hb)/
 	END
 }
 

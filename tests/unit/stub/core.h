@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stands for kernel/rtrs/core/core.h where hb.c is built on the host: the fields and
+ * functions that it uses, and no others. Time is what the test says it is.
+ */
+#ifndef STUB_CORE_H
+#define STUB_CORE_H
+
+/* The real one is empty then. */
+#define RTRS_CORE_H
+
+#include <linux/types.h>
+#include <linux/kernel.h>
+#include <rtrs/proto.h>
+
+typedef struct {
+	int held;
+} spinlock_t;
+
+typedef struct {
+	int v;
+} atomic_t;
+
+typedef struct {
+	s64 v;
+} atomic64_t;
+
+typedef s64 ktime_t;
+
+struct work_struct {
+	void (*fn)(struct work_struct *work);
+};
+
+struct delayed_work {
+	struct work_struct work;
+	unsigned long delay;
+	bool armed;
+};
+
+struct rtrs_hb;
+
+struct rtrs_hb_ops {
+	int (*send)(struct rtrs_hb *hb, enum rtrs_imm_type type);
+	void (*lost)(struct rtrs_hb *hb, int err);
+};
+
+struct rtrs_hb {
+	const struct rtrs_hb_ops *ops;
+	struct delayed_work work;
+	unsigned int interval_ms;
+	unsigned int missed_max;
+	atomic_t missed;
+	spinlock_t lock;
+	bool stopped;
+	ktime_t sent;
+	atomic64_t rtt_ns;
+};
+
+extern ktime_t stub_now;
+
+#define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
+#define to_delayed_work(w)		container_of(w, struct delayed_work, work)
+#define INIT_DELAYED_WORK(w, f)		((w)->work.fn = (f))
+#define system_unbound_wq		0
+#define msecs_to_jiffies(ms)		(ms)
+#define queue_delayed_work(wq, w, d)	((void)(wq), (w)->delay = (d), (w)->armed = true)
+#define cancel_delayed_work_sync(w)	((w)->armed = false)
+#define spin_lock_init(l)		((l)->held = 0)
+#define spin_lock_irqsave(l, f)		((f) = (unsigned long)(l)->held++)
+#define spin_unlock_irqrestore(l, f)	((l)->held = (int)(f))
+#define atomic_read(a)			((a)->v)
+#define atomic_set(a, x)		((a)->v = (x))
+#define atomic_cmpxchg(a, old, new)	__sync_val_compare_and_swap(&(a)->v, old, new)
+#define atomic64_set(a, x)		((a)->v = (x))
+#define ktime_get()			(stub_now)
+#define ktime_sub(a, b)			((a) - (b))
+#define ktime_to_ns(t)			(t)
+
+void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
+		  unsigned int missed_max);
+void rtrs_hb_start(struct rtrs_hb *hb);
+void rtrs_hb_stop(struct rtrs_hb *hb);
+int rtrs_hb_recv(struct rtrs_hb *hb);
+void rtrs_hb_recv_ack(struct rtrs_hb *hb);
+
+/* As core.h has it */
+static inline void rtrs_hb_heard(struct rtrs_hb *hb)
+{
+	if (atomic_read(&hb->missed))
+		atomic_set(&hb->missed, 0);
+}
+
+#endif /* STUB_CORE_H */
