@@ -239,6 +239,8 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
 int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *info);
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id);
+/* The text of an error that a message can end with, whatever it is about; true if it is one. */
+bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack);
 void rnbd_client_msg_session_init(struct rnbd_client_session *session);
 /* Before rtrs_client_close(): lets nobody send any more. */
 void rnbd_client_msg_session_stop(struct rnbd_client_session *session);

@@ -23,7 +23,7 @@ static void dev_release(struct kref *ref)
 	rnbd_client_session_put(dev->session);
 	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
-	/* The exit of the module waits for this grace period before its text goes. */
+	/* Last: the text of a module stays for a grace period after its exit. */
 	module_put(THIS_MODULE);
 }
 
@@ -131,6 +131,8 @@ static int open_failed(const struct rnbd_client_dev *dev, int err,
 {
 	const char *path = dev->path;
 
+	if (rnbd_client_msg_failed(err, dev->timeout_ms, extack))
+		return err;
 	switch (err) {
 	case -ENOENT:
 		return rtrs_fail(extack, err,
@@ -149,15 +151,6 @@ static int open_failed(const struct rnbd_client_dev *dev, int err,
 		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", path);
 	case -EINVAL:
 		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
-	case -ETIMEDOUT:
-		return rtrs_fail(extack, err, "the server did not answer within %u ms",
-				 dev->timeout_ms);
-	case -ECONNABORTED:
-		return rtrs_fail(extack, err, "the session is disconnected");
-	case -EINTR:
-		return rtrs_fail(extack, err, "interrupted");
-	case -ENOMEM:
-		return rtrs_fail(extack, err, "no memory, here or on the server");
 	default:
 		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", path,
 				 err);

@@ -61,6 +61,8 @@ int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_
 {
 	struct rnbd_client_dev *dev;
 
+	if (!args->device_path[0])
+		return rtrs_fail(extack, -EINVAL, "the path of the device is empty");
 	/* From its start a mapping uses the module; later the device does, until it is unmapped. */
 	if (!try_module_get(THIS_MODULE))
 		return rtrs_fail(extack, -ENODEV, "rnbd-client is being unloaded");

@@ -292,6 +292,25 @@ int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id)
 	return err;
 }
 
+bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		rtrs_fail(extack, err, "the server did not answer within %u ms", timeout_ms);
+		return true;
+	case -ECONNABORTED:
+		rtrs_fail(extack, err, "the session is disconnected");
+		return true;
+	case -EINTR:
+		rtrs_fail(extack, err, "interrupted");
+		return true;
+	case -ENOMEM:
+		rtrs_fail(extack, err, "no memory, here or on the server");
+		return true;
+	}
+	return false;
+}
+
 void rnbd_client_msg_session_init(struct rnbd_client_session *session)
 {
 	spin_lock_init(&session->msg_lock);

@@ -142,7 +142,8 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 		goto err_disconnect;
 	err = rnbd_client_msg_sess_info(session, args->timeout_ms);
 	if (err) {
-		rtrs_fail(extack, err, "the server refuses the session: error %d", err);
+		if (!rnbd_client_msg_failed(err, args->timeout_ms, extack))
+			rtrs_fail(extack, err, "the server refuses the session: error %d", err);
 		goto err_disconnect;
 	}
 	return 0;
@@ -232,7 +233,7 @@ struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_ma
 
 	do {
 		if (mutex_lock_killable(&sessions_lock))
-			return ERR_PTR(-EINTR);
+			return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
 		session = find_or_create(args, &created, &wait, extack);
 		mutex_unlock(&sessions_lock);
 		if (IS_ERR(session) || !wait)
@@ -240,7 +241,7 @@ struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_ma
 		err = wait_event_killable(session->wait, !is_busy(session));
 		rnbd_client_session_put(session);
 		if (err)
-			return ERR_PTR(-EINTR);
+			return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
 	} while (1);
 
 	if (IS_ERR(session) || !created)
