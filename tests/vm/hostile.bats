@@ -44,7 +44,7 @@ group() {
 	while IFS= read -r name; do
 		hostile "$name" || { echo "always_invalidate=$1: $name: status $?"; bad=1; }
 	done < <("$HOSTILE" list | grep "^$2-")
-	await 20 nobody_there || bad=1
+	await 30 nobody_there || bad=1
 	return "$bad"
 }
 

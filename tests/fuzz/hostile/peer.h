@@ -17,6 +17,7 @@
 #include <rtrs/proto.h>
 #include <rnbd/proto.h>
 
+/* Connections of a path */
 #define CONS_MAX	4
 #define RESULT_SIZE	(128 * 1024)
 #define RECVS		64

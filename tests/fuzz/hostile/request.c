@@ -300,20 +300,16 @@ static int unknown_imm(void)
 
 static int heartbeats(void)
 {
-	unsigned int i, before;
+	unsigned int i;
 	struct path p;
 
 	WANT(path_up(&p, 2), 0);
 	for (i = 0; i < 200; i++) {
-		before = p.con[0].imm_count;
 		con_imm(&p.con[0], rtrs_imm_pack(RTRS_IMM_HB, 0));
 		con_imm(&p.con[0], rtrs_imm_pack(RTRS_IMM_HB_ACK, 0));
 	}
-	if (p.con[0].imm_count == before) {
-		printf("no heartbeat was answered\n");
-		return 1;
-	}
 	WANT(path_works(&p), 0);
+	WANT(p.con[0].imm_count >= 200 + 1, true);
 	/* On another connection they are out of place: closed or ignored, both will do. */
 	con_imm(&p.con[1], rtrs_imm_pack(RTRS_IMM_HB, 0));
 	con_imm(&p.con[1], rtrs_imm_pack(RTRS_IMM_HB_ACK, 0));
