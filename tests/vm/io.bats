@@ -207,6 +207,7 @@ data_is_right() {
 	local disk
 	disk=$(map /dev/ram0 nr_poll_queues=1)
 	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" = 1 ]
+	[ "$(<"/sys/block/$disk/queue/io_poll")" = 1 ]
 	fio --filename="/dev/$disk" --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=pvsync2 --hipri=1 \
 		--name=polled --size=1m --minimal >/dev/null
 	same_contents "/dev/$disk" /dev/ram0
