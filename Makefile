@@ -37,9 +37,11 @@ install: rnbdadm ## rnbdadm, its manual and completions below DESTDIR and PREFIX
 uninstall: ## removes what install installed
 	$(MAKE) -C rnbdadm uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
 
+# Signed only where there is a key; kbuild runs no depmod for modules from outside its tree.
 modules_install: modules ## the modules into /lib/modules of KDIR's kernel (below DESTDIR)
-	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) \
-		INSTALL_MOD_PATH=$(or $(INSTALL_MOD_PATH),$(DESTDIR)) $(if $(DESTDIR)$(INSTALL_MOD_PATH),DEPMOD=/bin/true)
+	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) INSTALL_MOD_PATH=$(DESTDIR) DEPMOD=true \
+		$(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
+	$(if $(DESTDIR),,depmod -a $$($(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease))
 
 clean: ## removes everything that was built
 	rm -rf build
