@@ -41,7 +41,7 @@ uninstall: ## removes what install installed
 modules_install: modules ## the modules into /lib/modules of KDIR's kernel (below DESTDIR)
 	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) INSTALL_MOD_PATH=$(DESTDIR) DEPMOD=true \
 		$(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
-	$(if $(DESTDIR),,depmod -a $$(cat $(KDIR)/include/config/kernel.release))
+	$(if $(DESTDIR),,depmod -a $$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h))
 
 clean: ## removes everything that was built
 	rm -rf build
