@@ -104,9 +104,10 @@ adm_fails() {
 }
 
 @test "not root" {
-	run --separate-stderr -5 setpriv --reuid 65534 --regid 65534 --clear-groups "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	cp "$ADM" /tmp/rnbdadm	# where everybody may read it
+	run --separate-stderr -5 setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm map /dev/ram0 --session s1 --path ip:10.0.0.1
 	[[ $stderr == "rnbdadm: "* && $stderr == *root* ]]
-	run --separate-stderr -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$ADM" device list
+	run --separate-stderr -0 setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm device list
 	nothing_left
 }
 

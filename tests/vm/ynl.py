@@ -29,6 +29,13 @@ def plain(value):
     return value
 
 
+def subscribe(ynl, groups):
+    """Its own ntf_subscribe() binds the socket, and so works once."""
+    ynl.sock.bind((0, 0))
+    for group in groups:
+        ynl.sock.setsockopt(270, 1, ynl.nlproto.get_mcast_id(group, ynl.mcast_groups))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--listen", action="append", default=[])
@@ -39,8 +46,8 @@ def main():
     args = parser.parse_args()
 
     ynl = YnlFamily(os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml"), schema="")
-    for group in args.listen:
-        ynl.ntf_subscribe(group)
+    if args.listen:
+        subscribe(ynl, args.listen)
     out = {}
     if args.shell:
         out["status"] = subprocess.run(args.shell, shell=True, check=False, stdout=sys.stderr).returncode

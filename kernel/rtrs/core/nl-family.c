@@ -191,6 +191,14 @@ static int run_cmd(const struct rtrs_nl_cmd *c, struct genl_info *info)
 	return err;
 }
 
+static void forget(struct netlink_ext_ack *extack)
+{
+	if (!extack)
+		return;
+	extack->_msg = NULL;
+	extack->bad_attr = NULL;
+}
+
 static int do_cmd(u8 cmd, struct genl_info *info)
 {
 	struct role_set set = roles_of(cmd, info->attrs, false);
@@ -203,6 +211,7 @@ static int do_cmd(u8 cmd, struct genl_info *info)
 
 		if (!c)
 			continue;
+		forget(info->extack);	/* what the other role said */
 		err = run_cmd(c, info);
 		module_put(owner);
 		if (err != -ENOENT)
