@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What the server opens, for whom, and what it shows of it.
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+CTL=/sys/class/rnbd-server/ctl/devices
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 1
+	ram_disk 16 3
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/guest.bash"; }
+
+teardown() {
+	unmap_all
+	dmesg_clean
+}
+
+# server [PARAM=VALUE]: loaded anew
+server() {
+	unload rnbd-server
+	load_server "$@"
+}
+
+# map SESSION NAME [ACCESS]
+map() {
+	echo "sessname=$1 path=ip:10.0.0.1 device_path=$2 access_mode=${3-rw}" >/sys/class/rnbd-client/ctl/map_device
+}
+
+unmap_all() {
+	local dev
+	for dev in /sys/block/rnbd*; do
+		[[ ! -e $dev ]] || echo force >"$dev/rnbd/unmap_device"
+	done
+	await 10 no_exports
+}
+
+no_exports() { [[ ! -d $CTL || -z $(ls "$CTL") ]]; }
+
+# refused ERRNO-TEXT SESSION NAME [ACCESS]
+refused() {
+	local why=$1
+	shift
+	run map "$@"
+	[[ $status -ne 0 && $output == *"$why"* ]] || fail "map $*: status $status, $output, not: $why"
+	no_exports
+}
+
+@test "parameters out of range are refused" {
+	unload rnbd-server
+	run ! load_server port_nr=0
+	run ! load_server dev_search_path=dev
+	run ! load_server dev_search_path=
+	run ! load_server "dev_search_path=/$(printf 'x%.0s' {1..4095})"
+	load_server "dev_search_path=/dev/
+"
+	[ "$(cat /sys/module/rnbd_server/parameters/dev_search_path)" = /dev/ ]
+	map s1 ram0
+}
+
+@test "names: what is no block device, is not there, goes up" {
+	server
+	refused "No such file" s1 /dev/nothing
+	refused "Block device required" s1 /dev/null
+	refused "Block device required" s1 /dev
+	refused "Invalid argument" s1 /dev/../dev/ram0
+	refused "Invalid argument" s1 ..
+	map s1 //dev///ram0
+	map s1 dev/./ram1
+}
+
+@test "nothing outside of dev_search_path can be reached" {
+	local top=/run/tmp/exports
+	mkdir -p $top/one/disks $top/two/disks
+	mknod $top/one/disks/a..b b 1 0
+	mknod $top/two/disks/other b 1 1
+	ln -s a..b $top/one/disks/inside
+	ln -s ../disks/a..b $top/one/disks/round
+	ln -s /dev/ram1 $top/one/disks/absolute
+	ln -s ../../two/disks/other $top/one/disks/up
+	ln -s / $top/one/disks/root
+	server dev_search_path=$top/%SESSNAME%/disks
+	refused "No such file" one /dev/ram1
+	refused "Invalid argument" one ../../two/disks/other
+	refused "cross-device" one absolute
+	refused "cross-device" one up
+	refused "cross-device" one root/dev/ram1
+	refused "cross-device" one round
+	refused "No such file" three a..b
+	map one a..b
+	map one inside ro
+	map two other
+	[ "$(ls $CTL)" = "ram0
+ram1" ]
+}
+
+@test "device nodes of a file system that must not have any" {
+	local dir=/run/tmp/nodev
+	mkdir -p $dir
+	mount -t tmpfs -o nodev none $dir
+	mknod $dir/disk b 1 0
+	server dev_search_path=$dir
+	refused "Permission denied" s1 disk
+	umount $dir
+}
+
+@test "a disk that is read-only on the server" {
+	server
+	blockdev --setro /dev/ram2
+	refused "Permission denied" s1 /dev/ram2
+	map s1 /dev/ram2 ro
+	blockdev --setrw /dev/ram2
+}
+
+@test "one writer, one more for a migration, any number of readers" {
+	server
+	map w1 /dev/ram0 rw
+	run map w2 /dev/ram0 rw
+	[ "$status" -ne 0 ]
+	[[ $output == *"not permitted"* ]]
+	map r1 /dev/ram0 ro
+	map r2 /dev/ram0 ro
+	map m1 /dev/ram0 migration
+	run map m2 /dev/ram0 migration
+	[ "$status" -ne 0 ]
+	[ "$(cd $CTL/ram0/sessions && grep . -- */access_mode)" = "m1/access_mode:migration
+r1/access_mode:ro
+r2/access_mode:ro
+w1/access_mode:rw" ]
+	[ "$(cat $CTL/ram0/sessions/{r1,w1}/read_only)" = "1
+0" ]
+}
+
+@test "one disk under two spellings: two directories, closed one by one" {
+	local dirs first
+	server
+	map s1 /dev/ram0 ro
+	map s1 //dev/ram0 ro
+	map s1 /dev/./ram0 rw
+	[ -L $CTL/ram0/block_dev ]
+	[ "$(readlink -f $CTL/ram0/block_dev)" = "$(readlink -f /sys/block/ram0)" ]
+	mapfile -t dirs < <(ls $CTL/ram0/sessions)
+	[ ${#dirs[@]} -eq 3 ]
+	[ "${dirs[0]}" = s1 ]
+	[[ ${dirs[1]} == s1.* && ${dirs[2]} == s1.* ]]
+	[ "$(sort $CTL/ram0/sessions/*/mapping_path)" = "//dev/ram0
+/dev/./ram0
+/dev/ram0" ]
+	for first in /sys/block/rnbd*; do
+		echo normal >"$first/rnbd/unmap_device"
+		break
+	done
+	[ "$(ls $CTL/ram0/sessions | wc -l)" -eq 2 ]
+}
+
+@test "exports go with their session when the server is unloaded" {
+	server
+	map s1 /dev/ram0
+	map s1 /dev/ram1
+	rmmod rnbd-server
+	[ ! -e /sys/class/rnbd-server ]
+	load_server
+}
