@@ -137,7 +137,7 @@ static void path_stop_cons(struct rtrs_server_path *path)
 		if (path->con[i])
 			ib_drain_qp(path->con[i]->base.qp);
 	cancel_work_sync(&path->info_work);
-	/* A receive may have been posted behind the drain by the last that succeeded, or by INFO. */
+	/* A receive may have been posted behind the drain: by the last to succeed, or by INFO. */
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			ib_drain_rq(path->con[i]->base.qp);

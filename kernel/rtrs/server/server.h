@@ -55,7 +55,7 @@ struct rtrs_server_dev {
 struct rtrs_server {
 	const struct rtrs_server_ops *ops;
 	u16 port;
-	struct mutex lock;
+	struct mutex lock;	/* of all below */
 	bool closing;
 	int listen_err;
 	struct list_head devs;
@@ -101,7 +101,7 @@ struct rtrs_server_session {
 	u8 uuid[RTRS_UUID_LEN];
 	u32 id;
 	char name[RTRS_WIRE_NAME_LEN];
-	struct mutex lock;
+	struct mutex lock;	/* of all below */
 	bool dead;
 	struct list_head paths;
 	unsigned int path_count;
@@ -111,7 +111,7 @@ struct rtrs_server_session {
 	struct rtrs_server_session_dir *dir;
 	struct page **chunk;
 	struct rtrs_server_slot *slots;
-	spinlock_t fence_lock;
+	spinlock_t fence_lock;	/* of retries */
 };
 
 /**
@@ -166,7 +166,7 @@ struct rtrs_server_path {
 	char hca_name[IB_DEVICE_NAME_MAX];
 	u32 hca_port;
 
-	spinlock_t state_lock;
+	spinlock_t state_lock;	/* of the next three */
 	enum rtrs_server_path_state state;
 	int last_error;
 	u64 since_ns;
@@ -218,7 +218,7 @@ struct rtrs_server_con {
 	struct rtrs_server_path *path;
 	struct ib_cqe recv_cqe;
 	struct ib_cqe send_cqe;
-	spinlock_t send_lock;
+	spinlock_t send_lock;	/* of all below */
 	bool dead;
 	u32 credits;
 	u32 batch;

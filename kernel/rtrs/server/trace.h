@@ -59,7 +59,7 @@ TRACE_EVENT(rtrs_server_slot_fenced,
 #endif /* RTRS_SERVER_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH rtrs/server
+#define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>
