@@ -85,6 +85,8 @@ static char *resolve_host(const char *name, struct addr *a)
 
 char *addr_parse(const char *text, struct addr *a)
 {
+	char *msg;
+
 	memset(a, 0, sizeof(*a));
 	if (!strncmp(text, "ip:", 3))
 		return parse_ip(text + 3, a);
@@ -96,8 +98,10 @@ char *addr_parse(const char *text, struct addr *a)
 		a->family = ADDR_GID;
 		return NULL;
 	}
-	if (!parse_ip(text, a))
+	msg = parse_ip(text, a);
+	if (!msg)
 		return NULL;
+	free(msg);
 	return xasprintf("'%s' is not an address (ip:IPv4, ip:IPv6, gid:GID, host:NAME)",
 			 text);
 }

@@ -495,15 +495,18 @@ void args_free(struct parsed *p)
 	memset(p, 0, sizeof(*p));
 }
 
-bool args_want_json(int argc, char **argv)
+bool args_scan(int argc, char **argv, int *quiet)
 {
 	bool json = false;
 
+	*quiet = 0;
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		const char *a = argv[i], *v = NULL;
 
 		if (!strcmp(a, "--json") || !strcmp(a, "--pretty")) {
 			json = true;
+		} else if (!strcmp(a, "--quiet")) {
+			(*quiet)++;
 		} else if (!strncmp(a, "--output=", 9)) {
 			v = a + 9;
 		} else if (!strcmp(a, "--output") || !strcmp(a, "-o")) {
@@ -512,8 +515,10 @@ bool args_want_json(int argc, char **argv)
 			/* a group of letters up to one that takes a value */
 			size_t n = strcspn(a + 1, "oFic");
 
-			if (strcspn(a + 1, "jp") < n)
-				json = true;
+			for (size_t k = 1; k <= n; k++) {
+				json |= a[k] == 'j' || a[k] == 'p';
+				*quiet += a[k] == 'q';
+			}
 			if (a[1 + n] == 'o')
 				v = a + 2 + n;
 		}

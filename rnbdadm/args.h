@@ -125,8 +125,11 @@ struct parsed {
 bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **hint);
 void args_free(struct parsed *p);
 
-/* Would this command line, right or wrong, want JSON on stdout? */
-bool args_want_json(int argc, char **argv);
+/*
+ * What a command line that is wrong somewhere still says: does it want JSON on stdout,
+ * and how quiet is it?
+ */
+bool args_scan(int argc, char **argv, int *quiet);
 
 bool args_has(const struct parsed *p, enum opt_id id);
 /* The last value of an option, or NULL. */

@@ -255,65 +255,76 @@ static bool lacks_privilege(const struct nl_error *e)
 	       strstr(e->extack, "rivilege") || strstr(e->extack, "namespace");
 }
 
+/* Refusals that have nothing to do with the way to the server. */
+static bool is_about_way(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+	case EINVAL:
+	case ENOENT:
+	case EEXIST:
+	case EBUSY:
+	case ENOMEM:
+	case EINTR:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void explain_way(struct ctx *ctx, const struct plan *p, int err)
+{
+	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
+	struct fail *f = &ctx->fail;
+	char *servers = servers_text(p);
+
+	if (p->npaths && !sys_has_rdma(ctx->test_root)) {
+		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)", errno_name(err));
+		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
+			  "makes one of software");
+	} else if (err == ECONNREFUSED || err == ECONNRESET) {
+		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
+			 errno_name(err));
+		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
+	} else if (err == EHOSTUNREACH || err == ENETUNREACH || err == EADDRNOTAVAIL ||
+		   err == ENODEV) {
+		fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers, errno_name(err));
+		fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
+	} else if (err == ETIMEDOUT) {
+		fail_set(f, XC_TIMEOUT, "%s did not answer in time (ETIMEDOUT)", servers);
+		fail_hint(f, "check the address and the network, or --timeout=TIME");
+	}
+	free(servers);
+}
+
 /* A message and a hint for each way in which a map is refused. */
 static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error *e)
 {
 	struct fail *f = &ctx->fail;
-	char *servers = servers_text(p);
-	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
 
 	fail_object(f, "device", p->req.device_path);
-	switch (e->err) {
-	case ENOENT:
+	if (is_about_way(e->err))
+		explain_way(ctx, p, e->err);
+	if (e->err == ENOENT)
 		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path)",
 			 p->req.device_path);
-		break;
-	case EEXIST:
+	if (e->err == EEXIST) {
 		fail_set(f, XC_CONFLICT, "already mapped");
 		fail_hint(f, "rnbdadm device list");
-		break;
-	case EPERM:
-	case EACCES:
-		if (lacks_privilege(e))
-			break;
-		/* fallthrough */
-	case EBUSY:
-		fail_set(f, XC_BUSY, "already open read-write by another client");
-		fail_hint(f, "use --access migration or ro");
-		break;
-	case ECONNREFUSED:
-	case ECONNRESET:
-		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
-			 errno_name(e->err));
-		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
-		break;
-	case EHOSTUNREACH:
-	case ENETUNREACH:
-	case EADDRNOTAVAIL:
-	case ENODEV:
-		if (!sys_has_rdma(ctx->test_root)) {
-			fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)",
-				 errno_name(e->err));
-			fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev "
-				  "IFACE' makes one of software");
-		} else {
-			fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers,
-				 errno_name(e->err));
-			fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
-		}
-		break;
-	case ETIMEDOUT:
-		fail_set(f, XC_TIMEOUT, "%s did not answer in time (ETIMEDOUT)", servers);
-		fail_hint(f, "check the address and the network, or --timeout=TIME");
-		break;
-	case EINVAL:
-		/* the attribute tells which option */
-		break;
 	}
-	free(servers);
+	if (e->err == EBUSY || ((e->err == EPERM || e->err == EACCES) && !lacks_privilege(e))) {
+		fail_set(f, XC_BUSY, "already open read-write by another client (%s)",
+			 errno_name(e->err));
+		fail_hint(f, "use --access migration or ro");
+	}
 	if (*e->attr) {
 		free(f->attribute);
 		f->attribute = xstrdup(option_name(e->attr));
+	}
+	if (e->missing && *e->attr) {
+		fail_set(f, XC_FAILED, "the kernel needs %s", option_name(e->attr));
+		fail_hint(f, "give %s", option_name(e->attr));
 	}
 }
 

@@ -166,9 +166,9 @@ static bool may_unmap(struct ctx *ctx, struct item *it)
 	fail_object(&it->fail, "device", it->dev->name);
 	if (lazy && !ctx->dry_run) {
 		it->fail.err = ETIMEDOUT;
-		fail_set(&it->fail, XC_TIMEOUT, "%s is still in use", it->dev->name);
+		fail_set(&it->fail, XC_TIMEOUT, "the device is still in use");
 	} else {
-		fail_set(&it->fail, XC_BUSY, "refused, %s is in use", it->dev->name);
+		fail_set(&it->fail, XC_BUSY, "refused, the device is in use");
 		fail_hint(&it->fail, "unmount it first; --lazy waits for it, --force loses its data");
 	}
 	strlist_addf(&it->fail.details, "%s is used by: %s", it->dev->name, list);
@@ -207,7 +207,7 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 		fail_nl(&it->fail, &e, "client");
 		fail_object(&it->fail, "device", it->dev->name);
 		if (e.kind == NL_FAIL_KERNEL && e.err == EBUSY) {
-			fail_set(&it->fail, XC_BUSY, "%s is in use (EBUSY)", it->dev->name);
+			fail_set(&it->fail, XC_BUSY, "the device is in use (EBUSY)");
 			fail_hint(&it->fail, "--lazy waits for the last close, --force does not");
 		}
 		if (it->fail.attribute && !strcmp(it->fail.attribute, "force"))
@@ -344,9 +344,18 @@ static int conclude(struct ctx *ctx, struct job *j)
 		memset(&j->v[0].fail, 0, sizeof(j->v[0].fail));
 		return ctx->fail.code;
 	}
-	for (size_t i = 0; i < j->n; i++)
-		if (j->v[i].fail.code)
-			fail_print(ctx, &j->v[i].fail);
+	for (size_t i = 0; i < j->n; i++) {
+		struct fail *f = &j->v[i].fail;
+		char *text;
+
+		if (!f->code)
+			continue;
+		/* each line says which of them */
+		text = xstrdup(f->text ? f->text : f->message);
+		fail_text(f, "%s: %s", f->object_name ? f->object_name : "", text);
+		free(text);
+		fail_print(ctx, f);
+	}
 	if (failed < j->n || !same)
 		code = XC_PARTIAL;
 	return fail_set(&ctx->fail, code, "%zu of %zu devices failed", failed, j->n);

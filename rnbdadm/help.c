@@ -171,8 +171,8 @@ static char *help_all(void)
 		    "Manages RDMA network block devices: maps disks of a server and shows\n"
 		    "sessions, paths, devices and counters.\n\nCommands:\n");
 	put_commands(&b, NULL);
-	strbuf_puts(&b, "\nMore help: rnbdadm help COMMAND, rnbdadm help exit-codes, "
-		    "rnbdadm help selectors,\nrnbdadm help fields OBJECT\n");
+	strbuf_puts(&b, "\nMore help: rnbdadm help COMMAND, rnbdadm help exit-codes,\n"
+		    "rnbdadm help selectors, rnbdadm help fields OBJECT\n");
 	put_globals(&b);
 	put_examples(&b, examples, "rnbdadm");
 	return b.s;

@@ -250,7 +250,7 @@ static int start(struct ctx *ctx, int argc, char **argv)
 	set_globals(ctx);
 	set_output(ctx);
 	if (!ok) {
-		if (ctx->out.fmt != OUT_JSONL && args_want_json(argc, argv))
+		if (args_scan(argc, argv, &ctx->quiet) && ctx->out.fmt != OUT_JSONL)
 			ctx->out.fmt = OUT_JSON;
 		return usage_error(ctx, message, hint, true);
 	}

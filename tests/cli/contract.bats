@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What every command owes, taken from the command table.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	replay two-sessions
+}
+
+@test "every command in every state: one valid document, the right exit code" {
+	"$PY" "$CLI/contract.py" states "$RNBDADM" "$REC"
+}
+
+@test "every help: 80 columns, every option, two examples, the same by -h, --help and help" {
+	"$PY" "$CLI/contract.py" help "$PLAIN"
+}
+
+@test "every key of JSON is a field of -F all, and the other way round" {
+	"$PY" "$CLI/contract.py" fields "$RNBDADM" "$REC"
+}
+
+@test "schemas: valid, alike in what they share, and they refuse what is wrong" {
+	"$PY" "$CLI/contract.py" schemas "$PLAIN" "$REC"
+}
+
+@test "schemas: those in the binary are those in the tree" {
+	[ "$("$PLAIN" schema)" = "$(cd "$TOP/rnbdadm/schema" && ls ./*.json | sed 's/^..//; s/.json$//' | sort)" ]
+	for t in $("$PLAIN" schema --list); do
+		"$PLAIN" schema "$t" | cmp - "$TOP/rnbdadm/schema/$t.json"
+	done
+	adm 0 schema -j
+	valid rnbdadm.schema/1
+	fails 4 not_found schema sesion
+	[[ $stderr == *session* ]]
+}
+
+@test "help on topics" {
+	adm 0 help exit-codes
+	golden help-exit-codes.txt
+	adm 0 help selectors
+	[[ $output == *gid:GID* ]]
+	adm 0 help fields device
+	[[ $output == *size_bytes* ]]
+	adm 0 help map -j
+	valid rnbdadm.help/1
+	adm 0 map --help --json
+	valid rnbdadm.help/1
+	fails 2 usage help fields
+	fails 2 usage help fields bird
+	fails 2 usage help mapp
+	[[ $stderr == *"did you mean map"* ]]
+}
+
+@test "help and version need neither /sys nor netlink" {
+	R=(--nl-replay /nonexistent --test-root /nonexistent)
+	adm 0 map -h
+	adm 0 version
+	[[ $output == "rnbdadm "* ]]
+	adm 0 -V
+	[[ $output == "rnbdadm "* ]]
+	adm 0 version -j
+	valid rnbdadm.version/1
+	[ "$(jqv '.family_version == null')" = true ]
+	adm 0 -Vj
+	valid rnbdadm.version/1
+}
+
+@test "version -v" {
+	adm 0 version -v
+	[[ $output == *"libnl 3."*"jansson 2."*"family rnbd 1"*"rtrs_core loaded"*"rnbd_client 0.1"*"rnbd_server not loaded"* ]]
+	adm 0 version -j
+	valid rnbdadm.version/1
+	[ "$(jqv .family_version)" = 1 ]
+	[ "$(jqv '.modules[] | select(.name == "rnbd_client").version')" = 0.1 ]
+}
+
+@test "metadata: JSON with and without -j" {
+	adm 0 metadata
+	valid rnbdadm.metadata/1
+	((${#lines[@]} > 100))
+	adm 0 metadata -j
+	valid rnbdadm.metadata/1
+	[ "${#lines[@]}" = 1 ]
+}
+
+@test "no exit code but those of the table" {
+	# every number that the sources return or exit with has a name of the table
+	! grep -nE '\b_?exit\((0|[2-9]|[1-9][0-9]+)\)' "$TOP"/rnbdadm/*.c
+	! grep -nE 'return [2-9];' "$TOP"/rnbdadm/{cmd-*,main,ctx,select}.c
+}

@@ -1,0 +1,311 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""What every command owes, checked over the command table that the tool itself prints.
+
+    contract.py validate SCHEMA < DOCUMENT     exactly one document, valid against the closed schema
+    contract.py states BINARY RECORDINGS       every command in every state of the system
+    contract.py help BINARY                    help texts against the table
+    contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
+    contract.py schemas                        the schemas themselves, and that they refuse
+"""
+import concurrent.futures
+import copy
+import csv
+import glob
+import io
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SCHEMAS = os.path.join(TOP, "rnbdadm", "schema")
+problems = []
+
+
+def problem(*words):
+    problems.append(" ".join(str(w) for w in words))
+
+
+def closed(schema):
+    """The schema with no key beyond those it lists."""
+    if isinstance(schema, dict):
+        out = {k: closed(v) for k, v in schema.items()}
+        if out.get("type") == "object" and "properties" in out:
+            out.setdefault("additionalProperties", False)
+        return out
+    return [closed(s) for s in schema] if isinstance(schema, list) else schema
+
+
+def load(topic):
+    with open(os.path.join(SCHEMAS, topic + ".json")) as f:
+        return json.load(f)
+
+
+validators = {}
+
+
+def validator(topic):
+    if topic not in validators:
+        validators[topic] = jsonschema.Draft202012Validator(closed(load(topic)))
+    return validators[topic]
+
+
+def no_twice(pairs):
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("a key comes twice")
+    return out
+
+
+def check_document(text, schema=None):
+    """Problems of one document, as a list of words."""
+    try:
+        doc = json.loads(text, object_pairs_hook=no_twice)
+    except ValueError as e:
+        return None, ["not one JSON document: %s: %.200r" % (e, text)]
+    name = doc.get("schema", "")
+    if schema and name != schema:
+        return doc, ["the schema is %r, not %r" % (name, schema)]
+    topic, _, major = name.removeprefix("rnbdadm.").partition("/")
+    if major != "1" or not os.path.exists(os.path.join(SCHEMAS, topic + ".json")):
+        return doc, ["no schema %r" % name]
+    return doc, ["%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
+                 for e in validator(topic).iter_errors(doc)]
+
+
+def run(binary, *args, **more):
+    return subprocess.run([binary, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **more)
+
+
+def metadata(binary):
+    return json.loads(run(binary, "metadata", "-j").stdout)
+
+
+# One legal command line for each command that needs arguments: words that exist, and words that do not
+ARGUMENTS = {
+    "session show": (["cl1@srv1"], ["nosuch"]),
+    "path show": (["cl1@srv1", "10.0.0.2"], ["cl1@srv1", "10.9.9.9"]),
+    "device show": (["rnbd0"], ["rnbd99"]),
+    "map": (["vol9", "--session", "cl1@srv1"], ["vol9", "--session", "nosuch"]),
+    "unmap": (["rnbd2"], ["rnbd99"]),
+    "stats": ([], ["nosuch"]),
+    "stats reset": (["cl1@srv1"], ["nosuch"]),
+    "help": (["map"], ["nosuch"]),
+    "schema": ([], ["nosuch"]),
+}
+LOCAL = ("version", "help", "metadata", "schema")
+
+
+def expect(name, state, known):
+    """Exit codes that are right."""
+    if name in LOCAL:
+        return {0} if known else {2} if name == "help" else {4}
+    if state == "absent":
+        return {8}
+    if state == "denied":
+        return {5}
+    if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):
+        return {4}
+    # a change needs an answer that these recordings do not hold
+    return {1} if name in ("map", "unmap", "stats reset") else {0}
+
+
+def one_state(binary, rec, name, words, state, codes):
+    common = ["--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", os.path.join(rec, "root")]
+    p = run(binary, *common, *name.split(), *words, "-j")
+    text = run(binary, *common, *name.split(), *words)
+    what = "%s %s (%s)" % (name, " ".join(words), state)
+    out = []
+    doc, bad = check_document(p.stdout)
+    out += ["%s: %s" % (what, b) for b in bad]
+    if p.returncode not in codes:
+        out.append("%s: exit %d, not %s: %s" % (what, p.returncode, codes, p.stderr.decode()))
+    if doc and ("error" in doc) != bool(p.returncode):
+        out.append("%s: exit %d and error %s" % (what, p.returncode, doc.get("error")))
+    if doc and p.returncode and doc["error"]["exit_status"] != p.returncode:
+        out.append("%s: exit_status is not the exit status" % what)
+    if text.returncode != p.returncode:
+        out.append("%s: text exits %d, JSON %d" % (what, text.returncode, p.returncode))
+    if p.returncode and (text.stdout or not text.stderr.startswith(b"rnbdadm: ")):
+        out.append("%s: text of a failure: %r %r" % (what, text.stdout, text.stderr))
+    if not p.returncode and (not text.stdout and name not in ("unmap", "stats reset") or text.stderr):
+        out.append("%s: text of a success: %r %r" % (what, text.stdout, text.stderr))
+    return out
+
+
+def states(binary, rec):
+    jobs = []
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        for c in metadata(binary)["commands"]:
+            name = c["name"]
+            good, bad = ARGUMENTS.get(name, ([], None))
+            for state in ("empty", "two-sessions", "absent", "denied"):
+                jobs.append(pool.submit(one_state, binary, rec, name, good, state, expect(name, state, True)))
+            if bad:
+                jobs.append(pool.submit(one_state, binary, rec, name, bad, "two-sessions",
+                                        expect(name, "two-sessions", False)))
+    for j in jobs:
+        problems.extend(j.result())
+    print(len(jobs), "command lines")
+
+
+def help_texts(binary):
+    meta = metadata(binary)
+    objects = {c["name"].split()[0] for c in meta["commands"]}
+    names = [c["name"] for c in meta["commands"]]
+    visible = [o for o in meta["options"] if not o["hidden"]]
+    env = {"LC_ALL": "C", "PATH": os.environ["PATH"], "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+
+    def look(words, options):
+        texts = {run(binary, *words, flag, env=env).stdout for flag in ("-h", "--help")}
+        texts.add(run(binary, "help", *words, env=env).stdout)
+        p = run(binary, *words, "-h", env=env)
+        what = " ".join(words) or "(top)"
+        if p.returncode or p.stderr or len(texts) != 1:
+            problem(what, "help: exit", p.returncode, p.stderr, "%d texts" % len(texts))
+        text = p.stdout.decode()
+        for line in text.split("\n"):
+            if len(line) > 80 or "\033" in line or line != line.rstrip():
+                problem(what, "help line:", repr(line))
+        for o in options:
+            if "--" + o["long"] not in text or (o["short"] and "-" + o["short"] not in text):
+                problem(what, "help does not mention --" + o["long"])
+        if "Examples:\n" not in text or not text.rstrip().split("\n")[-1].startswith("See rnbdadm"):
+            problem(what, "help has no examples or no manual page")
+        return text
+
+    top = look([], visible)
+    for n in names:
+        if n not in top:
+            problem("the overview lacks", n)
+    for o in objects:
+        look([o], visible)
+    for c in meta["commands"]:
+        text = look(c["name"].split(), visible + c["options"])
+        for a in c["arguments"]:
+            if a["name"] not in text:
+                problem(c["name"], "help lacks", a["name"])
+        if len(c["examples"]) != 2:
+            problem(c["name"], "has no two examples")
+        for alias in c["aliases"]:
+            if run(binary, *alias.split(), "-h").stdout.decode() != text:
+                problem("alias", alias, "is not", c["name"])
+        if not os.path.exists(os.path.join(SCHEMAS, c["schema"].removeprefix("rnbdadm.").removesuffix("/1") + ".json")):
+            problem(c["name"], "has no schema", c["schema"])
+    longs = {}
+    letters = {}
+    for o in meta["options"] + [o for c in meta["commands"] for o in c["options"]]:
+        if o["short"] and letters.setdefault(o["short"], o["long"]) != o["long"]:
+            problem("-%s has two meanings" % o["short"])
+        longs.setdefault(o["long"], set()).add(o["argument"])
+    for o, kinds in longs.items():
+        if "optional" in kinds and o not in ("color", "wait"):
+            problem("--" + o, "takes an optional argument")
+    codes = run(binary, "help", "exit-codes").stdout.decode()
+    for e in meta["exit_codes"]:
+        if "%2d  %s " % (e["code"], e["name"]) not in codes:
+            problem("help exit-codes lacks", e)
+    if [e["code"] for e in meta["exit_codes"]] != list(range(13)):
+        problem("exit codes are not 0 to 12")
+
+
+def leaves(obj, names):
+    for k, v in obj.items():
+        if isinstance(v, dict):
+            leaves(v, names)
+        else:
+            names.append(k)
+    return names
+
+
+def fields(binary, rec):
+    common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
+    for key, cmd in (("sessions", "session list --stats --details"), ("paths", "path list --stats --details"),
+                     ("devices", "device list --stats --details"), ("stats", "stats")):
+        doc = json.loads(run(binary, *common, *cmd.split(), "-j").stdout)
+        everything = run(binary, *common, *cmd.split(), "-o", "csv", "-F", "all").stdout.decode()
+        rows = list(csv.reader(io.StringIO(everything)))
+        plain = list(csv.reader(io.StringIO(run(binary, *common, *cmd.split(), "-o", "csv").stdout.decode())))
+        keys = leaves(doc[key][0], [])
+        for head in (rows[0], plain[0]):
+            missing = [n for n in keys if n not in head]
+            extra = [n for n in head if n not in keys and n not in (
+                "per_cpu", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second", "write_bytes_per_second")]
+            if missing or extra:
+                problem(cmd, "JSON and -F all differ:", missing, extra)
+        if len(rows) != len(doc[key]) + 1 or any(len(r) != len(rows[0]) for r in rows):
+            problem(cmd, "CSV rows")
+        for n in keys:
+            one = json.loads(run(binary, *common, *cmd.split(), "-j", "-F", n).stdout)
+            if leaves(one[key][0], []) != [n]:
+                problem(cmd, "-F", n, "gives", one[key][0])
+
+
+def mutate(doc, path=()):
+    """Copies of the document with one key gone or of another type."""
+    items = doc.items() if isinstance(doc, dict) else enumerate(doc[:1]) if isinstance(doc, list) else ()
+    for k, v in items:
+        if isinstance(doc, dict):
+            yield path + (k,), None
+            yield path + (k,), object
+        yield from mutate(v, path + (k,))
+
+
+def schemas():
+    defs = {}
+    for file in sorted(glob.glob(os.path.join(SCHEMAS, "*.json"))):
+        topic = os.path.basename(file)[:-5]
+        schema = load(topic)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        if schema["$id"] != "urn:rnbdadm:%s:1" % topic or \
+                schema["properties"]["schema"]["const"] != "rnbdadm.%s/1" % topic:
+            problem(file, "names itself", schema["$id"])
+        for name, body in schema["$defs"].items():
+            if defs.setdefault(name, body) != body:
+                problem(file, "defines", name, "in another way")
+        for name in schema["$defs"]:
+            if '"#/$defs/%s"' % name not in json.dumps(schema):
+                problem(file, "does not use", name)
+    binary, rec = sys.argv[2:4]
+    common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
+    tried = 0
+    for cmd in ("session list", "path list", "device list", "stats --per-cpu", "unmap rnbd0", "metadata", "version"):
+        text = run(binary, *common, *cmd.split(), "-j").stdout
+        doc = json.loads(text)
+        topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")
+        loose = jsonschema.Draft202012Validator(load(topic))
+        optional = set()
+        for where, how in mutate(doc):
+            m = copy.deepcopy(doc)
+            at = m
+            for k in where[:-1]:
+                at = at[k]
+            if how is None:
+                del at[where[-1]]
+                optional.add(where)
+            else:
+                at[where[-1]] = {"of": "another type"}
+            tried += 1
+            if loose.is_valid(m) and not (how is None and where[-1] in ("warnings", "error", "details", "id", "per_cpu", "rates")):
+                problem(cmd, "schema takes a document with", "no" if how is None else "odd", "/".join(map(str, where)))
+    print(tried, "mutations")
+
+
+def main():
+    what, args = sys.argv[1], sys.argv[2:]
+    if what == "validate":
+        _, bad = check_document(sys.stdin.buffer.read(), *args[:1])
+        problems.extend(bad)
+    elif what == "schemas":
+        schemas()
+    else:
+        {"states": states, "help": help_texts, "fields": fields}[what](*args)
+    for p in problems:
+        print(p)
+    sys.exit(1 if problems else 0)
+
+
+main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# For the tests of rnbdadm: no kernel, no root; the kernel's answers come from recordings.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+TOP=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
+CLI=$TOP/tests/cli
+REC=$TOP/build/cli
+PY=$(command -v /usr/bin/python3 || command -v python3)
+PLAIN=$TOP/build/rnbdadm
+RNBDADM=${RNBDADM:-$TOP/build/rnbdadm-san}
+TIME=2026-11-20T20:04:11.123456Z
+export LC_ALL=C TZ=UTC TERM=xterm PYTHONDONTWRITEBYTECODE=1
+export ASAN_OPTIONS=${ASAN_OPTIONS-exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS-exitcode=99}
+unset COLUMNS NO_COLOR RNBDADM_CONFIG RNBDADM_OUTPUT
+
+# prepare: the binaries and the recordings, made once for all files of tests
+prepare() {
+	mkdir -p "$TOP/build"
+	(
+		flock 9
+		make -s -C "$TOP/rnbdadm" || exit
+		make -s -C "$TOP/rnbdadm" SAN=1 || exit
+		[[ $REC/stamp -nt $CLI/recordings.py && $REC/stamp -nt $CLI/nlgen.py &&
+			$REC/stamp -nt $TOP/include/netlink/rnbd.yaml ]] && exit
+		rm -rf "$REC"
+		"$PY" "$CLI/recordings.py" "$REC" && touch "$REC/stamp"
+	) 9>"$TOP/build/.cli.lock" >&2
+}
+
+# replay NAME [ROOT]: the next commands see this recording and this system
+replay() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$REC/${2:-root}"); }
+
+# adm STATUS ARGS..: runs the tool on the recording; $output, $stderr
+adm() {
+	local want=$1
+	shift
+	run --separate-stderr "-$want" "$RNBDADM" "${R[@]}" "$@"
+	# what a failed test says
+	printf '%s\n' "stdout: $output" "stderr: $stderr"
+}
+
+# alone STATUS ARGS..: the same without a recording
+alone() {
+	local want=$1
+	shift
+	run --separate-stderr "-$want" "$RNBDADM" "$@"
+	printf '%s\n' "stdout: $output" "stderr: $stderr"
+}
+
+# fails STATUS CODE ARGS..: the same status as text and as JSON, nothing on stdout in text, one valid document in JSON with
+# this code; both say the same on stderr. Text output last.
+fails() {
+	local want=$1 code=$2
+	shift 2
+	adm "$want" "$@" -j
+	valid "$(jqv .schema)"
+	[ "$(jqv .error.code)" = "$code" ] && [ "$(jqv .error.exit_status)" = "$want" ] || return
+	JSON=$output
+	local err=$stderr
+	adm "$want" "$@"
+	[ -z "$output" ] && [ "$stderr" = "$err" ] && [[ $stderr == "rnbdadm: "* ]]
+}
+
+jqv() { printf '%s' "$output" | jq -er "$1"; }
+
+# valid SCHEMA: $output is one document that the closed schema takes
+valid() { printf '%s' "$output" | "$PY" "$CLI/contract.py" validate "$1"; }
+
+# golden NAME: $output is as in golden/NAME; UPDATE=1 writes it
+golden() {
+	local f=$CLI/golden/$1
+	[[ -z ${UPDATE-} ]] || printf '%s\n' "$output" >"$f"
+	diff -u "$f" <(printf '%s\n' "$output")
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Names and numbers that nobody expects, attributes that are not what they should be, many objects.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() { load helpers; }
+
+@test "names: JSON is one valid document, the bytes are not lost" {
+	replay hostile
+	for c in "session list --stats --details" "path list --stats" "device list --details --stats" "stats"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		valid "$(jqv .schema)"
+	done
+	adm 0 session list -j
+	[ "$(jqv '.sessions[] | select(.name_hex).name_hex')" = 626164fffe ]
+	[ "$(printf '%s' "$output" | jq -c '[.sessions[].name] | index("new\nline", "tab\tesc\u001b[31m", "quo\"te", "\u0001\u007f") != null' | sort -u)" = true ]
+}
+
+@test "names: text holds no control character" {
+	replay hostile
+	for c in "session list" "path list" "device list" "stats" "device show rnbd5" "device list --brief -F device_path"; do
+		# shellcheck disable=SC2086
+		adm 0 $c
+		[[ $output != *$'\e'* && $output != *$'\x7f'* && $output != *$'\x01'* && $output != *$'\xc2\x9b'* ]]
+	done
+	adm 0 device list
+	[[ $output == *'new\x0aline'* && $output == *'\x1b[31m'* && $output == *'\x9b31m'* ]]
+	# one row each
+	[ "${#lines[@]}" = 15 ]
+	adm 4 device show $'a\e[31m\n'
+	[[ $stderr == *'a\x1b[31m\x0a'* && $stderr != *$'\e'* ]]
+}
+
+@test "names: CSV is read back as it was" {
+	replay hostile
+	adm 0 device list -o csv
+	"$PY" - "$REC" <<-'EOF2' "$output"
+		import csv, io, sys
+		rows = list(csv.DictReader(io.StringIO(sys.argv[2], newline="")))
+		names = [r["device_path"] for r in rows]
+		assert len(rows) == 14 and all(None not in r for r in rows), rows
+		for n in ('quo"te', "com,ma", "new\nline", "back\\slash", " pad ", "n" * 254):
+		    assert n in names, n
+	EOF2
+}
+
+@test "names: they select what they name" {
+	replay hostile
+	for n in 'quo"te' 'back\slash' 'com,ma' $'new\nline' $'bad\xff\xfe' " pad "; do
+		adm 0 session show "$n" -F queue_depth
+		[ "$output" = "queue_depth  512" ]
+	done
+}
+
+@test "numbers: integers up to 2^63-1, null beyond, never negative" {
+	replay extreme
+	adm 0 stats -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '[.stats[].counters.read_ios] | tojson')" = '[0,9007199254740993,9223372036854775807,null,null]' ] ||
+		[[ $output == *'"read_ios":9007199254740993,'*'"read_ios":9223372036854775807,'*'"read_ios":null,'* ]]
+	[ "$(jqv '[.stats[].counters | .inflight, .reconnects_ok] | unique | tojson')" = '[null]' ]
+	for c in "stats" "stats --totals" "stats -o csv" "session list" "path list" "device list" "device list -o csv" "stats --per-cpu"; do
+		# shellcheck disable=SC2086
+		adm 0 $c
+		[[ $output != *" -"[0-9]* && $output != *,-[0-9]* ]]
+	done
+	for c in "session list" "path list" "device list"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		valid "$(jqv .schema)"
+	done
+	[ "$(jqv '.devices[0] | [.state, .kernel_state] | join(" ")')" = "unknown unknown" ]
+	adm 0 path list -j
+	[ "$(jqv '.paths[0] | [.state, .since, .heartbeat_latency_ns, .netdev] | tojson')" = '["unknown",null,null,null]' ]
+}
+
+@test "attributes short, unknown, missing: null, no crash" {
+	replay odd
+	for c in "session list --stats" "path list --stats" "device list --stats --details" "stats --per-cpu"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		valid "$(jqv .schema)"
+		# shellcheck disable=SC2086
+		adm 0 $c
+	done
+	adm 0 device list -j
+	[ "$(jqv '[.devices[].size_bytes] | tojson')" = '[null,null]' ]
+}
+
+@test "no shell, no other program: one exec for each command" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	replay map
+	for c in "map vol9 --session cl1@srv3 --path 10.0.0.1@10.0.0.9" "session list" "device list -j" "stats" "help" "version -v"; do
+		# shellcheck disable=SC2086
+		strace -f -qq -e trace=execve -o "$BATS_TEST_TMPDIR/trace" "$PLAIN" "${R[@]}" $c >/dev/null
+		[ "$(grep -c execve "$BATS_TEST_TMPDIR/trace")" = 1 ]
+	done
+}
+
+@test "a replay opens no socket" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	replay map
+	strace -f -qq -e trace=%network -o "$BATS_TEST_TMPDIR/trace" "$PLAIN" "${R[@]}" map vol9 --session cl1@srv3 --path 10.0.0.1@10.0.0.9
+	[ ! -s "$BATS_TEST_TMPDIR/trace" ]
+}
+
+@test "1000 sessions, 4000 paths, 1000 devices: each list within a second" {
+	replay many
+	for c in "session list -j --stats" "session list" "path list" "device list" "device list -j" "stats --totals"; do
+		best=9999999
+		# a busy machine may need another try
+		for _ in 1 2 3; do
+			t0=$EPOCHREALTIME
+			# shellcheck disable=SC2086
+			"$PLAIN" "${R[@]}" $c >/dev/null
+			t1=$EPOCHREALTIME
+			t=$((${t1/./} - ${t0/./}))
+			((t < best)) && best=$t
+			((best < 1000000)) && break
+		done
+		echo "$c: $best us"
+		((best < 1000000))
+	done
+}

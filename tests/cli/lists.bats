@@ -1,0 +1,270 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Lists and shows: text, CSV and JSON of the same objects; fields, filters, order.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	replay two-sessions
+}
+
+@test "session list: text" {
+	adm 0 session list
+	golden session-list.txt
+	[ -z "$stderr" ]
+}
+
+@test "session list: UTF-8 draws the tree" {
+	LC_ALL=C.UTF-8 adm 0 session list
+	golden session-list-utf8.txt
+}
+
+@test "session list: JSON" {
+	adm 0 session list -j
+	valid rnbdadm.session/1
+	golden session-list.json
+	[ "$(jqv '.sessions[0].state')" = degraded ]
+}
+
+@test "session list: CSV" {
+	adm 0 session list -o csv
+	golden session-list.csv
+}
+
+@test "session list --stats adds counters, --details ids" {
+	adm 0 session list --stats --details -p
+	valid rnbdadm.session/1
+	golden session-list-stats.json
+}
+
+@test "session show" {
+	adm 0 session show cl1@srv1 --stats
+	golden session-show.txt
+	adm 0 session show cl1@srv1 -j
+	valid rnbdadm.session/1
+	[ "$(jqv '.sessions | length')" = 1 ]
+}
+
+@test "path list: text, JSON, CSV" {
+	adm 0 path list
+	golden path-list.txt
+	adm 0 path list -j --stats
+	valid rnbdadm.path/1
+	golden path-list.json
+	adm 0 path list -o csv
+	golden path-list.csv
+}
+
+@test "path list --session and --down" {
+	adm 0 path list --session cl1@srv1 --brief
+	[ "$output" = $'ip:10.0.0.1@ip:10.0.0.2\nip:10.0.1.1@ip:10.0.1.2' ]
+	adm 0 path list --down --brief
+	[ "$output" = ip:10.0.1.1@ip:10.0.1.2 ]
+	fails 4 not_found path list --session cl1@srv8
+}
+
+@test "path show: by address, by its end, by RDMA device" {
+	adm 0 path show cl1@srv1 ip:10.0.1.1@ip:10.0.1.2
+	golden path-show.txt
+	first=$output
+	for sel in 10.0.1.1,10.0.1.2 ip:10.0.1.2 10.0.1.2; do
+		adm 0 path show cl1@srv1 "$sel"
+		[ "$output" = "$first" ]
+	done
+	adm 0 path show cl1@srv1 --hca mlx5_1:1
+	[ "$output" = "$first" ]
+	adm 0 path show cl1@srv1 --hca mlx5_1
+	[ "$output" = "$first" ]
+	adm 0 path show cl1@srv1 --hca mlx5_1 -j
+	valid rnbdadm.path/1
+}
+
+@test "path show: absent, malformed, not given" {
+	fails 4 not_found path show cl1@srv1 10.0.1.77
+	fails 4 not_found path show cl1@srv1 --hca mlx5_1:2
+	fails 2 usage path show cl1@srv1 1
+	fails 2 usage path show cl1@srv1
+	fails 2 usage path show cl1@srv1 ip:10.0.0.1@gid:fe80::1
+}
+
+@test "device list: text, JSON, CSV" {
+	adm 0 device list
+	golden device-list.txt
+	adm 0 device list -j
+	valid rnbdadm.device/1
+	golden device-list.json
+	adm 0 device list -o csv
+	golden device-list.csv
+}
+
+@test "device show: by disk, node, link, remote name" {
+	adm 0 device show rnbd1
+	golden device-show.txt
+	first=$output
+	for sel in /dev/rnbd1 /dev/rnbd/by-session/cl1@srv1/vol1 vol1; do
+		adm 0 device show "$sel"
+		[ "$output" = "$first" ]
+	done
+	adm 0 device show vol1 --session cl1@srv1
+	[ "$output" = "$first" ]
+	fails 4 not_found device show vol1 --session cl1@srv2
+}
+
+@test "device show --details --stats" {
+	adm 0 device show rnbd0 --details --stats -p
+	valid rnbdadm.device/1
+	golden device-show-details.json
+}
+
+@test "a bare number selects nothing, two devices are one too many" {
+	fails 2 usage device show 1
+	[[ $stderr == *rnbd1* ]]
+	replay twins
+	fails 6 conflict device show vol0
+	[[ $stderr == *rnbd0* && $stderr == *rnbd1* ]]
+	adm 0 device show vol0 --session cl1@srv2 --fields name
+	[ "$output" = "name  rnbd1" ]
+}
+
+@test "users of a device: swap, the system, a partition" {
+	replay two-sessions swap
+	adm 0 device list -F name,mountpoints --no-headers
+	[ "$output" = $'rnbd0  /\nrnbd1  /part\nrnbd2  -' ]
+}
+
+@test "natural order: rnbd2 before rnbd10" {
+	replay hostile
+	adm 0 device list --brief
+	[ "${lines[1]}" = rnbd2 ] && [ "${lines[9]}" = rnbd10 ]
+}
+
+@test "-F: list, +, -, all, unknown, help" {
+	adm 0 device list -F name,size_bytes
+	[ "${lines[0]}" = "NAME   SIZE BYTES" ]
+	adm 0 device list -F +fua,-session,-holders
+	golden device-list-fields.txt
+	adm 0 device list -F name,size_bytes -j
+	[ "$(printf '%s' "$output" | jq -c '.devices[0]')" = '{"name":"rnbd0","size_bytes":21474836480}' ]
+	adm 0 device list -F -links -o csv
+	[[ ${lines[0]} != *links* && ${lines[0]} == name,node,* ]]
+	fails 2 usage device list -F sise_bytes
+	[[ $stderr == *"did you mean size_bytes"* ]]
+	fails 2 usage device list -F ,
+	adm 0 device list -F help
+	golden device-fields.txt
+}
+
+@test "--sort: up, down, unknown values last" {
+	adm 0 device list --sort size_bytes --brief
+	[ "$output" = $'rnbd2\nrnbd0\nrnbd1' ]
+	adm 0 device list --sort -size_bytes --brief
+	[ "$output" = $'rnbd1\nrnbd0\nrnbd2' ]
+	adm 0 path list --sort -heartbeat_latency_ns -F server_addr --no-headers
+	[ "${lines[2]}" = ip:10.0.1.2 ]
+	fails 2 usage device list --sort colour
+}
+
+@test "--filter: =, !=, <, >, and, sizes, lists" {
+	adm 0 device list --filter state=mapped --brief
+	[ "$output" = $'rnbd0\nrnbd1' ]
+	adm 0 device list --filter 'state!=mapped' --brief
+	[ "$output" = rnbd2 ]
+	adm 0 device list --filter 'size_bytes>1G,size_bytes<1T' --brief
+	[ "$output" = rnbd0 ]
+	adm 0 device list --filter 'size_bytes>=64M,size_bytes<=20GiB' --brief
+	[ "$output" = $'rnbd0\nrnbd2' ]
+	adm 0 device list --filter mountpoints=/data --brief
+	[ "$output" = rnbd0 ]
+	adm 0 device list --filter read_only=true --brief
+	[ "$output" = rnbd2 ]
+	adm 0 path list --filter heartbeat_latency_ns= --brief
+	[ "$output" = ip:10.0.1.1@ip:10.0.1.2 ]
+	adm 0 device list --filter name=rnbd9 -j
+	[ "$(printf '%s' "$output" | jq -c .devices)" = '[]' ]
+	for bad in state 'size_bytes>big' =x 'state!' nosuch=1; do
+		fails 2 usage device list --filter "$bad"
+	done
+}
+
+@test "--unit: text and CSV, never JSON" {
+	adm 0 device list -F size_bytes --no-headers --unit=B
+	[ "${lines[0]}" = "  21474836480" ]
+	adm 0 device list -F size_bytes --no-headers --unit=M
+	[[ ${lines[0]} == *"20480.0 MiB" ]]
+	adm 0 device list -F size_bytes --no-headers --unit=T -o csv
+	[ "${lines[1]}" = "1.0 TiB" ]
+	adm 0 device list --unit=T -j
+	[ "$(jqv '.devices[0].size_bytes')" = 21474836480 ]
+}
+
+@test "--brief, --no-headers, --no-tree" {
+	adm 0 session list --brief
+	[ "$output" = $'cl1@srv1\ncl1@srv2' ]
+	adm 0 session list --no-tree --no-headers
+	[ "${#lines[@]}" = 2 ] && [[ ${lines[0]} == cl1@srv1* ]]
+}
+
+@test "empty: a header in text and CSV, [] in JSON, never nothing" {
+	replay empty
+	for o in session path device; do
+		adm 0 "$o" list
+		[ "${#lines[@]}" = 1 ]
+		adm 0 "$o" list -o csv
+		[ "${#lines[@]}" = 1 ]
+		adm 0 "$o" list -j
+		valid "rnbdadm.$o/1"
+		[ "$(jqv ".${o}s == []")" = true ]
+		adm 0 "$o" list -o jsonl
+		valid "rnbdadm.$o/1"
+	done
+}
+
+@test "jsonl: one object per line, each with its schema" {
+	adm 0 device list -o jsonl
+	[ "${#lines[@]}" = 3 ]
+	for line in "${lines[@]}"; do
+		output=$line
+		valid rnbdadm.device/1
+		[ "$(jqv '.devices | length')" = 1 ]
+	done
+}
+
+@test "-j, -p and -o are one setting, the last one wins" {
+	adm 0 -j device list -o text
+	[[ $output == NAME* ]]
+	adm 0 -o csv device list --json
+	valid rnbdadm.device/1
+	adm 0 device list -p
+	valid rnbdadm.device/1
+	((${#lines[@]} > 20))
+	adm 0 device list -jp
+	((${#lines[@]} > 20))
+	RNBDADM_OUTPUT=json adm 0 device list
+	valid rnbdadm.device/1
+	RNBDADM_OUTPUT=json adm 0 device list -o text
+	[[ $output == NAME* ]]
+}
+
+@test "global options before and after the verb" {
+	adm 0 --json session list
+	a=$output
+	adm 0 session --json list
+	b=$output
+	adm 0 session list --json
+	[ "$a" = "$output" ] && [ "$b" = "$output" ]
+}
+
+@test "aliases, and no others" {
+	adm 0 sess ls --brief
+	[ "$output" = $'cl1@srv1\ncl1@srv2' ]
+	adm 0 dev ls --brief
+	fails 2 usage sessio list
+	fails 2 usage session li
+}

@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# map: what it sends, what it prints, how it fails. The recordings compare requests byte by byte.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	NEW=(map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9)
+}
+
+@test "a new session: prints the node and nothing else" {
+	replay map
+	adm 0 "${NEW[@]}"
+	[ "$output" = /dev/rnbd3 ] && [ -z "$stderr" ]
+}
+
+@test "the same as JSON and CSV" {
+	replay map
+	adm 0 "${NEW[@]}" -j
+	valid rnbdadm.map/1
+	golden map.json
+	adm 0 "${NEW[@]}" -o csv
+	golden map.csv
+	adm 0 "${NEW[@]}" -F name,size_bytes
+	[ "${lines[1]}" = "rnbd3     1.0 GiB" ]
+}
+
+@test "-v says what was done, -vv each request, --trace what is in it" {
+	replay map
+	adm 0 "${NEW[@]}" -v
+	[ "$output" = /dev/rnbd3 ]
+	[ "$stderr" = "rnbdadm: mapped vol9 of session cl1@srv3 as /dev/rnbd3 (1.0 GiB)" ]
+	adm 0 "${NEW[@]}" -vv
+	[[ $stderr == *"request map"* ]]
+	adm 0 "${NEW[@]}" --trace
+	[[ $stderr == *"-> "*"map len="*"device-path=vol9"*"path={ client-addr=0200"*"<- "*"name=rnbd3"*"ack error=0"* ]]
+	[ "$output" = /dev/rnbd3 ]
+}
+
+@test "every option reaches the kernel; its warning reaches the user" {
+	replay map-all
+	ALL=(map vol9 --session=cl1@srv3 --path 10.0.0.1@10.0.0.9 --path fd00::9 --path gid:fe80::1,gid:fe80::9 --access ro
+		--poll-queues 2 --connections=4 --dest-port 999 --mp-policy mi --timeout 2.5s)
+	adm 0 "${ALL[@]}"
+	[ "$output" = /dev/rnbd3 ]
+	[ "$stderr" = "rnbdadm: warning: poll queues were cut to 1" ]
+	adm 0 "${ALL[@]}" -j -q
+	valid rnbdadm.map/1
+	[ "$(jqv '.warnings[0]')" = "poll queues were cut to 1" ] && [ -z "$stderr" ]
+}
+
+@test "a session that exists needs no path; paths it has may be named" {
+	replay map-known
+	adm 0 map vol9 --session cl1@srv1
+	[ "$output" = /dev/rnbd3 ]
+	fails 6 conflict map vol9 --session cl1@srv1 --path 10.0.0.77
+	[[ $stderr == *10.0.0.77* ]]
+}
+
+@test "no session and no path: not found; nothing named: usage" {
+	replay map
+	fails 4 not_found map vol9 --session cl1@srv3
+	[[ $stderr == *--path* ]]
+	fails 2 usage map vol9
+	fails 2 usage map
+}
+
+@test "--server names the session and is its path" {
+	replay map
+	adm 0 map vol9 --server 10.0.0.9 -n
+	[ "$output" = "rnbdadm map vol9 --session $(hostname | tr . _)@10_0_0_9 --path ip:10.0.0.9" ]
+	adm 0 map vol9 --server localhost --session x -n
+	[[ $output == "rnbdadm map vol9 --session x --path ip:"* ]]
+	fails 2 usage map vol9 --server no.such.host.invalid
+}
+
+@test "--dry-run: the plan, nothing sent, exit code as if done" {
+	# this recording has no answer to a map
+	replay two-sessions
+	adm 0 "${NEW[@]}" --access ro --timeout 5s -n
+	[ "$output" = "rnbdadm map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9 --access ro --timeout 5s" ]
+	plan=$output
+	adm 0 "${NEW[@]}" -n -j
+	valid rnbdadm.map/1
+	[ "$(jqv '.dry_run')" = true ] && [ "$(jqv '.changed | not')" = true ]
+	# the plan is a command line again
+	eval "set -- $plan"
+	shift
+	adm 0 "$@" -n
+	[ "$output" = "$plan" ]
+	fails 6 conflict map vol0 --session cl1@srv1 -n
+}
+
+@test "already mapped; --idempotent; with another access" {
+	replay two-sessions
+	fails 6 conflict map vol0 --session cl1@srv1
+	[[ $stderr == *"already mapped as /dev/rnbd0"* ]]
+	adm 0 map vol0 --session cl1@srv1 --idempotent
+	[ "$output" = /dev/rnbd0 ]
+	adm 0 map vol0 --session cl1@srv1 --idempotent -j
+	valid rnbdadm.map/1
+	[ "$(jqv '.changed | not')" = true ]
+	fails 6 conflict map vol0 --session cl1@srv1 --idempotent --access ro
+}
+
+@test "waits until the node can be opened" {
+	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	rm "$BATS_TEST_TMPDIR/root/dev/rnbd3"
+	R=(--nl-replay "$REC/map.nl" --test-root "$BATS_TEST_TMPDIR/root")
+	adm 10 "${NEW[@]}" --wait=300ms -j
+	valid rnbdadm.map/1
+	[ "$(jqv .changed)" = true ] && [ "$(jqv .error.code)" = timeout ] && [ "$(jqv '.devices[0].name')" = rnbd3 ]
+	adm 10 "${NEW[@]}" --wait=100ms
+	[ -z "$output" ] && [[ $stderr == *"rnbdadm unmap rnbd3"* ]]
+	adm 0 "${NEW[@]}" --no-wait
+	(sleep 0.5 && touch "$BATS_TEST_TMPDIR/root/dev/rnbd3") 3>&- &
+	adm 0 "${NEW[@]}"
+	[ "$output" = /dev/rnbd3 ]
+	wait
+}
+
+@test "a size of zero is no device yet" {
+	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	echo 0 >"$BATS_TEST_TMPDIR/root/sys/block/rnbd3/size"
+	R=(--nl-replay "$REC/map.nl" --test-root "$BATS_TEST_TMPDIR/root")
+	adm 10 "${NEW[@]}" --wait=100ms
+}
+
+@test "each errno has its exit code and its words" {
+	replay map-enoent
+	fails 4 not_found "${NEW[@]}"
+	[[ $stderr == *"server has no device 'vol9' (its dev_search_path)"* ]]
+	replay map-eexist
+	fails 6 conflict "${NEW[@]}"
+	[[ $stderr == *"kernel: already mapped as rnbd7 (DEVICE_PATH)"* ]]
+	replay map-writer
+	fails 7 busy "${NEW[@]}"
+	[[ $stderr == *"--access migration"* ]]
+	replay map-privilege
+	fails 5 permission "${NEW[@]}"
+	[[ $stderr == *root* ]]
+	replay map-refused
+	fails 1 failed "${NEW[@]}" --dest-port 77
+	[[ $stderr == *"10.0.0.9 does not listen on port 77"* ]]
+	replay map-unreachable
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"(--path)"* && $stderr == *"no device for source address"* ]]
+	[ "$(printf '%s' "$JSON" | jq -r '.error | [.errno, .errno_name, .attribute] | join(" ")')" = "113 EHOSTUNREACH --path" ]
+	replay map-timeout
+	fails 10 timeout "${NEW[@]}"
+	replay map-invalid
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"session name is not valid (--session)"* ]]
+	replay map-no-memory
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *ENOMEM* ]]
+	replay map-nodev
+	fails 1 failed "${NEW[@]}"
+}
+
+@test "no RDMA device: unavailable, whatever the way to the server says" {
+	for r in map-nodev map-unreachable map-timeout; do
+		replay "$r" bare
+		fails 8 unavailable "${NEW[@]}"
+		[[ $stderr == *"no RDMA device"* && $stderr == *"rdma link"* ]]
+	done
+}
+
+@test "a missing attribute is told by its option" {
+	replay map-missing
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *--path* ]]
+	replay map-missing-nested
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *--path* ]]
+}
+
+@test "an answer without a name, a socket that fails" {
+	replay map-nameless
+	fails 1 failed "${NEW[@]}"
+	replay map-errno
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *ENOBUFS* ]]
+}
+
+@test "what cannot be right is refused before anything is sent" {
+	replay absent
+	while read -r line; do
+		# shellcheck disable=SC2086
+		fails 2 usage map vol9 $line
+	done <<-'EOF2'
+		--session a/b --path 10.0.0.9
+		--session a.b --path 10.0.0.9
+		--session ctl --path 10.0.0.9
+		--session s --path 10.0.0.300
+		--session s --path ip:10.0.0.9@ip:
+		--session s --path @10.0.0.9
+		--session s --path ip:10.0.0.1@ip:fe80::1
+		--session s --path gid:10.0.0.9
+		--session s --path ip:fe80::1%nosuchdev
+		--session s --path 10.0.0.9 --access rx
+		--session s --path 10.0.0.9 --dest-port 0
+		--session s --path 10.0.0.9 --dest-port 65536
+		--session s --path 10.0.0.9 --connections 0
+		--session s --path 10.0.0.9 --connections 1025
+		--session s --path 10.0.0.9 --poll-queues some
+		--session s --path 10.0.0.9 --poll-queues 99999
+		--session s --path 10.0.0.9 --mp-policy round-robbin
+		--session s --path 10.0.0.9 --timeout 99ms
+		--session s --path 10.0.0.9 --timeout infinite
+		--session s --path 10.0.0.9 --timeout 11m
+		--session s --path 10.0.0.9 --wait=soon
+		--session s --session t --path 10.0.0.9
+		--session s --path 10.0.0.9 --all
+		--session s --path 10.0.0.9 vol10
+	EOF2
+	fails 2 usage map vol9 --session "" --path 10.0.0.9
+	fails 2 usage map vol9 --session "a b" --path 10.0.0.9
+	fails 2 usage map vol9 --session "$(printf 'n%.0s' {1..255})" --path 10.0.0.9
+	fails 2 usage map "$(printf 'n%.0s' {1..255})" --session s --path 10.0.0.9
+	fails 2 usage map "" --session s --path 10.0.0.9
+}
+
+@test "the longest names that the kernel takes are taken" {
+	replay two-sessions
+	n=$(printf 'n%.0s' {1..254})
+	adm 0 map "$n" --session "$n" --path 10.0.0.9 -n
+	adm 0 map "a b/c" --session s --path 10.0.0.9 -n
+	[ "$output" = "rnbdadm map 'a b/c' --session s --path ip:10.0.0.9" ]
+}
+
+@test "the lock: waited for, given up, left out" {
+	root=$BATS_TEST_TMPDIR/root
+	mkdir -p "$root/run" "$root/sys"
+	R=(--nl-replay "$REC/map.nl" --test-root "$root")
+	exec {lock}>"$root/run/rnbdadm.lock"
+	flock "$lock"
+	adm 10 "${NEW[@]}" --no-wait --lock-timeout 100ms
+	[[ $stderr == *rnbdadm.lock* ]]
+	adm 0 "${NEW[@]}" --no-wait --no-lock
+	(sleep 0.4) {lock}>&- &
+	(sleep 0.4; flock -u "$lock") 3>&- &
+	adm 0 "${NEW[@]}" --no-wait
+	wait
+	# a link in its place is not followed
+	rm "$root/run/rnbdadm.lock"
+	ln -s "$root/elsewhere" "$root/run/rnbdadm.lock"
+	adm 1 "${NEW[@]}" --no-wait
+	[ ! -e "$root/elsewhere" ]
+}
+
+@test "reading takes no lock" {
+	root=$BATS_TEST_TMPDIR/root
+	mkdir -p "$root/run"
+	exec {lock}>"$root/run/rnbdadm.lock"
+	flock "$lock"
+	R=(--nl-replay "$REC/two-sessions.nl" --test-root "$root" --lock-timeout 100ms)
+	adm 0 device list
+	adm 0 unmap rnbd2 -n
+}
+
+@test "signals end it at once, the lock with it" {
+	root=$BATS_TEST_TMPDIR/root
+	mkdir -p "$root/run"
+	R=(--nl-replay "$REC/map.nl" --test-root "$root")
+	for sig in INT TERM KILL; do
+		# bash ignores SIGINT in the background; env gives it back
+		env --default-signal=INT "$PLAIN" "${R[@]}" "${NEW[@]}" --wait=60 3>&- >/dev/null 2>&1 &
+		pid=$!
+		sleep 0.3
+		kill -"$sig" "$pid"
+		wait "$pid" && false
+		rc=$?
+		[ "$rc" -gt 128 ]
+		flock -n "$root/run/rnbdadm.lock" true
+	done
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the recordings and the system trees of the tests: recordings.py DIRECTORY"""
+import os
+import sys
+
+import nlgen
+
+UP = {"family": True}
+S1, S2 = "cl1@srv1", "cl1@srv2"
+SINCE = 1795248002000000000       # 2026-11-21T08:00:02Z
+U64 = 2**64 - 1
+
+
+def session(sid, name, state=0, policy=0, up=1, paths=1, devices=1, **more):
+    return {"id": sid, "name": name, "role": 0, "state": state, "mp-policy": policy,
+            "max-reconnect-attempts": -1, "queue-depth": 512, "max-io-bytes": 131072,
+            "paths-connected": up, "paths-configured": paths, "devices": devices, "generation": 7, **more}
+
+
+def path(pid, sid, sname, src, dst, hca, state=1, **more):
+    return {"id": pid, "session-id": sid, "session-name": sname, "name": "%s@%s" % (src, dst), "role": 0,
+            "client-addr": src, "server-addr": dst + "#1234", "state": state, "hca-name": hca, "hca-port": 1,
+            "connections": 17, "reconnect-attempts": 0, "last-error": 0, "heartbeat-latency-ns": 42110,
+            "since-ns": SINCE, "generation": 7, **more}
+
+
+def device(did, name, sid, sname, dpath, size, access=1, state=1, **more):
+    return {"id": did, "name": name, "major": 252, "minor": did - 1, "session-id": sid, "session-name": sname,
+            "device-path": dpath, "access-mode": access, "state": state, "size-bytes": size,
+            "logical-block-bytes": 512, "physical-block-bytes": 4096, "read-only": int(access == 0),
+            "write-cache": 1, "fua": 1, "poll-queues": 0, "hw-queues": 16, "open-count": 0, "last-error": 0,
+            "generation": 7, **more}
+
+
+def cpu(n, rios, rbytes, wios, wbytes, frm=0, to=0):
+    return {"cpu": n, "read-ios": rios, "read-bytes": rbytes, "write-ios": wios, "write-bytes": wbytes,
+            "migrations-from": frm, "migrations-to": to}
+
+
+def stats(pid, name, sid, sname, hca, counts, inflight=0, role=0, **more):
+    rios, rbytes, wios, wbytes = counts
+    return {"path-id": pid, "path-name": name, "session-id": sid, "session-name": sname, "role": role,
+            "hca-name": hca, "hca-port": 1, "read-ios": rios, "read-bytes": rbytes, "write-ios": wios,
+            "write-bytes": wbytes, "inflight": inflight, "failovers": 0, "reconnects-ok": 0,
+            "reconnects-failed": 0, "heartbeat-latency-ns": 42110, "generation": 7, **more}
+
+
+P1, P2, P3 = "ip:10.0.0.1@ip:10.0.0.2", "ip:10.0.1.1@ip:10.0.1.2", "ip:10.0.0.1@ip:10.0.0.3"
+SESSIONS = [session(2, S2), session(1, S1, 1, 2, 1, 2, 2)]
+PATHS = [
+    path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "mlx5_0"),
+    path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1", 2, **{"reconnect-attempts": 3, "last-error": -110}),
+    path(3, 2, S2, "ip:10.0.0.1", "ip:10.0.0.3", "mlx5_0"),
+]
+del PATHS[1]["heartbeat-latency-ns"]
+DEVICES = [
+    device(3, "rnbd2", 2, S2, "ram0", 64 << 20, 0, 2),
+    device(1, "rnbd0", 1, S1, "vol0", 20 << 30, **{"open-count": 1}),
+    device(2, "rnbd1", 1, S1, "vol1", 1 << 40, **{"open-count": 1}),
+]
+STATS = [
+    stats(1, P1, 1, S1, "mlx5_0", (123456789, 505678901234, 60001234, 245765054464), 31,
+          cpu=[cpu(0, 7716049, 31604931327, 3750077, 15360315904, 12, 9),
+               cpu(3, 115740740, 474073969907, 56251157, 230404738560, 9, 12)]),
+    stats(2, P2, 1, S1, "mlx5_1", (81204, 332611993, 40120, 164331520),
+          **{"failovers": 3, "reconnects-ok": 1, "reconnects-failed": 7}),
+    stats(3, P3, 2, S2, "mlx5_0", (10, 40960, 0, 0), cpu=[cpu(1, 10, 40960, 0, 0)]),
+]
+del STATS[1]["heartbeat-latency-ns"]
+
+
+def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
+    return [{"dump": "session-get", "objects": sessions}, {"dump": "path-get", "objects": paths},
+            {"dump": "device-get", "objects": devices}, {"dump": "stats-get", "objects": counters}]
+
+
+def refused(error, **more):
+    return [{"dump": c, "error": error, **more} for c in ("session-get", "path-get", "device-get", "stats-get")]
+
+
+def grown(counters, **add):
+    out = []
+    for st in counters:
+        st = dict(st)
+        for k, v in add.items():
+            st[k.replace("_", "-")] += v
+        out.append(st)
+    return out
+
+
+def hostile():
+    names = [b'quo"te', b"back\\slash", b"com,ma", b"new\nline", b"tab\tesc\x1b[31m", b"\x01\x7f", b"bad\xff\xfe",
+             b"n" * 254, "e\u0301\u0300combining".encode(), "\u5e45\u5bbd".encode(), b"\xc2\x9b31m", b"", b"=1+1", b" pad "]
+    ses, pat, dev, cnt = [], [], [], []
+    for i, n in enumerate(names, 1):
+        ses.append(session(i, n))
+        pat.append(path(i, i, n, "ip:10.1.0.%d" % i, "ip:10.2.0.%d" % i, "mlx5_0"))
+        dev.append(device(i, "rnbd%d" % i, i, n, n, 4096))
+        cnt.append(stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), i, n, "mlx5_0", (1, 2, 3, 4)))
+    return [UP] + lists(ses, pat, dev, cnt)
+
+
+def extreme():
+    values = [0, 2**53 + 1, 2**63 - 1, 2**63, U64]
+    cnt = [stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), 1, S1, "mlx5_0", (v, v, v, v), 2**32 - 1,
+                 **{"failovers": v, "reconnects-ok": U64, "reconnects-failed": v, "heartbeat-latency-ns": v})
+           for i, v in enumerate(values, 1)]
+    ses = [session(1, S1, 99, 98, 2**32 - 1, 2**32 - 1, 2**32 - 1, **{"queue-depth": 2**32 - 1, "max-io-bytes": 2**32 - 1})]
+    pat = [path(1, 1, S1, "ip:fe80::1", "gid:fe80::2", "../etc", 77, **{"last-error": -2**31, "since-ns": U64,
+                                                                        "heartbeat-latency-ns": U64})]
+    dev = [device(1, "rnbd0", 1, S1, "vol0", v, 55, 66) for v in values]
+    return [UP] + lists(ses, pat, dev, cnt)
+
+
+def odd():
+    """Attributes that are short, unknown, or not there."""
+    ses = [{"id": 1, "name": "s1", "state": {"hex": "00"}, "role": {"hex": "0000"}, "@200": "0102"}, {}]
+    pat = [{"id": 1, "session-id": 1, "session-name": "s1", "client-addr": {"hex": "02"}, "server-addr": {"hex": "ff" * 16}}, {}]
+    dev = [{"name": "rnbd0", "size-bytes": {"hex": "01"}, "read-only": {"hex": ""}}, {}]
+    cnt = [{"path-id": 1, "cpu": [{}, {"cpu": {"hex": ""}}]}, {}]
+    return [UP] + lists(ses, pat, dev, cnt)
+
+
+def many(n):
+    ses = [session(i, "s%d" % i, paths=4, up=4, devices=1) for i in range(1, n + 1)]
+    pat = [path(4 * i + k, i, "s%d" % i, "ip:10.%d.%d.1" % (k, i % 250), "ip:10.%d.%d.2" % (k, i % 250), "mlx5_0")
+           for i in range(1, n + 1) for k in range(4)]
+    dev = [device(i, "rnbd%d" % (i - 1), i, "s%d" % i, "vol%d" % i, 1 << 30) for i in range(1, n + 1)]
+    cnt = [stats(p["id"], p["name"], p["session-id"], p["session-name"], "mlx5_0", (1, 2, 3, 4)) for p in pat]
+    return [UP] + lists(ses, pat, dev, cnt)
+
+
+NEW = device(4, "rnbd3", 3, "cl1@srv3", "vol9", 1 << 30)
+MAP = {"session-name": "cl1@srv3", "device-path": "vol9",
+       "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.9"}]}
+MAP_ALL = {"session-name": "cl1@srv3", "device-path": "vol9", "access-mode": 0,
+           "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.9#999"},
+                    {"server-addr": "ip:fd00::9#999"},
+                    {"client-addr": "gid:fe80::1", "server-addr": "gid:fe80::9#999"}],
+           "poll-queues": 2, "connections": 4, "mp-policy": 1, "timeout-ms": 2500}
+# the client's port is left to the kernel, but the structure has one
+MAP_ALL["path"][2]["client-addr"] = "gid:fe80::1#1234"
+
+
+def map_error(error, **more):
+    return [UP] + lists() + [{"do": "map", "request": MAP, "any": True, "error": error, **more}]
+
+
+def unmap(did, force=False, **more):
+    return {"do": "unmap", "request": {"id": did, **({"force": True} if force else {})}, **more}
+
+
+RECORDINGS = {
+    "empty": [UP] + lists([], [], [], []),
+    "two-sessions": [UP] + lists(),
+    "absent": [{"family": False}],
+    "denied": [UP] + refused("EPERM"),
+    "no-client": [UP] + refused("EOPNOTSUPP", extack="rnbd-client is not loaded"),
+    "no-operation": [{"family": True, "ops": ["session-get"]}] + lists(),
+    "old-kernel": [UP] + refused("EOPNOTSUPP"),
+    "torn": [UP] + [dict(a, intr=True) for a in lists()],
+    "generations": [UP] + lists(paths=[dict(p, generation=8) for p in PATHS]),
+    "cut": [UP, {"dump": "session-get", "objects": SESSIONS, "cut": True}],
+    "overrun": [UP, {"do": "map", "errno": "ENOBUFS"}] + lists(),
+    "hostile": hostile(),
+    "extreme": extreme(),
+    "odd": odd(),
+    "many": many(1000),
+    "server": [UP, {"dump": "stats-get", "request": {"role": 1}, "objects": [
+        stats(9, "ip:10.0.0.1@ip:10.0.0.2", 5, "cl1@srv1", "mlx5_0", (5, 20480, 7, 28672), role=1)]}],
+    "series": [UP] + lists() + [
+        {"dump": "stats-get", "objects": grown(STATS, read_ios=100, read_bytes=409600, write_ios=50, write_bytes=204800)},
+        {"dump": "stats-get", "objects": [dict(st, **{"read-ios": 0}) for st in STATS]}],
+    "map": [UP] + lists() + [{"do": "map", "request": MAP, "reply": NEW}],
+    "map-all": [UP] + lists() + [{"do": "map", "request": MAP_ALL, "reply": NEW, "warning": "poll queues were cut to 1"}],
+    "map-known": [UP] + lists() + [{"do": "map", "request": {"session-name": S1, "device-path": "vol9"}, "reply": NEW}],
+    "map-nameless": [UP] + lists() + [{"do": "map", "reply": {"id": 9}}],
+    "map-errno": [UP] + lists() + [{"do": "map", "errno": "ENOBUFS"}],
+    "map-enoent": map_error("ENOENT"),
+    "map-eexist": map_error("EEXIST", extack="already mapped as rnbd7", attr="device-path"),
+    "map-writer": map_error("EPERM", extack="the server refused to open the device"),
+    "map-privilege": map_error("EPERM"),
+    "map-refused": map_error("ECONNREFUSED", extack="connection rejected"),
+    "map-unreachable": map_error("EHOSTUNREACH", extack="rdma_resolve_addr: no device for source address",
+                                 attr="path.server-addr"),
+    "map-nodev": map_error("ENODEV", extack="no RDMA device"),
+    "map-timeout": map_error("ETIMEDOUT"),
+    "map-invalid": map_error("EINVAL", extack="session name is not valid", attr="session-name"),
+    "map-missing": map_error("EINVAL", miss="path"),
+    "map-missing-nested": map_error("EINVAL", miss="path.server-addr"),
+    "map-no-memory": map_error("ENOMEM"),
+    "unmap": [UP] + lists() + [unmap(3), unmap(1), unmap(2)],
+    "unmap-force": [UP] + lists() + [unmap(1, True), unmap(2, True), unmap(3, True)],
+    "unmap-busy": [UP] + lists() + [unmap(3, error="EBUSY", extack="rnbd2 is open")],
+    "unmap-gone": [UP] + lists() + [unmap(3, error="ENOENT")],
+    "unmap-partial": [UP] + lists() + [unmap(1, True), unmap(2, True, error="EIO"), unmap(3, True)],
+    "lazy": [UP] + lists() + [{"dump": "device-get", "objects": [dict(d, **{"open-count": 0}) for d in DEVICES]},
+                              unmap(1)],
+    "twins": [UP] + lists(devices=[device(1, "rnbd0", 1, S1, "vol0", 1 << 30), device(2, "rnbd1", 2, S2, "vol0", 1 << 30)]),
+    "reset-all": [UP] + lists() + [{"do": "stats-reset", "request": {"role": 0}}],
+    "reset-session": [UP] + lists() + [{"do": "stats-reset", "request": {"session-id": 1, "role": 0}}],
+    "reset-path": [UP] + lists() + [{"do": "stats-reset", "request": {"path-id": 2, "role": 0}}],
+    "reset-denied": [UP] + lists() + [{"do": "stats-reset", "error": "EPERM"}],
+}
+
+
+def put(root, name, text):
+    file = os.path.join(root, name.lstrip("/"))
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "w") as f:
+        f.write(text + "\n")
+
+
+def link(root, name, target):
+    file = os.path.join(root, name.lstrip("/"))
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    os.symlink(target, file)
+
+
+def make_root(root):
+    """Two RDMA devices; rnbd0 mounted on /data, rnbd1 under a logical volume, rnbd2 free."""
+    os.makedirs(os.path.join(root, "run"))
+    for hca, dev, addr in (("mlx5_0", "ens1f0np0", "0a00:0001"), ("mlx5_1", "ens1f1np1", "0a00:0101")):
+        port = "/sys/class/infiniband/%s/ports/1/" % hca
+        put(root, port + "link_layer", "Ethernet")
+        for i, (gid, kind) in enumerate((("fe80:0000:0000:0000:0000:00ff:fe00:0001", "RoCE v2"),
+                                         ("0000:0000:0000:0000:0000:ffff:" + addr, "IB/RoCE v1"),
+                                         ("0000:0000:0000:0000:0000:0000:0000:0000", ""),
+                                         ("0000:0000:0000:0000:0000:ffff:" + addr, "RoCE v2"))):
+            put(root, port + "gids/%d" % i, gid)
+            put(root, port + "gid_attrs/types/%d" % i, kind)
+            put(root, port + "gid_attrs/ndevs/%d" % i, dev)
+    for i, sectors in enumerate((41943040, 2147483648, 131072, 2097152)):
+        disk = "/sys/block/rnbd%d/" % i
+        put(root, disk + "size", str(sectors))
+        put(root, disk + "stat", "  10 0 80 1 20 0 160 2 3 4 5 6 7 8 9 10 11")
+        put(root, disk + "queue/max_sectors_kb", "120")
+        put(root, disk + "queue/max_segments", "29")
+        put(root, disk + "queue/nr_requests", "128")
+        put(root, disk + "queue/read_ahead_kb", "128")
+        put(root, disk + "queue/scheduler", "[none] mq-deadline")
+        os.makedirs(os.path.join(root, disk.lstrip("/"), "holders"))
+        put(root, "/dev/rnbd%d" % i, "")
+    put(root, "/sys/block/rnbd1/holders/dm-3", "")
+    put(root, "/sys/block/dm-3/dm/name", "vg0-lv1")
+    put(root, "/sys/module/rnbd_client/version", "0.1")
+    os.makedirs(os.path.join(root, "sys/module/rtrs_core"))
+    put(root, "/proc/self/mountinfo",
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "36 22 252:0 / /data rw,relatime shared:1 - ext4 /dev/rnbd0 rw\n"
+        "37 22 252:0 /sub /mnt/a\\040b rw - ext4 /dev/rnbd0 rw")
+    put(root, "/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2")
+    for sess, dev, disk in ((S1, "vol0", "rnbd0"), (S1, "vol1", "rnbd1"), (S2, "ram0", "rnbd2")):
+        link(root, "/dev/rnbd/by-session/%s/%s" % (sess, dev), "../../../" + disk)
+
+
+def make_roots(top):
+    make_root(os.path.join(top, "root"))
+    bare = os.path.join(top, "bare")       # no RDMA device, no disks
+    os.makedirs(os.path.join(bare, "run"))
+    swap = os.path.join(top, "swap")       # rnbd2 is swap, rnbd0 is the system, a partition of rnbd1 is mounted
+    make_root(swap)
+    put(swap, "/proc/swaps", "Filename Type Size Used Priority\n/dev/rnbd2 partition 1 0 -2")
+    put(swap, "/proc/self/mountinfo", "22 1 252:0 / / rw - ext4 /dev/rnbd0 rw\n23 22 252:17 / /part rw - xfs /dev/rnbd1p1 rw")
+    put(swap, "/sys/block/rnbd1/rnbd1p1/dev", "252:17")
+    os.unlink(os.path.join(swap, "sys/block/rnbd1/holders/dm-3"))
+
+
+if __name__ == "__main__":
+    target = sys.argv[1]
+    os.makedirs(target, exist_ok=True)
+    for name, answers in RECORDINGS.items():
+        nlgen.write(os.path.join(target, name + ".nl"), answers)
+    make_roots(target)

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Terminals: colours, widths, locales.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	replay two-sessions
+}
+
+# tty COLUMNS ARGS..: on a terminal of that width
+tty() {
+	local cols=$1
+	shift
+	run -0 script -qec "stty cols $cols; $(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null </dev/null
+	output=${output//$'\r'/}
+	mapfile -t lines <<<"$output"
+	printf '%s\n' "${lines[@]}"
+}
+
+@test "colour: on a terminal, states only" {
+	tty 120 device list
+	[[ $output == *$'\e[32mmapped\e[0m'* && $output == *$'\e[31mdisconnected\e[0m'* ]]
+	# the words are all there without it
+	plain=$(sed 's/\x1b\[[0-9;]*m//g' <<<"$output")
+	tty 120 device list --color=never
+	[ "$output" = "$plain" ]
+}
+
+@test "no colour: pipe, NO_COLOR, TERM=dumb, JSON; --color=always overrides" {
+	adm 0 device list
+	[[ $output != *$'\e'* ]]
+	NO_COLOR=1 tty 120 device list
+	[[ $output != *$'\e'* ]]
+	NO_COLOR='' tty 120 device list
+	[[ $output == *$'\e'* ]]
+	TERM=dumb tty 120 device list
+	[[ $output != *$'\e'* ]]
+	tty 120 device list -j
+	[[ $output != *$'\e'* ]]
+	NO_COLOR=1 adm 0 device list --color=always
+	[[ $output == *$'\e[32m'* ]]
+	adm 0 device list --color=always -j
+	[[ $output != *$'\e'* ]]
+	adm 0 session list --color
+	[[ $output == *$'\e[33mreconnecting'* ]]
+}
+
+@test "widths: columns go in their order, then text is cut; --wide and pipes keep all" {
+	for w in 40 60 80; do
+		for o in device path; do
+			tty "$w" "$o" list
+			for line in "${lines[@]}"; do
+				line=$(sed 's/\x1b\[[0-9;]*m//g' <<<"$line")
+				[ "${#line}" -le "$w" ]
+			done
+		done
+	done
+	tty 40 device list --color=never
+	[[ $output == *NAME*DEVICE*SIZE*STATE* && $output != *SESSION* && $output != *"USED BY"* ]]
+	tty 40 device list --wide
+	[[ $output == *"USED BY"* ]]
+	tty 200 device list
+	[[ $output == *"USED BY"* ]]
+	COLUMNS=20 adm 0 device list
+	[[ $output == *"USED BY"* ]]
+	tty 20 path list --color=never
+	[[ $output == *"~"* ]]
+}
+
+@test "wide and combining characters keep the columns" {
+	replay hostile
+	LC_ALL=C.UTF-8 adm 0 device list -F device_path,name --no-headers
+	# every name of a disk starts in the same column
+	LC_ALL=C.UTF-8 "$PY" - <<-EOF2 "$output"
+		import sys, unicodedata
+		def width(s):
+		    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in s)
+		at = {width(l[:l.rindex("rnbd")]) for l in sys.argv[1].encode("utf-8", "surrogateescape").decode("utf-8", "replace").splitlines()}
+		sys.exit(len(at) != 1 and str(at))
+	EOF2
+}
+
+@test "locales change nothing in JSON, CSV and numbers" {
+	for args in "stats -j" "stats -o csv" "device list" "session list -j" "stats --totals"; do
+		# shellcheck disable=SC2086
+		adm 0 $args
+		want=$output
+		for l in de_DE.UTF-8 fr_FR.UTF-8 C.UTF-8; do
+			# shellcheck disable=SC2086
+			LC_ALL=$l adm 0 $args
+			[ "$output" = "$want" ]
+		done
+	done
+}

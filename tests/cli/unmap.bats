@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# unmap: what is in use stays, unless it is forced.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	replay unmap
+}
+
+@test "a free device: silent" {
+	adm 0 unmap rnbd2
+	[ -z "$output" ] && [ -z "$stderr" ]
+	adm 0 unmap ram0 -v
+	[ "$stderr" = "rnbdadm: unmapped rnbd2 (ram0 of session cl1@srv2)" ]
+	adm 0 unmap /dev/rnbd/by-session/cl1@srv2/ram0 -j
+	valid rnbdadm.unmap/1
+	golden unmap.json
+	adm 0 unmap rnbd2 -o csv
+	[ "${lines[1]}" = rnbd2,ram0,cl1@srv2,unmapped ]
+}
+
+@test "the request names the id" {
+	adm 0 unmap rnbd2 --trace
+	[[ $stderr == *"unmap len="*" id=3"$'\n'* ]]
+	[[ $stderr != *force* ]]
+}
+
+@test "in use: refused with 7, and by what" {
+	fails 7 busy unmap rnbd0
+	[[ $stderr == *"rnbd0 is used by: mount /data (ext4), mount /mnt/a b (ext4)"* ]]
+	fails 7 busy unmap rnbd1
+	[[ $stderr == *"rnbd1 is used by: dm-3 (vg0-lv1)"* ]]
+	printf '%s' "$JSON" | jq -e '.devices[0].result == "refused" and .changed == false and .devices[0].error.code == "busy"'
+}
+
+@test "in use: swap, the system, a partition" {
+	replay unmap swap
+	fails 7 busy unmap rnbd2
+	[[ $stderr == *swap* ]]
+	fails 7 busy unmap rnbd0
+	[[ $stderr == *"the system itself"* ]]
+	fails 7 busy unmap rnbd1
+	[[ $stderr == */part* ]]
+}
+
+@test "in use: nobody known, but it is open" {
+	replay unmap bare
+	fails 7 busy unmap rnbd0
+	[[ $stderr == *"1 open file"* ]]
+}
+
+@test "--force: without a terminal it is enough" {
+	replay unmap-force
+	adm 0 unmap rnbd0 --force
+	[ -z "$stderr" ]
+	adm 0 unmap -f rnbd0 rnbd1
+}
+
+@test "--force on a terminal asks; yes, no, -y" {
+	replay unmap-force
+	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null; }
+	run -12 ask unmap rnbd0 --force <<<no
+	[[ $output == *"Type yes:"*"declined"* ]]
+	[[ $output == *"mount /data"* ]]
+	run -0 ask unmap rnbd0 --force <<<yes
+	run -0 ask unmap rnbd0 --force -y </dev/null
+	[[ $output != *"Type yes"* ]]
+	# nothing would be lost
+	run -0 ask unmap rnbd2 --force </dev/null
+	[[ $output != *"Type yes"* ]]
+}
+
+@test "absent: 4, or fine with --if-exists and --idempotent" {
+	fails 4 not_found unmap rnbd9
+	[[ $stderr == *rnbd* ]]
+	for o in --if-exists --idempotent; do
+		adm 0 unmap rnbd9 "$o"
+		adm 0 unmap rnbd9 "$o" -j
+		valid rnbdadm.unmap/1
+		[ "$(jqv '.devices[0].result')" = absent ]
+		[ "$(jqv '.changed | not')" = true ]
+	done
+	adm 0 unmap --session nosuch --if-exists
+	fails 4 not_found unmap --session nosuch
+}
+
+@test "gone between the look and the request" {
+	replay unmap-gone
+	fails 4 not_found unmap rnbd2
+	adm 0 unmap rnbd2 --if-exists
+}
+
+@test "the kernel says busy" {
+	replay unmap-busy
+	fails 7 busy unmap rnbd2
+	[[ $stderr == *"kernel: rnbd2 is open"* ]]
+}
+
+@test "several: the rest goes on, 3 when some failed" {
+	fails 3 partial unmap rnbd2 rnbd0
+	[[ $stderr == *"rnbd0 is used by"*"1 of 2 devices failed"* ]]
+	printf '%s' "$JSON" | jq -e '[.devices[].result] == ["unmapped", "refused"] and .changed'
+	fails 3 partial unmap rnbd9 rnbd2
+	fails 7 busy unmap rnbd0 rnbd1
+	adm 0 unmap rnbd2 rnbd2 -j
+	[ "$(jqv '.devices | length')" = 1 ]
+}
+
+@test "--session: all of it, or one name in it" {
+	adm 0 unmap --session cl1@srv2
+	adm 0 unmap ram0 --session cl1@srv2
+	fails 4 not_found unmap ram0 --session cl1@srv1
+	fails 7 busy unmap --session cl1@srv1
+}
+
+@test "--all: only with --force" {
+	fails 7 busy unmap --all
+	[[ $stderr == *"all 3 devices, 2 of them in use"*"/data"*"--force"* ]]
+	fails 7 busy unmap --all -y
+	replay unmap-force
+	adm 0 unmap --all --force
+	replay unmap-partial
+	fails 3 partial unmap --all --force
+	[[ $stderr == *"rnbd1: "*EIO* ]]
+	replay empty
+	adm 0 unmap --all
+}
+
+@test "--all with more, or nothing at all: usage" {
+	fails 2 usage unmap
+	fails 2 usage unmap --all rnbd0
+	fails 2 usage unmap --all --session cl1@srv1
+	fails 2 usage unmap 2
+}
+
+@test "--dry-run: the plan, the same checks, nothing sent" {
+	replay two-sessions
+	adm 0 unmap rnbd2 -n
+	[ "$output" = "rnbdadm unmap rnbd2" ]
+	adm 0 unmap --all --force -n
+	[ "$output" = $'rnbdadm unmap rnbd0 --force\nrnbdadm unmap rnbd1 --force\nrnbdadm unmap rnbd2 --force' ]
+	adm 0 unmap rnbd2 -n -j
+	valid rnbdadm.unmap/1
+	[ "$(jqv '.plan[0] | join(" ")')" = "unmap rnbd2" ] && [ "$(jqv '.devices[0].result')" = would-unmap ]
+	fails 7 busy unmap rnbd0 -n
+	fails 4 not_found unmap rnbd9 -n
+}
+
+@test "--lazy waits for the last close, at most --timeout" {
+	replay lazy bare
+	adm 0 unmap rnbd0 --lazy
+	replay unmap bare
+	adm 10 unmap rnbd0 --lazy --timeout 0
+	[[ $stderr == *"still in use"* ]]
+}
+
+@test "--wait until the node is gone" {
+	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	R=(--nl-replay "$REC/unmap.nl" --test-root "$BATS_TEST_TMPDIR/root")
+	fails 10 timeout unmap rnbd2 --wait=100ms
+	rm "$BATS_TEST_TMPDIR/root/dev/rnbd2"
+	adm 0 unmap rnbd2 --wait
+}
