@@ -29,6 +29,7 @@
 #define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
 #define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats alone */
+#define RTRS_CLIENT_SEND_HELD		2	/* of them, by a request until it is done */
 #define RTRS_CLIENT_SIGNAL_INTERVAL	64	/* a completion at least each so many entries */
 
 /*
@@ -49,7 +50,6 @@ enum {
  * @err: of the response
  * @wrs: send queue entries that the completion of its send gives back
  * @cpu: where it was submitted
- * @reserved: send queue entry kept for the local invalidation
  * @is_read: the server writes to the pages
  * @registered: @mr is valid and has to be invalidated
  * @con: connection it went out on
@@ -69,7 +69,6 @@ struct rtrs_client_req {
 	int err;
 	u32 wrs;
 	u16 cpu;
-	bool reserved;
 	bool is_read;
 	bool registered;
 	struct rtrs_client_con *con;

@@ -66,9 +66,9 @@ static u32 recvs_wanted(const struct rtrs_client_con *con)
 }
 
 /*
- * A request takes up to three entries of the send queue: registration, RDMA
- * write, local invalidation. The queue depth is not known before the service
- * connection is established.
+ * A request takes up to four entries of the send queue: registration and RDMA write
+ * until they are sent, and what it holds until it is done. The queue depth is not
+ * known before the service connection is established.
  */
 int rtrs_client_con_setup(struct rtrs_client_con *con)
 {
@@ -76,7 +76,7 @@ int rtrs_client_con_setup(struct rtrs_client_con *con)
 	u32 sges = min_t(u32, RTRS_CLIENT_SGES, path->dev->ib_dev->attrs.max_send_sge);
 	u32 slots = con->c.cid ? path->geo.queue_depth : RTRS_SERVICE_DEPTH;
 	struct rtrs_qp_params params = {
-		.max_send_wr = 3 * slots + RTRS_CLIENT_SEND_SPARE + 1,
+		.max_send_wr = 4 * slots + RTRS_CLIENT_SEND_SPARE + 1,
 		.max_recv_wr = recvs_wanted(con) + 1,
 		.max_send_sge = sges,
 		.vector = con->c.cid ? con->c.cid - 1 : 0,

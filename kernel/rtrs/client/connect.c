@@ -53,8 +53,8 @@ int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms
 	return path_alive(path);
 }
 
-static int explain_addr(struct rtrs_client_path *path, const char *dst, int err,
-			struct netlink_ext_ack *extack)
+static int explain_way(struct rtrs_client_path *path, const char *dst, int err,
+		       struct netlink_ext_ack *extack)
 {
 	char src[RTRS_ADDR_STRLEN];
 
@@ -70,7 +70,7 @@ static int explain_addr(struct rtrs_client_path *path, const char *dst, int err,
 	case -EHOSTUNREACH:
 		return rtrs_fail(extack, err, "%s: no route to the server", dst);
 	}
-	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[STEP_ADDR], ERR_PTR(err));
+	return rtrs_fail(extack, err, "%s: no way to the server: %pe", dst, ERR_PTR(err));
 }
 
 /* Says what a step failed with, and returns it. */
@@ -85,10 +85,8 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 	if (err == -ETIMEDOUT)
 		return rtrs_fail(extack, err, "%s: no answer to %s within %u ms", dst,
 				 step_name[step], path->session->timeout_ms);
-	if (step == STEP_ADDR)
-		return explain_addr(path, dst, err, extack);
-	if (step == STEP_ROUTE && err == -EHOSTUNREACH)
-		return rtrs_fail(extack, err, "%s: no route to the server", dst);
+	if (step == STEP_ADDR || step == STEP_ROUTE)
+		return explain_way(path, dst, err, extack);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)

@@ -52,8 +52,7 @@ static void req_finish(struct rtrs_client_req *req)
 			rtrs_client_path_error(con->path, err);
 		return;
 	}
-	if (req->reserved)
-		rtrs_client_con_give(con, 1);
+	rtrs_client_con_give(con, RTRS_CLIENT_SEND_HELD);
 	req_complete(req, req->err, true);
 }
 
@@ -164,9 +163,11 @@ static int build(struct rtrs_client_req *req, const struct rtrs_client_request *
 }
 
 /*
- * Puts a request on the send queue if there is room for all of it, the later
- * invalidation included. Completions are asked for now and again; each gives
- * back all entries posted up to it.
+ * Puts a request on the send queue if there is room for all of it. Completions
+ * are asked for now and again; each gives back all entries posted up to it. What
+ * the request holds until it is done is room for the invalidation, and keeps those
+ * in flight below half the queue: a device of short queues has no more receives
+ * for their responses.
  */
 static int post(struct rtrs_client_req *req, struct wire *w)
 {
@@ -175,13 +176,12 @@ static int post(struct rtrs_client_req *req, struct wire *w)
 	unsigned long flags;
 	int err;
 
-	req->reserved = w->reg_used;
 	spin_lock_irqsave(&con->send_lock, flags);
-	if (atomic_read(&con->credits) < wrs + req->reserved + RTRS_CLIENT_SEND_SPARE) {
+	if (atomic_read(&con->credits) < wrs + RTRS_CLIENT_SEND_HELD + RTRS_CLIENT_SEND_SPARE) {
 		spin_unlock_irqrestore(&con->send_lock, flags);
 		return -EAGAIN;
 	}
-	atomic_sub(wrs + req->reserved, &con->credits);
+	atomic_sub(wrs + RTRS_CLIENT_SEND_HELD, &con->credits);
 	con->unsignalled += wrs;
 	if (w->signalled || con->unsignalled >= con->interval) {
 		w->write.wr.send_flags = IB_SEND_SIGNALED;

@@ -73,7 +73,7 @@ int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_
 	return 0;
 }
 
-/* Its send queue entry was reserved when the request was posted. */
+/* The request holds a send queue entry for it. */
 int rtrs_client_mr_invalidate(struct rtrs_client_req *req)
 {
 	struct ib_send_wr wr = {
