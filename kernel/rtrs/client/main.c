@@ -11,7 +11,7 @@ static int __init client_init(void)
 {
 	int err;
 
-	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND, 0);
+	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rtrs_client_wq)
 		return -ENOMEM;
 	err = rtrs_client_session_init();

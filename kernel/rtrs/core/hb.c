@@ -7,6 +7,21 @@
  */
 #include <linux/export.h>
 #include "core.h"
+#include "main.h"
+
+/* Path workers, on which the end of requests depends, wait for heartbeats to stop. */
+static struct workqueue_struct *hb_wq;
+
+int rtrs_hb_wq_init(void)
+{
+	hb_wq = alloc_workqueue("rtrs_hb", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return hb_wq ? 0 : -ENOMEM;
+}
+
+void rtrs_hb_wq_exit(void)
+{
+	destroy_workqueue(hb_wq);
+}
 
 static void hb_arm(struct rtrs_hb *hb)
 {
@@ -14,7 +29,7 @@ static void hb_arm(struct rtrs_hb *hb)
 
 	spin_lock_irqsave(&hb->lock, flags);
 	if (!hb->stopped)
-		queue_delayed_work(system_unbound_wq, &hb->work,
+		queue_delayed_work(hb_wq, &hb->work,
 				   msecs_to_jiffies(hb->interval_ms));
 	spin_unlock_irqrestore(&hb->lock, flags);
 }

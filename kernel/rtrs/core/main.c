@@ -8,15 +8,25 @@ static int __init rtrs_core_init(void)
 	int err;
 
 	rtrs_census_init();
+	err = rtrs_hb_wq_init();
+	if (err)
+		goto out_census;
 	err = rtrs_nl_init();
 	if (err)
-		rtrs_census_exit();
+		goto out_hb;
+	return 0;
+
+out_hb:
+	rtrs_hb_wq_exit();
+out_census:
+	rtrs_census_exit();
 	return err;
 }
 
 static void __exit rtrs_core_exit(void)
 {
 	rtrs_nl_exit();
+	rtrs_hb_wq_exit();
 	rtrs_census_exit();
 }
 

@@ -61,7 +61,10 @@ extern ktime_t stub_now;
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define to_delayed_work(w)		container_of(w, struct delayed_work, work)
 #define INIT_DELAYED_WORK(w, f)		((w)->work.fn = (f))
-#define system_unbound_wq		0
+#define WQ_UNBOUND			0
+#define WQ_MEM_RECLAIM			0
+#define alloc_workqueue(name, flags, n)	((struct workqueue_struct *)1)
+#define destroy_workqueue(wq)		((void)(wq))
 #define msecs_to_jiffies(ms)		(ms)
 #define queue_delayed_work(wq, w, d)	((void)(wq), (w)->delay = (d), (w)->armed = true)
 #define cancel_delayed_work_sync(w)	((w)->armed = false)
