@@ -219,21 +219,6 @@ static void on_stats(const struct nlmsghdr *h, void *arg)
 			add_cpu(s, a);
 }
 
-/* One dump; again while the kernel says that it was torn. */
-static bool dump(struct nl *nl, int cmd, int role_attr, enum m_role role,
-		 void (*cb)(const struct nlmsghdr *h, void *arg), void *list, bool *torn,
-		 struct nl_error *e)
-{
-	struct nl_msg *msg = rnl_new(nl, cmd, NLM_F_DUMP);
-
-	if (role_attr)
-		nla_put_u32(msg, role_attr, role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
-	if (!rnl_transact(nl, msg, cb, list, e))
-		return false;
-	*torn |= nl->interrupted;
-	return true;
-}
-
 static bool has_op(struct nl *nl, int cmd, struct nl_error *e)
 {
 	if (!nl->ops || (nl->ops & (1ULL << cmd)))
@@ -242,6 +227,32 @@ static bool has_op(struct nl *nl, int cmd, struct nl_error *e)
 	e->kind = NL_FAIL_NO_OP;
 	e->err = EOPNOTSUPP;
 	return false;
+}
+
+/* What a dump asks for, and where its answers go. */
+struct dump_of {
+	int cmd;
+	int role_attr;
+	void (*cb)(const struct nlmsghdr *h, void *arg);
+	void *list;
+};
+
+/* One dump; again while the kernel says that it was torn. */
+static bool dump(struct nl *nl, const struct dump_of *d, enum m_role role, bool *torn,
+		 struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!has_op(nl, d->cmd, e))
+		return false;
+	msg = rnl_new(nl, d->cmd, NLM_F_DUMP);
+	if (d->role_attr)
+		nla_put_u32(msg, d->role_attr,
+			    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+	if (!rnl_transact(nl, msg, d->cb, d->list, e))
+		return false;
+	*torn |= nl->interrupted;
+	return true;
 }
 
 static bool list_or_skip(bool ok, bool optional, const struct nl_error *e)
@@ -253,35 +264,29 @@ static bool list_or_skip(bool ok, bool optional, const struct nl_error *e)
 static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 		       struct snapshot *s, bool *torn, struct nl_error *e)
 {
-	bool ok;
+	const struct dump_of sessions = {
+		RNBD_CMD_SESSION_GET, RNBD_A_SESSION_ROLE, on_session, &s->sessions,
+	};
+	const struct dump_of paths = {
+		RNBD_CMD_PATH_GET, RNBD_A_PATH_ROLE, on_path, &s->paths,
+	};
+	const struct dump_of devices = {
+		RNBD_CMD_DEVICE_GET, 0, on_device, &s->devices,
+	};
+	const struct dump_of stats = {
+		RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, on_stats, &s->stats,
+	};
 
-	if (what & NL_SESSIONS) {
-		ok = has_op(nl, RNBD_CMD_SESSION_GET, e) &&
-		     dump(nl, RNBD_CMD_SESSION_GET, RNBD_A_SESSION_ROLE, role, on_session,
-			  &s->sessions, torn, e);
-		if (!ok)
-			return false;
-	}
-	if (what & NL_PATHS) {
-		ok = has_op(nl, RNBD_CMD_PATH_GET, e) &&
-		     dump(nl, RNBD_CMD_PATH_GET, RNBD_A_PATH_ROLE, role, on_path,
-			  &s->paths, torn, e);
-		if (!ok)
-			return false;
-	}
-	if (what & (NL_DEVICES | NL_DEVICES_OPT)) {
-		ok = has_op(nl, RNBD_CMD_DEVICE_GET, e) &&
-		     dump(nl, RNBD_CMD_DEVICE_GET, 0, role, on_device, &s->devices, torn, e);
-		if (!list_or_skip(ok, what & NL_DEVICES_OPT, e))
-			return false;
-	}
-	if (what & (NL_STATS | NL_STATS_OPT)) {
-		ok = has_op(nl, RNBD_CMD_STATS_GET, e) &&
-		     dump(nl, RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, role, on_stats,
-			  &s->stats, torn, e);
-		if (!list_or_skip(ok, what & NL_STATS_OPT, e))
-			return false;
-	}
+	if ((what & NL_SESSIONS) && !dump(nl, &sessions, role, torn, e))
+		return false;
+	if ((what & NL_PATHS) && !dump(nl, &paths, role, torn, e))
+		return false;
+	if ((what & (NL_DEVICES | NL_DEVICES_OPT)) &&
+	    !list_or_skip(dump(nl, &devices, role, torn, e), what & NL_DEVICES_OPT, e))
+		return false;
+	if ((what & (NL_STATS | NL_STATS_OPT)) &&
+	    !list_or_skip(dump(nl, &stats, role, torn, e), what & NL_STATS_OPT, e))
+		return false;
 	memset(e, 0, sizeof(*e));
 	return true;
 }
