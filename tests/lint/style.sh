@@ -30,7 +30,7 @@ trap 'rm -f "$style"' EXIT
 
 # One statement or brace per line, every run of white space one blank
 normal() {
-	tr -s ' \t\n' ' ' | sed -e 's/\* const\b/*const/g' -e 's/\\ //g' -e 's/ :/:/g' -e 's/) {/){/g' -e 's/[;{}]/&\n/g'
+	tr -s ' \t\n' ' ' | sed -e 's/\* const\b/*const/g' -e 's/\\ //g' -e 's/ :/:/g' -e 's/\([),]\) {/\1{/g' -e 's/[;{}]/&\n/g'
 }
 
 # The kernel's own style, for what stands beside what. Where lines break and columns line up is left to the writer:
