@@ -29,11 +29,14 @@ def plain(value):
     return value
 
 
-def subscribe(ynl, groups):
-    """Its own ntf_subscribe() binds the socket, and so works once."""
+def listener(spec, groups):
+    """A socket of its own: the client takes an event that comes before the reply for the reply. Its ntf_subscribe()
+    binds the socket, and so works once."""
+    ynl = YnlFamily(spec, schema="")
     ynl.sock.bind((0, 0))
     for group in groups:
         ynl.sock.setsockopt(270, 1, ynl.nlproto.get_mcast_id(group, ynl.mcast_groups))
+    return ynl
 
 
 def main():
@@ -45,9 +48,9 @@ def main():
     parser.add_argument("json", nargs="?", default="{}")
     args = parser.parse_args()
 
-    ynl = YnlFamily(os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml"), schema="")
-    if args.listen:
-        subscribe(ynl, args.listen)
+    spec = os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml")
+    events = listener(spec, args.listen)
+    ynl = YnlFamily(spec, schema="")
     out = {}
     if args.shell:
         out["status"] = subprocess.run(args.shell, shell=True, check=False, stdout=sys.stderr).returncode
@@ -59,8 +62,8 @@ def main():
             extack = e.nl_msg.extack or {}
             out["error"] = {"errno": -e.nl_msg.error, "text": extack.get("msg"),
                             "attribute": extack.get("bad-attr"), "missing": extack.get("miss-type")}
-    ynl.check_ntf()
-    out["events"] = plain(ynl.async_msg_queue)
+    events.check_ntf()
+    out["events"] = plain(events.async_msg_queue)
     json.dump(out, sys.stdout, default=str)
     print()
 
