@@ -11,6 +11,7 @@ setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	net_up 1
 	ram_disk 16 3
+	load_server sess_queue_depth=64 # rtrs-server stays while rnbd-server goes and comes
 	load_client
 }
 

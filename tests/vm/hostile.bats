@@ -37,15 +37,13 @@ hostile() { timeout -k 5 90 "$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow "$@"; }
 # Sessions of peers that are gone, with all they had open
 nobody_there() { [[ -z $(ls /sys/class/rnbd-server/ctl/devices) ]] && census_even; }
 
-# group MODE PREFIX: all tests of that name, each a process of its own
+# group MODE PREFIX: all tests of that name
 group() {
-	local name bad=0
+	local names rc=0
 	mode "$1" || return
-	while IFS= read -r name; do
-		hostile "$name" || { echo "always_invalidate=$1: $name: status $?"; bad=1; }
-	done < <("$HOSTILE" list | grep "^$2-")
-	await 30 nobody_there || bad=1
-	return "$bad"
+	mapfile -t names < <("$HOSTILE" list | grep "^$2-")
+	hostile "${names[@]}" || { rc=$?; echo "always_invalidate=$1: status $rc"; }
+	await 30 nobody_there && return "$rc"
 }
 
 # The main job, beside or after all that

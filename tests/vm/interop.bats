@@ -39,18 +39,18 @@ same_contents() {
 		fail "the disk here is $here, the disk there is $there"
 }
 
-# job SERVER CLIENT MODE
+# job SERVER CLIENT MODE [PARAM=VALUE]
 job() {
-	on_server "load_$1 always_invalidate=$3" && "load_$2" && map && verify && same_contents && unmap || return
+	on_server "load_$1 always_invalidate=$3 ${4-}" && "load_$2" && map && verify && same_contents && unmap || return
 	map && unmap
 }
 
 @test "our client, in-tree server, always_invalidate=Y" { job peer_server client Y; }
 
-@test "our client, in-tree server, always_invalidate=N" { job peer_server client N; }
+@test "our client, in-tree server, always_invalidate=N" { job peer_server client N sess_queue_depth=64; }
 
 @test "in-tree client, our server, always_invalidate=Y" { job server peer_client Y; }
 
-@test "in-tree client, our server, always_invalidate=N" { job server peer_client N; }
+@test "in-tree client, our server, always_invalidate=N" { job server peer_client N sess_queue_depth=64; }
 
-@test "our client, our server over the link" { job server client Y; }
+@test "our client, our server over the link" { job server client Y sess_queue_depth=100; }

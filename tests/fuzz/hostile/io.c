@@ -291,7 +291,7 @@ static int vanish_in_flight(void)
 	return 0;
 }
 
-/* Ends without a word: the kernel cleans up the connections, the server the rest. */
+/* Ends without a word, so no test comes after it: the kernel cleans up the connections, the server the rest. */
 static int dies(void)
 {
 	struct path p;

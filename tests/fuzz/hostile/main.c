@@ -40,7 +40,7 @@ static int list(void)
 int main(int argc, char **argv)
 {
 	const struct test *t;
-	int i;
+	int i, failed = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "list"))
 		return list();
@@ -60,8 +60,9 @@ int main(int argc, char **argv)
 		}
 		if (t->run()) {
 			printf("%s failed\n", t->name);
-			return 1;
+			failed = 1;
 		}
+		fflush(stdout);
 	}
-	return 0;
+	return failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Random bytes. HOSTILE_SEED repeats a run, HOSTILE_SECONDS (5) makes it longer. */
+/* Random bytes. HOSTILE_SEED repeats a run, HOSTILE_SECONDS (4) makes it longer. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -25,7 +25,7 @@ static double seed(void)
 
 	state = s ? strtoull(s, NULL, 0) : (uint64_t)time(NULL);
 	printf("HOSTILE_SEED=%llu\n", (unsigned long long)state);
-	return peer_now() + (t ? atof(t) : 5);
+	return peer_now() + (t ? atof(t) : 4);
 }
 
 /* Requests that the transport takes: each must be answered, whatever is in it. */
