@@ -97,8 +97,8 @@ struct rtrs_client_attrs {
  * @is_read: the server answers with data
  * @usr: user message, copied before rtrs_client_submit() returns
  * @usr_len: its bytes, up to RTRS_CLIENT_USR_MAX
- * @sgl: payload (write) or place for the result (read); the pages must stay until @done;
- *	NULL for none. Entries but the first start, and entries but the last end, at a
+ * @sgl: payload (write) or place for the result (read); it and the pages must stay until
+ *	@done; NULL for none. Entries but the first start, and entries but the last end, at a
  *	multiple of 4 KiB.
  * @sg_count: entries
  * @data_len: bytes of payload or result
@@ -134,8 +134,8 @@ struct rtrs_client_request {
  * name that is open already gives -EEXIST. Process context.
  *
  * Return: the session or an ERR_PTR: -EINVAL, -EEXIST, -ENOMEM, -EHOSTUNREACH, -ECONNREFUSED
- * (nobody listens), -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address), -EINTR,
- * or the errno of the server's reject
+ * (nobody listens), -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address),
+ * -EOPNOTSUPP (policy or device that is of no use), -EINTR, or the errno of the server's reject
  */
 struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
 					     const struct rtrs_client_ops *ops, void *priv,

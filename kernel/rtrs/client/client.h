@@ -82,7 +82,7 @@ struct rtrs_client_req {
 	struct ib_cqe inval_cqe;
 	void (*done)(void *priv, int err);
 	void *priv;
-};
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct rtrs_client_con - a connection of a path
