@@ -181,7 +181,7 @@ static const struct field stats_fields[] = {
 
 #define STATS_TAIL								\
 	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 },	\
-	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 },\
+	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 }, \
 	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
 	  .drop = 3, .text = col_reconnects },					\
 	{ .title = "LAT us", .field = "heartbeat_latency_ns", .right = true,	\

@@ -96,3 +96,5 @@ setup() {
 	! grep -nE '\b_?exit\((0|[2-9]|[1-9][0-9]+)\)' "$TOP"/rnbdadm/*.c
 	! grep -nE 'return [2-9];' "$TOP"/rnbdadm/{cmd-*,main,ctx,select}.c
 }
+
+@test "the documents of these tests are valid" { all_valid; }

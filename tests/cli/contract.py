@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What every command owes, checked over the command table that the tool itself prints.
 
-    contract.py validate SCHEMA < DOCUMENT     exactly one document, valid against the closed schema
+    contract.py documents FILE                 what the tests collected: each valid against its closed schema
     contract.py states BINARY RECORDINGS       every command in every state of the system
     contract.py help BINARY                    help texts against the table
     contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
@@ -74,6 +74,16 @@ def check_document(text, schema=None):
         return doc, ["no schema %r" % name]
     return doc, ["%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
                  for e in validator(topic).iter_errors(doc)]
+
+
+def documents(file):
+    """Records of three: schema, test, document."""
+    with open(file, "rb") as f:
+        parts = f.read().split(b"\0")[:-1]
+    for schema, test, text in zip(parts[::3], parts[1::3], parts[2::3]):
+        for bad in check_document(text, schema.decode())[1]:
+            problem(test.decode() + ":", bad)
+    print(len(parts) // 3, "documents")
 
 
 def run(binary, *args, **more):
@@ -296,9 +306,8 @@ def schemas():
 
 def main():
     what, args = sys.argv[1], sys.argv[2:]
-    if what == "validate":
-        _, bad = check_document(sys.stdin.buffer.read(), *args[:1])
-        problems.extend(bad)
+    if what == "documents":
+        documents(args[0])
     elif what == "schemas":
         schemas()
     else:

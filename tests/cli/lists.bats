@@ -268,3 +268,5 @@ setup() {
 	fails 2 usage sessio list
 	fails 2 usage session li
 }
+
+@test "the documents of these tests are valid" { all_valid; }

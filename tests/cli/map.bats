@@ -282,3 +282,5 @@ setup() {
 		flock -n "$root/run/rnbdadm.lock" true
 	done
 }
+
+@test "the documents of these tests are valid" { all_valid; }

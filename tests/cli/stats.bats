@@ -166,3 +166,5 @@ setup() {
 	replay reset-denied
 	fails 5 permission stats reset cl1@srv1
 }
+
+@test "the documents of these tests are valid" { all_valid; }

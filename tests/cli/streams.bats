@@ -129,7 +129,7 @@ setup() {
 		# shellcheck disable=SC2086
 		run --separate-stderr -2 "$RNBDADM" $line
 		printf '%s\n' "$line: $output"
-		valid "$(jqv .schema)"
+		valid_any
 		[ "$(jqv .error.code)" = usage ]
 	done <<-'EOF2'
 		-j
@@ -226,3 +226,5 @@ setup() {
 	adm 8 session list -j
 	golden error-absent.json
 }
+
+@test "the documents of these tests are valid" { all_valid; }

@@ -169,3 +169,5 @@ setup() {
 	rm "$BATS_TEST_TMPDIR/root/dev/rnbd2"
 	adm 0 unmap rnbd2 --wait
 }
+
+@test "the documents of these tests are valid" { all_valid; }
