@@ -173,6 +173,57 @@ data_is_right() {
 	[ "$(<"/sys/block/$disk/dev")" = "$(awk '$2 == "rnbd" { print $1 }' /proc/devices):0" ]
 }
 
+@test "sizes are in sectors of 512 bytes, whatever the blocks" {
+	local disk
+	null_disk big 16
+	disk=$(map /dev/big)
+	[ "$(<"/sys/block/$disk/queue/logical_block_size")" = 4096 ]
+	[ "$(blockdev --getsize64 "/dev/$disk")" = 16777216 ]
+	python3 - "/dev/$disk" <<-'END'
+		import fcntl, struct, sys
+		with open(sys.argv[1], "rb") as disk:
+		    geo = fcntl.ioctl(disk, 0x301, bytes(16))
+		heads, sectors, cylinders = struct.unpack_from("BBH", geo)
+		assert heads * sectors * cylinders * 512 == 16777216, (heads, sectors, cylinders)
+	END
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
+	dd if=/dev/urandom of="/dev/$disk" bs=4k count=50 oflag=direct status=none
+	same_contents "/dev/$disk" /dev/big
+	unmap "$disk"
+	echo 0 >/sys/kernel/config/nullb/big/power
+	rmdir /sys/kernel/config/nullb/big
+}
+
+# Writes the actions of uevents of rnbdN to the file, until it is killed or a minute is over
+uevents() {
+	exec python3 -u - >"$1" <<-'END'
+		import re, signal, socket
+		signal.alarm(60)
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
+		s.bind((0, 1))
+		print("ready")
+		while True:
+		    m = re.match(rb"(\w+)@/devices/virtual/block/rnbd\d+\0", s.recv(65536))
+		    if m:
+		        print(m.group(1).decode())
+	END
+}
+
+@test "uevents: add, online, offline, remove" {
+	local disk pid
+	uevents /run/tmp/uevents 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/uevents
+	disk=$(map /dev/ram0)
+	await 5 grep -q online /run/tmp/uevents
+	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
+	await 20 grep -q offline /run/tmp/uevents
+	[ "$(<"/sys/block/$disk/rnbd/state")" = closed ]
+	unmap "$disk"
+	await 5 grep -q remove /run/tmp/uevents
+	kill $pid
+	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready add online offline remove" ]
+}
+
 @test "files of the mapping" {
 	local disk dir
 	disk=$(map /dev/ram1 access_mode=migration)
@@ -314,7 +365,7 @@ data_is_right() {
 	local disk pid
 	disk=$(map /dev/ram0)
 	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=lost --time_based \
-		--runtime=60 --minimal >/dev/null 2>&1 & pid=$!
+		--runtime=60 --minimal >/dev/null 2>&1 3>&- & pid=$!
 	sleep 1
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -q closed "/sys/block/$disk/rnbd/state"

@@ -136,8 +136,9 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
 
 /*
  * A request cannot be taken back while the server may still touch its pages, and
- * need not be: the heartbeat of its path bounds how long it takes, and when the
- * last path is lost the transport ends it with an error.
+ * need not be: a server that is alive may take its time, as its disk does; one
+ * that is not loses its paths by the heartbeat, and the transport then ends what
+ * is outstanding with an error.
  */
 static enum blk_eh_timer_return timeout(struct request *rq)
 {
