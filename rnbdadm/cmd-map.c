@@ -251,51 +251,94 @@ static const char *option_name(const char *attr)
 /* EPERM of the kernel's own check of capabilities, not of the server. */
 static bool lacks_privilege(const struct nl_error *e)
 {
-	return !*e->extack || strstr(e->extack, "CAP_") || strstr(e->extack, "apabilit") ||
-	       strstr(e->extack, "rivilege") || strstr(e->extack, "namespace");
+	return !*e->extack || strstr(e->extack, "CAP_") || strstr(e->extack, "namespace");
 }
 
-/* Refusals that have nothing to do with the way to the server. */
-static bool is_about_way(int err)
+/* The server was reached and would not open the device. */
+static bool explain_open(struct fail *f, const struct plan *p, const struct nl_error *e)
 {
-	switch (err) {
-	case EPERM:
-	case EACCES:
-	case EINVAL:
+	bool server = strstr(e->extack, "the server");
+
+	switch (e->err) {
 	case ENOENT:
-	case EEXIST:
-	case EBUSY:
-	case ENOMEM:
-	case EINTR:
-		return false;
-	default:
+		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path)",
+			 p->req.device_path);
 		return true;
+	case EEXIST:
+		if (strstr(e->extack, "session"))
+			return false;
+		fail_set(f, XC_CONFLICT, "already mapped");
+		fail_hint(f, "rnbdadm device list");
+		return true;
+	case EPERM:
+		if (lacks_privilege(e))
+			return false;
+		fail_set(f, XC_BUSY, "already open read-write by another client");
+		fail_hint(f, "use --access migration or ro");
+		return true;
+	case EBUSY:
+		fail_set(f, XC_BUSY, "in use on the server");
+		return true;
+	case EACCES:
+	case EROFS:
+		if (e->err == EACCES && !server)
+			return false;
+		fail_set(f, XC_FAILED, "the server may not write to '%s' (%s)",
+			 p->req.device_path, errno_name(e->err));
+		fail_hint(f, "--access ro");
+		return true;
+	case ENODEV:
+	case ENXIO:
+	case ENOTBLK:
+		if (!server)
+			return false;
+		fail_set(f, XC_FAILED, "the server cannot open '%s' (%s)", p->req.device_path,
+			 errno_name(e->err));
+		return true;
+	default:
+		return false;
 	}
 }
 
+/* The server was not reached. */
 static void explain_way(struct ctx *ctx, const struct plan *p, int err)
 {
 	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
 	struct fail *f = &ctx->fail;
 	char *servers = servers_text(p);
 
-	if (p->npaths && !sys_has_rdma(ctx->test_root)) {
-		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)", errno_name(err));
-		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
-			  "makes one of software");
-	} else if (err == ECONNREFUSED || err == ECONNRESET) {
+	switch (err) {
+	case ECONNREFUSED:
 		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
 			 errno_name(err));
 		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
-	} else if (err == EHOSTUNREACH || err == ENETUNREACH || err == EADDRNOTAVAIL ||
-		   err == ENODEV) {
+		break;
+	case ECONNRESET:
+		fail_set(f, XC_FAILED, "%s, port %u, closed the connection (%s)", servers, port,
+			 errno_name(err));
+		fail_hint(f, "another --session, --dest-port; the server's kernel log knows why");
+		break;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV:
 		fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers, errno_name(err));
 		fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
-	} else if (err == ETIMEDOUT) {
-		fail_set(f, XC_TIMEOUT, "%s did not answer in time (ETIMEDOUT)", servers);
+		break;
+	case ETIMEDOUT:
+		fail_set(f, XC_TIMEOUT, "%s did not answer in time (%s)", servers,
+			 errno_name(err));
 		fail_hint(f, "check the address and the network, or --timeout=TIME");
+		break;
 	}
 	free(servers);
+}
+
+/* Refusals that do not come from the way to the server. */
+static bool is_local(int err)
+{
+	return err == EPERM || err == EACCES || err == EINVAL || err == EEXIST ||
+	       err == ENOMEM || err == EINTR || err == ENXIO;
 }
 
 /* A message and a hint for each way in which a map is refused. */
@@ -304,20 +347,6 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 	struct fail *f = &ctx->fail;
 
 	fail_object(f, "device", p->req.device_path);
-	if (is_about_way(e->err))
-		explain_way(ctx, p, e->err);
-	if (e->err == ENOENT)
-		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path)",
-			 p->req.device_path);
-	if (e->err == EEXIST) {
-		fail_set(f, XC_CONFLICT, "already mapped");
-		fail_hint(f, "rnbdadm device list");
-	}
-	if (e->err == EBUSY || ((e->err == EPERM || e->err == EACCES) && !lacks_privilege(e))) {
-		fail_set(f, XC_BUSY, "already open read-write by another client (%s)",
-			 errno_name(e->err));
-		fail_hint(f, "use --access migration or ro");
-	}
 	if (*e->attr) {
 		free(f->attribute);
 		f->attribute = xstrdup(option_name(e->attr));
@@ -325,7 +354,18 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 	if (e->missing && *e->attr) {
 		fail_set(f, XC_FAILED, "the kernel needs %s", option_name(e->attr));
 		fail_hint(f, "give %s", option_name(e->attr));
+		return;
 	}
+	if (explain_open(f, p, e) || is_local(e->err))
+		return;
+	if (p->npaths && !sys_has_rdma(ctx->test_root)) {
+		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)",
+			 errno_name(e->err));
+		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
+			  "makes one of software");
+		return;
+	}
+	explain_way(ctx, p, e->err);
 }
 
 static int64_t now_ms(void)

@@ -115,10 +115,9 @@ static void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 }
 
-/* --lazy: reads the users again until there are none. */
-static bool wait_unused(struct ctx *ctx, struct item *it, struct strlist *used)
+/* Reads the users again until there are none, for @limit ms, -1 without end. */
+static bool wait_unused(struct ctx *ctx, struct item *it, struct strlist *used, int64_t limit)
 {
-	int64_t limit = ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms;
 	int64_t end = now_ms() + limit;
 	bool there = true;
 
@@ -142,6 +141,19 @@ static bool wait_unused(struct ctx *ctx, struct item *it, struct strlist *used)
 	return true;
 }
 
+/*
+ * How long to wait for the users to go: --lazy as it says; an open file that nobody
+ * answers for may be udev having a look, which is over soon.
+ */
+static int64_t patience(const struct ctx *ctx, const struct item *it)
+{
+	if (ctx->dry_run || ctx->force)
+		return 0;
+	if (args_has(&ctx->args, OPT_LAZY))
+		return ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms;
+	return it->dev->users.n || ctx->nl_replay ? 0 : 1000;
+}
+
 /* The safety check: false when the device must stay. */
 static bool may_unmap(struct ctx *ctx, struct item *it)
 {
@@ -150,7 +162,7 @@ static bool may_unmap(struct ctx *ctx, struct item *it)
 	char *list;
 
 	users(it->dev, &used);
-	if (used.n && lazy && !ctx->dry_run && !wait_unused(ctx, it, &used)) {
+	if (used.n && patience(ctx, it) && !wait_unused(ctx, it, &used, patience(ctx, it))) {
 		it->fail = ctx->fail;
 		memset(&ctx->fail, 0, sizeof(ctx->fail));
 		it->result = R_FAILED;
@@ -197,9 +209,15 @@ static void wait_gone(const struct ctx *ctx, struct item *it)
 
 static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 {
+	int64_t end = now_ms() + (ctx->nl_replay ? 0 : 1000);
 	struct nl_error e;
+	bool ok;
 
-	if (!rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) {
+	/* opened since the look at it: give that a moment to end */
+	while (!(ok = rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) &&
+	       e.kind == NL_FAIL_KERNEL && e.err == EBUSY && now_ms() < end)
+		nap();
+	if (!ok) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && absent_is_fine(ctx)) {
 			it->result = R_ABSENT;
 			return;

@@ -146,6 +146,9 @@ setup() {
 	replay map-privilege
 	fails 5 permission "${NEW[@]}"
 	[[ $stderr == *root* ]]
+	replay map-capability
+	fails 5 permission "${NEW[@]}"
+	[[ $stderr == *"kernel: CAP_SYS_ADMIN is needed"* ]]
 	replay map-refused
 	fails 1 failed "${NEW[@]}" --dest-port 77
 	[[ $stderr == *"10.0.0.9 does not listen on port 77"* ]]
@@ -163,6 +166,26 @@ setup() {
 	[[ $stderr == *ENOMEM* ]]
 	replay map-nodev
 	fails 1 failed "${NEW[@]}"
+}
+
+@test "what the server says is not taken for a fault of the way" {
+	replay map-busy
+	fails 7 busy "${NEW[@]}"
+	replay map-write
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"--access ro"* ]]
+	replay map-driver bare
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"server cannot open 'vol9'"* ]]
+	replay map-no-block
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"no block device"* ]]
+	replay map-other-session
+	fails 6 conflict "${NEW[@]}"
+	[[ $stderr != *"already mapped"* ]]
+	replay map-hung-up
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"closed the connection"* ]]
 }
 
 @test "no RDMA device: unavailable, whatever the way to the server says" {
