@@ -22,7 +22,7 @@ demo: ## installs what it needs and shows a disk mapped over RDMA in a virtual m
 
 check: ## installs what it needs and runs all tests
 	@tests/deps.sh check
-	@$(MAKE) --no-print-directory rnbdadm
+	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/run
 
 modules: kdir ## the five kernel modules, for the kernel of KDIR

@@ -117,7 +117,8 @@ lab_modules() {
 	dir=$ROOT/build/$name-$rel
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
-	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" "$@" modules >&2 {lock}>&- || rc=$?
+	# BTF of modules needs the vmlinux that no package has
+	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2 {lock}>&- || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
 }
