@@ -87,6 +87,8 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 				 step_name[step], path->session->timeout_ms);
 	if (step == STEP_ADDR || step == STEP_ROUTE)
 		return explain_way(path, dst, err, extack);
+	if (path->refused && err == -EEXIST)
+		return rtrs_fail(extack, err, "%s: server refused: session has this path", dst);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)

@@ -174,6 +174,14 @@ static bool same_path(const struct rtrs_path_addr *a, const struct rtrs_path_add
 	return rtrs_addr_equal(&a->src, &b->src);
 }
 
+static int twice(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
+{
+	char dst[RTRS_ADDR_STRLEN];
+
+	rtrs_addr_print(&addr->dst, dst, sizeof(dst));
+	return rtrs_fail(extack, -EEXIST, "%s: the session would have this path twice", dst);
+}
+
 static int params_check(const struct rtrs_client_params *params, struct netlink_ext_ack *extack)
 {
 	unsigned int io_cons = params->io_cons ?: num_online_cpus();
@@ -202,8 +210,7 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 					 "the addresses of path %u are of two families", i + 1);
 		for (j = 0; j < i; j++)
 			if (same_path(addr, &params->path[j]))
-				return rtrs_fail(extack, -EINVAL, "paths %u and %u are the same",
-						 j + 1, i + 1);
+				return twice(addr, extack);
 	}
 	return 0;
 }
@@ -224,7 +231,7 @@ static int session_join(struct rtrs_client_session *session, struct rtrs_client_
 		;
 	mutex_unlock(&session->lock);
 	if (set->path[i] != path)
-		return rtrs_fail(extack, -EEXIST, "two paths turn out to be the same");
+		return twice(&path->addr, extack);
 	if (path->first) {
 		attrs->queue_depth = path->geo.queue_depth;
 		attrs->max_io_size = path->max_io_size;
