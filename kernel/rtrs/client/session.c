@@ -174,7 +174,7 @@ static bool same_path(const struct rtrs_path_addr *a, const struct rtrs_path_add
 	return rtrs_addr_equal(&a->src, &b->src);
 }
 
-static int twice(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
+static int path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
 {
 	char dst[RTRS_ADDR_STRLEN];
 
@@ -210,7 +210,7 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 					 "the addresses of path %u are of two families", i + 1);
 		for (j = 0; j < i; j++)
 			if (same_path(addr, &params->path[j]))
-				return twice(addr, extack);
+				return path_exists(addr, extack);
 	}
 	return 0;
 }
@@ -231,7 +231,7 @@ static int session_join(struct rtrs_client_session *session, struct rtrs_client_
 		;
 	mutex_unlock(&session->lock);
 	if (set->path[i] != path)
-		return twice(&path->addr, extack);
+		return path_exists(&path->addr, extack);
 	if (path->first) {
 		attrs->queue_depth = path->geo.queue_depth;
 		attrs->max_io_size = path->max_io_size;
