@@ -86,7 +86,7 @@ int cmd_stats_reset(struct ctx *ctx)
 	else if (!reset(ctx, role, &l))
 		rc = ctx->fail.code;
 	if (!rc) {
-		say(ctx, "counters of %zu paths are zero", l.n);
+		say(ctx, "counters of %zu path%s are zero", l.n, l.n == 1 ? "" : "s");
 		report(ctx, &l);
 	}
 	stats_list_free(&l);

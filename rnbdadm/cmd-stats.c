@@ -120,6 +120,7 @@ static json_t *js_per_cpu(const struct stats *st, const struct stats *before, bo
 
 struct sample {
 	const struct sampling *how;
+	bool rates;
 	uint64_t interval_ns;		/* 0: totals */
 	bool reset;
 	struct stats total;
@@ -148,7 +149,7 @@ static void add_path(struct sample *sm, const struct stats *st, const struct sta
 	js_set(o, "hca", js_str_or_null(st->hca));
 	js_set(o, "hca_port", js_u64(st->hca_port));
 	js_set(o, "counters", js_counters(&c));
-	if (sm->how->rate)
+	if (sm->rates)
 		js_set(o, "rates", js_rates(&c, sm->interval_ns));
 	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
 	if (sm->how->per_cpu)
@@ -179,7 +180,7 @@ static void add_total(struct sample *sm)
 	js_set(o, "session", json_string(""));
 	js_set(o, "name", json_string("total"));
 	js_set(o, "counters", js_counters(&sm->total.c));
-	if (sm->how->rate)
+	if (sm->rates)
 		js_set(o, "rates", js_rates(&sm->total.c, sm->interval_ns));
 	json_array_append_new(sm->list, o);
 }
@@ -219,6 +220,8 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 	struct sample sm = { .how = how, .interval_ns = interval_ns, .list = json_array() };
 	bool rows = how->per_cpu && (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV);
 
+	/* totals have no rate; other formats keep their keys */
+	sm.rates = how->rate && (interval_ns || ctx->out.fmt != OUT_TEXT);
 	stats_init(&sm.total);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct stats *b = find_before(before, now->v[i].path_id);

@@ -279,8 +279,8 @@ static int check_all(struct ctx *ctx, const struct job *j)
 	}
 	if (ctx->force)
 		return XC_OK;
-	fail_set(&ctx->fail, XC_BUSY, "refused, this unmaps all %zu devices, %zu of them in use",
-		 j->n, used);
+	fail_set(&ctx->fail, XC_BUSY, "refused, this unmaps all devices (%zu, in use %zu)", j->n,
+		 used);
 	fail_hint(&ctx->fail, "--force if that is meant");
 	return XC_BUSY;
 }

@@ -141,7 +141,7 @@ setup() {
 	golden stats-reset.json
 	replay reset-path
 	adm 0 stats reset cl1@srv1 10.0.1.2 -v
-	[[ $stderr == *"1 paths"* ]]
+	[[ $stderr == *"1 path "* ]]
 	replay reset-all
 	adm 0 stats reset --all -y
 }

@@ -123,7 +123,7 @@ setup() {
 
 @test "--all: only with --force" {
 	fails 7 busy unmap --all
-	[[ $stderr == *"all 3 devices, 2 of them in use"*"/data"*"--force"* ]]
+	[[ $stderr == *"all devices (3, in use 2)"*"/data"*"--force"* ]]
 	fails 7 busy unmap --all -y
 	replay unmap-force
 	adm 0 unmap --all --force
