@@ -142,7 +142,8 @@ setup() {
 @test "natural order: rnbd2 before rnbd10" {
 	replay hostile
 	adm 0 device list --brief
-	[ "${lines[1]}" = rnbd2 ] && [ "${lines[9]}" = rnbd10 ]
+	[ "${lines[1]}" = rnbd2 ]
+	[ "${lines[9]}" = rnbd10 ]
 }
 
 @test "-F: list, +, -, all, unknown, help" {
@@ -208,7 +209,8 @@ setup() {
 	adm 0 session list --brief
 	[ "$output" = $'cl1@srv1\ncl1@srv2' ]
 	adm 0 session list --no-tree --no-headers
-	[ "${#lines[@]}" = 2 ] && [[ ${lines[0]} == cl1@srv1* ]]
+	[ "${#lines[@]}" = 2 ]
+	[[ ${lines[0]} == cl1@srv1* ]]
 }
 
 @test "empty: a header in text and CSV, [] in JSON, never nothing" {
@@ -258,7 +260,8 @@ setup() {
 	adm 0 session --json list
 	b=$output
 	adm 0 session list --json
-	[ "$a" = "$output" ] && [ "$b" = "$output" ]
+	[ "$a" = "$output" ]
+	[ "$b" = "$output" ]
 }
 
 @test "aliases, and no others" {

@@ -18,7 +18,8 @@ setup() {
 @test "a new session: prints the node and nothing else" {
 	replay map
 	adm 0 "${NEW[@]}"
-	[ "$output" = /dev/rnbd3 ] && [ -z "$stderr" ]
+	[ "$output" = /dev/rnbd3 ]
+	[ -z "$stderr" ]
 }
 
 @test "the same as JSON and CSV" {
@@ -53,7 +54,8 @@ setup() {
 	[ "$stderr" = "rnbdadm: warning: poll queues were cut to 1" ]
 	adm 0 "${ALL[@]}" -j -q
 	valid rnbdadm.map/1
-	[ "$(jqv '.warnings[0]')" = "poll queues were cut to 1" ] && [ -z "$stderr" ]
+	[ "$(jqv '.warnings[0]')" = "poll queues were cut to 1" ]
+	[ -z "$stderr" ]
 }
 
 @test "a session that exists needs no path; paths it has may be named" {
@@ -89,7 +91,8 @@ setup() {
 	plan=$output
 	adm 0 "${NEW[@]}" -n -j
 	valid rnbdadm.map/1
-	[ "$(jqv '.dry_run')" = true ] && [ "$(jqv '.changed | not')" = true ]
+	[ "$(jqv '.dry_run')" = true ]
+	[ "$(jqv '.changed | not')" = true ]
 	# the plan is a command line again
 	eval "set -- $plan"
 	shift
@@ -116,9 +119,12 @@ setup() {
 	R=(--nl-replay "$REC/map.nl" --test-root "$BATS_TEST_TMPDIR/root")
 	adm 10 "${NEW[@]}" --wait=300ms -j
 	valid rnbdadm.map/1
-	[ "$(jqv .changed)" = true ] && [ "$(jqv .error.code)" = timeout ] && [ "$(jqv '.devices[0].name')" = rnbd3 ]
+	[ "$(jqv .changed)" = true ]
+	[ "$(jqv .error.code)" = timeout ]
+	[ "$(jqv '.devices[0].name')" = rnbd3 ]
 	adm 10 "${NEW[@]}" --wait=100ms
-	[ -z "$output" ] && [[ $stderr == *"rnbdadm unmap rnbd3"* ]]
+	[ -z "$output" ]
+	[[ $stderr == *"rnbdadm unmap rnbd3"* ]]
 	adm 0 "${NEW[@]}" --no-wait
 	(sleep 0.5 && touch "$BATS_TEST_TMPDIR/root/dev/rnbd3") 3>&- &
 	adm 0 "${NEW[@]}"

@@ -71,12 +71,15 @@ setup() {
 		valid rnbdadm.stats/1
 	done
 	output=${all[0]}
-	[ "$(jqv '.interval_ns == null')" = true ] && [ "$(jqv '.stats[0].counters.read_ios')" = 123456789 ]
+	[ "$(jqv '.interval_ns == null')" = true ]
+	[ "$(jqv '.stats[0].counters.read_ios')" = 123456789 ]
 	output=${all[1]}
 	[ "$(jqv '.stats[0].counters | [.read_ios, .read_bytes, .write_ios, .inflight] | join(" ")')" = "100 409600 50 31" ]
-	[ "$(jqv '.interval_ns > 9000000')" = true ] && [ "$(jqv '.reset | not')" = true ]
+	[ "$(jqv '.interval_ns > 9000000')" = true ]
+	[ "$(jqv '.reset | not')" = true ]
 	output=${all[2]}
-	[ "$(jqv .reset)" = true ] && [ "$(jqv '.stats[0].counters.read_ios == null')" = true ]
+	[ "$(jqv .reset)" = true ]
+	[ "$(jqv '.stats[0].counters.read_ios == null')" = true ]
 }
 
 @test "-i in text and CSV; --skip-first; --rate" {
@@ -84,7 +87,8 @@ setup() {
 	adm 0 stats -i 10ms -c 2
 	[ "$(grep -c SESSION <<<"$output")" = 2 ]
 	adm 0 stats -i 10ms -c 2 -o csv
-	[ "$(grep -c session <<<"$output")" = 1 ] && [ "${#lines[@]}" = 7 ]
+	[ "$(grep -c session <<<"$output")" = 1 ]
+	[ "${#lines[@]}" = 7 ]
 	adm 0 stats -i 100ms -c 1 --skip-first --rate -j
 	valid rnbdadm.stats/1
 	[ "$(jqv '.stats[0].rates.read_ios_per_second | . > 100 and . <= 1000')" = true ]

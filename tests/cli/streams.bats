@@ -61,7 +61,8 @@ setup() {
 	replay torn
 	adm 0 device list -j
 	valid rnbdadm.device/1
-	[[ $(jqv '.warnings[0]') == *torn* ]] && [[ $stderr == "rnbdadm: warning: "* ]]
+	[[ $(jqv '.warnings[0]') == *torn* ]]
+	[[ $stderr == "rnbdadm: warning: "* ]]
 	replay generations
 	adm 0 session list
 	[[ $stderr == *torn* ]]
@@ -101,7 +102,9 @@ setup() {
 
 @test "unknown words: 2, nothing on stdout, a suggestion, one line of usage" {
 	adm 2 sesion list
-	[ -z "$output" ] && [[ $stderr == *"did you mean session"* ]] && [ "$(grep -c ^usage: <<<"$stderr")" = 1 ]
+	[ -z "$output" ]
+	[[ $stderr == *"did you mean session"* ]]
+	[ "$(grep -c ^usage: <<<"$stderr")" = 1 ]
 	adm 2 session lsit
 	[[ $stderr == *"'lsit' is not a verb of 'session'"*"did you mean list"*"usage: rnbdadm session list|show"* ]]
 	adm 2 session list --jsn
@@ -152,7 +155,8 @@ setup() {
 
 @test "no arguments: brief usage on stderr" {
 	alone 2
-	[ -z "$output" ] && [ "${#stderr_lines[@]}" -le 3 ]
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -le 3 ]
 	alone 2 session
 	[[ $stderr == *"list, show"* ]]
 }
@@ -184,7 +188,8 @@ setup() {
 	adm 2 device shw -qq
 	[ -z "$stderr" ]
 	adm 4 device show rnbd9 -qq -j
-	[ -z "$stderr" ] && [ "$(jqv .error.code)" = not_found ]
+	[ -z "$stderr" ]
+	[ "$(jqv .error.code)" = not_found ]
 }
 
 @test "what goes to stdout is there, or it is an error" {

@@ -17,7 +17,8 @@ setup() {
 
 @test "a free device: silent" {
 	adm 0 unmap rnbd2
-	[ -z "$output" ] && [ -z "$stderr" ]
+	[ -z "$output" ]
+	[ -z "$stderr" ]
 	adm 0 unmap ram0 -v
 	[ "$stderr" = "rnbdadm: unmapped rnbd2 (ram0 of session cl1@srv2)" ]
 	adm 0 unmap /dev/rnbd/by-session/cl1@srv2/ram0 -j
@@ -149,7 +150,8 @@ setup() {
 	[ "$output" = $'rnbdadm unmap rnbd0 --force\nrnbdadm unmap rnbd1 --force\nrnbdadm unmap rnbd2 --force' ]
 	adm 0 unmap rnbd2 -n -j
 	valid rnbdadm.unmap/1
-	[ "$(jqv '.plan[0] | join(" ")')" = "unmap rnbd2" ] && [ "$(jqv '.devices[0].result')" = would-unmap ]
+	[ "$(jqv '.plan[0] | join(" ")')" = "unmap rnbd2" ]
+	[ "$(jqv '.devices[0].result')" = would-unmap ]
 	fails 7 busy unmap rnbd0 -n
 	fails 4 not_found unmap rnbd9 -n
 }
