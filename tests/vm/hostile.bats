@@ -32,7 +32,7 @@ mode() {
 	unload rnbd-server rtrs-server && load_server sess_queue_depth=64 always_invalidate="$1"
 }
 
-hostile() { timeout -k 5 90 "$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow "$@"; }
+hostile() { timeout -k 5 180 "$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow "$@"; }
 
 # Sessions of peers that are gone, with all they had open
 nobody_there() { [[ -z $(ls /sys/class/rnbd-server/ctl/devices) ]] && census_even; }

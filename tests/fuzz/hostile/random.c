@@ -107,7 +107,8 @@ static int bytes(void)
 	double until = seed();
 	struct path p;
 
-	while (peer_now() < until) {
+	/* Two at least, however slow the machine is. */
+	while (paths < 2 || peer_now() < until) {
 		path_init(&p, 2 + rnd(2));
 		WANT(path_connect_all(&p), 0);
 		if (rnd(16))
@@ -120,7 +121,6 @@ static int bytes(void)
 		paths++;
 	}
 	printf("%u blows at %u paths\n", blows, paths);
-	WANT(paths > 1, true);
 	WANT(path_up(&p, 2), 0);
 	WANT(path_works(&p), 0);
 	path_down(&p);
