@@ -16,6 +16,7 @@
 #endif
 
 #define RNBD_VERSION_MAJOR	2
+#define RNBD_VERSION_MINOR	2	/* see rnbd_sess_info_minor() */
 #define RNBD_PATH_LEN		255	/* bytes of the path field, NUL included */
 #define RNBD_SECTOR_SHIFT	9
 #define RNBD_SECTORS_MAX	(1ULL << 54)	/* 2^63 bytes: one too many for a loff_t */
@@ -40,7 +41,8 @@ struct rnbd_msg_hdr {
 struct rnbd_msg_sess_info {
 	struct rnbd_msg_hdr hdr;
 	__u8	version;
-	__u8	reserved[31];
+	__u8	minor;		/* negotiated extension; reserved, zero, for in-tree peers */
+	__u8	reserved[30];
 } __packed;
 
 struct rnbd_msg_open {
@@ -167,6 +169,23 @@ static inline int rnbd_sess_info_parse(const void *p, size_t len, __u8 *version)
 		return -EINVAL;
 	*version = m->version < RNBD_VERSION_MAJOR ? m->version : RNBD_VERSION_MAJOR;
 	return 0;
+}
+
+/*
+ * Minor version that both ends speak, from a message that was parsed. The protocol
+ * itself negotiates the major number only. As an extension our client announces its
+ * minor number in the byte behind it, which has always been sent as zero and ignored;
+ * the server answers the smaller one of both there, so that zero is answered by zero,
+ * bit by bit as before. 2 (protocol 2.2) promises: RNBD_F_NOUNMAP is obeyed. A peer
+ * that announces nothing may be of any version.
+ */
+static inline __u8 rnbd_sess_info_minor(const void *p)
+{
+	const struct rnbd_msg_sess_info *m = p;
+
+	if (m->version < RNBD_VERSION_MAJOR)
+		return 0;
+	return m->minor < RNBD_VERSION_MINOR ? m->minor : RNBD_VERSION_MINOR;
 }
 
 static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type, __u8 version)

@@ -59,8 +59,11 @@ struct rtrs_msg_conn_req {
 	__u8	sess_uuid[RTRS_UUID_LEN];	/* of the path, kept over its reconnects */
 	__u8	paths_uuid[RTRS_UUID_LEN];	/* of the session */
 	__u8	first_conn;			/* bit 0; a byte, never a bit-field */
-	__u8	reserved[11];
+	__u8	reserved[10];
+	__u8	flags;
 } __packed;
+
+#define RTRS_CONN_REQ_LEAN	0x80	/* the client can do without, see below */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -74,7 +77,35 @@ struct rtrs_msg_conn_rsp {
 	__u8	reserved[36];
 } __packed;
 
-#define RTRS_CONN_RSP_NEW_RKEY	0x2	/* every response carries a fresh rkey */
+#define RTRS_CONN_RSP_NEW_RKEY	0x2		/* every response carries a fresh rkey */
+#define RTRS_CONN_RSP_LEAN	0x80000000U	/* ... or goes without, see below */
+
+/*
+ * Lean paths: two messages for a request. An extension; the in-tree peers send
+ * both flags as zero and do not look at the other's.
+ *
+ * The client asks with RTRS_CONN_REQ_LEAN, on all connections of a path or on
+ * none; the server refuses a connection that differs from the first. It grants
+ * with RTRS_CONN_RSP_LEAN in its accepts, of which that of cid 0 counts, and never
+ * unasked. It holds until the path is closed; a reconnect asks anew. Requests
+ * stay as they are. On a lean path
+ *
+ * - a response is one RDMA WRITE WITH IMM of type RTRS_IMM_IO_RSP: with the data of a
+ *   successful READ for its descriptor, else empty. Errors are no exception.
+ * - there is no SEND WITH INVALIDATE and no RTRS_IMM_IO_RSP_W_INV. READs have
+ *   RTRS_READ_NEED_INVAL clear (set, it means nothing). The client invalidates its
+ *   region itself before anybody gets the data.
+ * - there is no RKEY_RSP. Where the server has RTRS_CONN_RSP_NEW_RKEY, each response
+ *   moves the key of its slot on its path on by rtrs_rkey_next(), at both ends, whatever
+ *   its errno: once for each request that was answered, never otherwise. The region has
+ *   its new key before the response is on the wire. A request without a response
+ *   (dropped for a retry on another path, or with its path) moves nothing: that path is
+ *   being closed, and its next INFO_RSP has new keys.
+ */
+static inline __u32 rtrs_rkey_next(__u32 rkey)
+{
+	return (rkey & ~0xffU) | ((rkey + 1) & 0xff);
+}
 
 struct rtrs_msg_info_req {
 	__le16	type;
@@ -268,6 +299,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @cid_num: connections of the path, 1..4096
  * @recon_cnt: attempts of this path, from 1
  * @first_conn: the server may make the session
+ * @lean: the client asks for a lean path
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
  */
@@ -276,6 +308,7 @@ struct rtrs_conn_req {
 	__u16	cid_num;
 	__u16	recon_cnt;
 	bool	first_conn;
+	bool	lean;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
 };
@@ -293,6 +326,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 		return -ECONNRESET;
 	out->recon_cnt = rtrs_get_le16(&m->recon_cnt);
 	out->first_conn = m->first_conn & 1;
+	out->lean = m->flags & RTRS_CONN_REQ_LEAN;
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
 	return 0;
@@ -309,12 +343,13 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	__builtin_memcpy(m->sess_uuid, r->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(m->paths_uuid, r->paths_uuid, RTRS_UUID_LEN);
 	m->first_conn = r->first_conn ? 1 : 0;
+	m->flags = r->lean ? RTRS_CONN_REQ_LEAN : 0;
 }
 
 /**
  * struct rtrs_conn_rsp - accept or reject, parsed
  * @err: 0 (accept) or the negative errno of the server
- * @flags: RTRS_CONN_RSP_NEW_RKEY, others are ignored
+ * @flags: RTRS_CONN_RSP_*, others are ignored
  * @geo: sizes; meaningful in the accept of cid 0 only
  */
 struct rtrs_conn_rsp {
@@ -553,11 +588,11 @@ static inline void rtrs_write_hdr_pack(struct rtrs_msg_write *m, __u16 usr_len)
 
 /* @desc NULL: a read without data (flush). Returns the bytes written at @m. */
 static inline size_t rtrs_read_hdr_pack(struct rtrs_msg_read *m, __u16 usr_len,
-					const struct rtrs_desc *desc)
+					const struct rtrs_desc *desc, bool need_inval)
 {
 	rtrs_put_le16(&m->type, RTRS_MSG_READ);
 	rtrs_put_le16(&m->usr_len, usr_len);
-	rtrs_put_le16(&m->flags, desc ? RTRS_READ_NEED_INVAL : 0);
+	rtrs_put_le16(&m->flags, desc && need_inval ? RTRS_READ_NEED_INVAL : 0);
 	rtrs_put_le16(&m->sg_cnt, desc ? 1 : 0);
 	if (!desc)
 		return sizeof(*m);

@@ -75,7 +75,7 @@ void rtrs_server_close(struct rtrs_server *server);
  * @op: of the request; gone after the call
  * @err: 0 or a negative errno; with an error no data is sent
  *
- * Any context but hard interrupts; does not sleep. A dead path drops the answer.
+ * Any context with interrupts on; does not sleep. A dead path drops the answer.
  */
 void rtrs_server_respond(struct rtrs_server_op *op, int err);
 

@@ -2,6 +2,7 @@
 #ifndef RNBD_COMPAT_BLKDEV_H
 #define RNBD_COMPAT_BLKDEV_H
 
+#include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -34,7 +35,7 @@ static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write)
 
 static inline void rnbd_bdev_close(struct rnbd_bdev *b)
 {
-	bdev_fput(b->file);
+	__fput_sync(b->file);	/* bdev_fput() of a kernel thread is put off */
 }
 #else
 static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write)
@@ -47,6 +48,142 @@ static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write)
 static inline void rnbd_bdev_close(struct rnbd_bdev *b)
 {
 	blkdev_put(b->bdev, b->mode);
+}
+#endif
+
+/* How a disk is opened and closed */
+
+#ifndef RNBD_HAVE_BLK_MODE
+#define blk_mode_t	fmode_t
+#define BLK_OPEN_WRITE	FMODE_WRITE
+#endif
+
+/* Makes NAME_open() and NAME_close(), as newer kernels call them, fit for disk operations. */
+#ifdef RNBD_HAVE_BLK_MODE
+#define RNBD_DISK_OPS(name)						\
+	.open = name##_open,						\
+	.release = name##_close
+#define RNBD_DISK_OPS_DEFINE(name)
+#else
+#define RNBD_DISK_OPS(name)						\
+	.open = name##_open_bdev,					\
+	.release = name##_close_mode
+#define RNBD_DISK_OPS_DEFINE(name)					\
+static int name##_open_bdev(struct block_device *bdev, fmode_t mode)	\
+{									\
+	return name##_open(bdev->bd_disk, mode);			\
+}									\
+static void name##_close_mode(struct gendisk *disk, fmode_t mode)	\
+{									\
+	name##_close(disk);						\
+}
+#endif
+
+/* What a disk can do */
+
+/**
+ * struct rnbd_disk_limits - limits of a disk, for its making and for changes
+ * @logical_block: bytes
+ * @physical_block: bytes
+ * @max_bytes: of a request
+ * @max_segments: of a request
+ * @virt_boundary: mask
+ * @discard_sectors: of a request, 0 for none
+ * @discard_granularity: bytes
+ * @discard_alignment: bytes
+ * @secure_erase_sectors: of a request, 0 for none
+ * @write_zeroes_sectors: of a request, 0 for none
+ * @write_cache: it has to be flushed
+ * @fua: it takes FUA writes
+ */
+struct rnbd_disk_limits {
+	unsigned int logical_block;
+	unsigned int physical_block;
+	unsigned int max_bytes;
+	unsigned int max_segments;
+	unsigned long virt_boundary;
+	unsigned int discard_sectors;
+	unsigned int discard_granularity;
+	unsigned int discard_alignment;
+	unsigned int secure_erase_sectors;
+	unsigned int write_zeroes_sectors;
+	bool write_cache;
+	bool fua;
+};
+
+#ifdef RNBD_HAVE_QUEUE_FEATURES
+static inline void rnbd_limits_fill(struct queue_limits *lim, const struct rnbd_disk_limits *l)
+{
+	lim->logical_block_size = l->logical_block;
+	lim->physical_block_size = l->physical_block;
+	lim->io_min = l->physical_block;
+	lim->io_opt = l->max_bytes;
+	lim->max_hw_sectors = l->max_bytes >> SECTOR_SHIFT;
+	lim->max_segments = l->max_segments;
+	lim->max_segment_size = UINT_MAX;
+	lim->virt_boundary_mask = l->virt_boundary;
+	lim->max_hw_discard_sectors = l->discard_sectors;
+	lim->max_discard_segments = 1;
+	lim->discard_granularity = l->discard_granularity;
+	lim->discard_alignment = l->discard_alignment;
+	lim->max_secure_erase_sectors = l->secure_erase_sectors;
+	lim->max_write_zeroes_sectors = l->write_zeroes_sectors;
+	lim->features &= ~(BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA);
+	if (l->write_cache)
+		lim->features |= BLK_FEAT_WRITE_CACHE;
+	if (l->fua)
+		lim->features |= BLK_FEAT_FUA;
+}
+
+static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
+					      const struct rnbd_disk_limits *l, void *queuedata)
+{
+	struct queue_limits lim = {};
+
+	rnbd_limits_fill(&lim, l);
+	return blk_mq_alloc_disk(set, &lim, queuedata);
+}
+
+/* The queue is frozen. */
+static inline int rnbd_disk_set_limits(struct gendisk *disk, const struct rnbd_disk_limits *l)
+{
+	struct queue_limits lim = queue_limits_start_update(disk->queue);
+
+	rnbd_limits_fill(&lim, l);
+	return queue_limits_commit_update(disk->queue, &lim);
+}
+#else
+/* The queue is frozen. */
+static inline int rnbd_disk_set_limits(struct gendisk *disk, const struct rnbd_disk_limits *l)
+{
+	struct request_queue *q = disk->queue;
+
+	blk_queue_logical_block_size(q, l->logical_block);
+	blk_queue_physical_block_size(q, l->physical_block);
+	blk_queue_io_min(q, l->physical_block);
+	blk_queue_io_opt(q, l->max_bytes);
+	blk_queue_max_hw_sectors(q, l->max_bytes >> SECTOR_SHIFT);
+	blk_queue_max_segments(q, l->max_segments);
+	blk_queue_virt_boundary(q, l->virt_boundary);
+	blk_queue_max_discard_sectors(q, l->discard_sectors);
+	blk_queue_max_discard_segments(q, 1);
+	q->limits.discard_granularity = l->discard_granularity;
+	q->limits.discard_alignment = l->discard_alignment;
+	blk_queue_max_secure_erase_sectors(q, l->secure_erase_sectors);
+	blk_queue_max_write_zeroes_sectors(q, l->write_zeroes_sectors);
+	blk_queue_write_cache(q, l->write_cache, l->fua);
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	return 0;
+}
+
+static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
+					      const struct rnbd_disk_limits *l, void *queuedata)
+{
+	struct gendisk *disk = blk_mq_alloc_disk(set, queuedata);
+
+	if (!IS_ERR(disk))
+		rnbd_disk_set_limits(disk, l);
+	return disk;
 }
 #endif
 

@@ -60,6 +60,7 @@ enum rnbd_client_session_state {
  * @max_bytes: of one request, whatever the alignment of its pages
  * @max_segments: of one request
  * @version: protocol version agreed upon
+ * @minor: its minor number, 0 where the server tells none
  * @lock: protects @devs, the states of devices and their openers
  * @devs: of struct rnbd_client_dev
  * @lost: how often the session was lost; moves under @lock
@@ -89,6 +90,7 @@ struct rnbd_client_session {
 	u32 max_bytes;
 	u32 max_segments;
 	u8 version;
+	u8 minor;
 
 	struct mutex lock; /* devices */
 	struct list_head devs;
@@ -107,7 +109,7 @@ struct rnbd_client_session {
 
 /* Bits of struct rnbd_client_dev.flags */
 enum rnbd_client_dev_flag {
-	RNBD_CLIENT_DEV_OPEN,	/* device_id is good; set and cleared under session->lock */
+	RNBD_CLIENT_DEV_OPEN,	/* device_id is good; set under session->lock */
 	RNBD_CLIENT_DEV_READY,	/* the mapping process has let go of it; the same */
 	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
@@ -122,6 +124,8 @@ enum rnbd_client_dev_flag {
  * @state: changed under session->lock only
  * @openers: of the disk, under session->lock
  * @last_error: what made it disconnected
+ * @gone_work: makes it disconnected, as the server does not know it any more
+ * @open_lock: held while it is opened again, and for its CLOSE; outside of session->lock
  * @ref: the mapping itself, the disk, the kobject, whoever found it
  * @id: in netlink
  * @index: N of rnbdN
@@ -142,6 +146,8 @@ struct rnbd_client_dev {
 	enum rnbd_client_dev_state state;
 	unsigned int openers;
 	int last_error;
+	struct work_struct gone_work;
+	struct mutex open_lock; /* see above */
 	struct kref ref;
 	u32 id;
 	int index;
@@ -211,6 +217,15 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 void rnbd_client_dev_remove(struct rnbd_client_dev *dev);
 /* The session was lost. */
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
+/* Whether the edge was made. Under session->lock. */
+bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state);
+/* MAPPED -> DISCONNECTED, if it is MAPPED. Under session->lock. */
+void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
+/* Under session->lock: @dev has got @id from the server, nobody else has it any more. */
+void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id);
+/* Says why an OPEN failed, and returns @err. */
+int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
+				unsigned int timeout_ms, struct netlink_ext_ack *extack);
 
 void rnbd_client_dev_get(struct rnbd_client_dev *dev);
 void rnbd_client_dev_put(struct rnbd_client_dev *dev);
@@ -220,12 +235,30 @@ struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);
 
+/* remap.c */
+
+/*
+ * DISCONNECTED -> MAPPED, with all that the server tells of it now. Killable. -EALREADY: mapped,
+ * -EBUSY: being mapped, -ENODEV: unmapped. Process context.
+ */
+int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+			  struct netlink_ext_ack *extack);
+/* Another size, in units of 512 bytes. -ENOENT: not mapped. Process context. */
+int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
+			   struct netlink_ext_ack *extack);
+/* The server does not know it any more. Softirq or the process that polls. */
+void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
+void rnbd_client_dev_gone_work(struct work_struct *work);
+
 /* disk.c; process context */
 
 /* Makes the disk of a device that is open on the server; adds nothing yet. */
 int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* Shows it to the world. Reads the partition table, so the device must be MAPPED. */
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* Takes over @info, and is open again. Under session->lock. */
+int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
+			    struct netlink_ext_ack *extack);
 /* Ends with all requests done. Idempotent. */
 void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 
@@ -237,7 +270,8 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
 
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *info);
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+			 struct rnbd_device_info *info);
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id);
 /* The text of an error that a message can end with, whatever it is about; true if it is one. */
 bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack);

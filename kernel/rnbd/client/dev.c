@@ -21,6 +21,7 @@ static void dev_release(struct kref *ref)
 	if (dev->index >= 0)
 		ida_free(&indices, dev->index);
 	rnbd_client_session_put(dev->session);
+	mutex_destroy(&dev->open_lock);
 	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
 	/* Last: the text of a module stays for a grace period after its exit. */
@@ -38,7 +39,7 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev)
 }
 
 /* Whether the edge was made. Who makes the one to UNMAPPED removes the device. */
-static bool set_state(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state)
+bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state)
 {
 	enum rnbd_client_dev_state old = dev->state;
 
@@ -109,6 +110,8 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->state = RNBD_CLIENT_DEV_INIT;
 	dev->access_mode = args->access_mode;
 	dev->timeout_ms = args->timeout_ms;
+	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
+	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 
 	__module_get(THIS_MODULE);
@@ -126,12 +129,12 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 }
 
 /* Why the server did not open it; the errno is the server's, or of the transport. */
-static int open_failed(const struct rnbd_client_dev *dev, int err,
-		       struct netlink_ext_ack *extack)
+int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
+				unsigned int timeout_ms, struct netlink_ext_ack *extack)
 {
 	const char *path = dev->path;
 
-	if (rnbd_client_msg_failed(err, dev->timeout_ms, extack))
+	if (rnbd_client_msg_failed(err, timeout_ms, extack))
 		return err;
 	switch (err) {
 	case -ENOENT:
@@ -157,6 +160,31 @@ static int open_failed(const struct rnbd_client_dev *dev, int err,
 	}
 }
 
+static int open_failed(const struct rnbd_client_dev *dev, int err,
+		       struct netlink_ext_ack *extack)
+{
+	return rnbd_client_dev_open_failed(dev, err, dev->timeout_ms, extack);
+}
+
+/*
+ * The server has opened @dev under @id. In-tree servers give the id of a device that they
+ * have closed by themselves to the next one: who had it here must not use it any more.
+ */
+void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id)
+{
+	struct rnbd_client_dev *other;
+
+	lockdep_assert_held(&dev->session->lock);
+	list_for_each_entry(other, &dev->session->devs, session_entry) {
+		if (other == dev || other->device_id != id ||
+		    !test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &other->flags))
+			continue;
+		pr_warn("%s: the server has closed %s and given its id to %s\n", other->name,
+			other->path, dev->name);
+		rnbd_client_dev_disconnect(other, -ENOTCONN);
+	}
+}
+
 int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
@@ -168,7 +196,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	lost = session->lost;
 	mutex_unlock(&session->lock);
 
-	err = rnbd_client_msg_open(dev, &info);
+	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info);
 	if (err)
 		return open_failed(dev, err, extack);
 
@@ -177,6 +205,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	if (session->lost != lost) {
 		err = -ECONNABORTED;
 	} else {
+		rnbd_client_dev_take_id(dev, info.device_id);
 		dev->info = info;
 		dev->device_id = info.device_id;
 		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
@@ -193,7 +222,7 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 	mutex_lock(&session->lock);
 	open = test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	if (open)
-		set_state(dev, RNBD_CLIENT_DEV_MAPPED);
+		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_MAPPED);
 	mutex_unlock(&session->lock);
 	return open ? 0 : open_failed(dev, -ECONNABORTED, extack);
 }
@@ -231,7 +260,7 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 		err = rtrs_fail(extack, -EBUSY, "%s is in use, opened %u times", dev->name,
 				dev->openers);
 	else
-		set_state(dev, RNBD_CLIENT_DEV_UNMAPPED);
+		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
 	mutex_unlock(&session->lock);
 	return err;
 }
@@ -239,7 +268,7 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
 {
 	mutex_lock(&dev->session->lock);
-	set_state(dev, RNBD_CLIENT_DEV_UNMAPPED);
+	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
 	mutex_unlock(&dev->session->lock);
 	rnbd_client_dev_remove(dev);
 }
@@ -247,8 +276,9 @@ void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
 /*
  * Who may still run: readers of sysfs (waited for there), openers of the disk (they
  * get -EIO from now on), requests (del_gendisk() waits for them, and the
- * transport ends them), rnbd_client_dev_lost() (sees UNMAPPED, touches the OPEN
- * bit only), netlink with a reference. In that order they are shut out.
+ * transport ends them), the work that they have begun, rnbd_client_dev_lost() (sees
+ * UNMAPPED, touches the OPEN bit only), a remap (sees UNMAPPED and closes what it has
+ * opened), netlink with a reference. In that order they are shut out.
  */
 void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
 {
@@ -257,8 +287,11 @@ void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
 
 	rnbd_client_sysfs_dev_remove(dev);
 	rnbd_client_disk_remove(dev);
+	cancel_work_sync(&dev->gone_work);
+	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 		err = rnbd_client_msg_close(dev, dev->device_id);
+	mutex_unlock(&dev->open_lock);
 	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		pr_info("%s: unmapped\n", dev->name);
 	if (err && err != -ECONNABORTED)
@@ -278,6 +311,15 @@ void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
 	rnbd_client_session_leave(session);
 }
 
+void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err)
+{
+	lockdep_assert_held(&dev->session->lock);
+	WRITE_ONCE(dev->last_error, err);
+	if (rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_DISCONNECTED) &&
+	    test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
+}
+
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 {
 	struct rnbd_client_dev *dev;
@@ -286,12 +328,10 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 	session->lost++;
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
-		dev->last_error = err;
-		if (!set_state(dev, RNBD_CLIENT_DEV_DISCONNECTED))
-			continue;
-		pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name, ERR_PTR(err));
-		if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
-			kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
+		if (dev->state == RNBD_CLIENT_DEV_MAPPED)
+			pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name,
+				ERR_PTR(err));
+		rnbd_client_dev_disconnect(dev, err);
 	}
 	mutex_unlock(&session->lock);
 }

@@ -2,23 +2,24 @@
 /* The disk of a mapped device: its limits, its openers, its coming and going. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/blkdev.h>
 #include <linux/hdreg.h>
 #include <linux/module.h>
+#include <compat/blkdev.h>
 #include "client.h"
 
 #define GEO_HEADS	4
 #define GEO_SECTORS	16
+#define FREEZE_MS	5000	/* for requests that have no device any more */
 
-static int disk_open(struct block_device *bdev, fmode_t mode)
+static int disk_open(struct gendisk *disk, blk_mode_t mode)
 {
-	struct rnbd_client_dev *dev = bdev->bd_disk->private_data;
+	struct rnbd_client_dev *dev = disk->private_data;
 	int err = 0;
 
 	mutex_lock(&dev->session->lock);
 	if (dev->state == RNBD_CLIENT_DEV_UNMAPPED)
 		err = -EIO;
-	else if (mode & FMODE_WRITE && dev->access_mode == RNBD_CLIENT_ACCESS_RO)
+	else if (mode & BLK_OPEN_WRITE && dev->access_mode == RNBD_CLIENT_ACCESS_RO)
 		err = -EPERM;
 	else
 		dev->openers++;
@@ -26,7 +27,7 @@ static int disk_open(struct block_device *bdev, fmode_t mode)
 	return err;
 }
 
-static void disk_close(struct gendisk *disk, fmode_t mode)
+static void disk_close(struct gendisk *disk)
 {
 	struct rnbd_client_dev *dev = disk->private_data;
 
@@ -53,57 +54,84 @@ static void disk_free(struct gendisk *disk)
 	rnbd_client_dev_put(disk->private_data);
 }
 
+RNBD_DISK_OPS_DEFINE(disk)
+
 static const struct block_device_operations disk_ops = {
 	.owner		= THIS_MODULE,
-	.open		= disk_open,
-	.release	= disk_close,
+	RNBD_DISK_OPS(disk),
 	.getgeo		= disk_getgeo,
 	.free_disk	= disk_free,
 };
 
-/* Lengths travel as bytes in 32 bits. */
-static unsigned int clamp_sectors(u32 sectors)
+/*
+ * Lengths travel as bytes in 32 bits, and what the block layer cuts to the limit must
+ * still be made of whole blocks.
+ */
+static unsigned int clamp_sectors(const struct rnbd_device_info *info, u32 sectors)
 {
-	return min_t(u32, sectors, UINT_MAX >> SECTOR_SHIFT);
+	return round_down(min_t(u32, sectors, UINT_MAX >> SECTOR_SHIFT),
+			  info->logical_block_size >> SECTOR_SHIFT);
 }
 
-static void set_limits(struct rnbd_client_dev *dev)
+/*
+ * A request is a buffer of the server, in one piece: how many pieces its device takes
+ * does not matter, how many bytes does.
+ */
+static unsigned int request_bytes(const struct rnbd_client_session *session,
+				  const struct rnbd_device_info *info)
 {
-	const struct rnbd_client_session *session = dev->session;
-	const struct rnbd_device_info *info = &dev->info;
-	struct request_queue *q = dev->disk->queue;
-	unsigned int discard = clamp_sectors(info->max_discard_sectors);
+	u32 sectors = min_not_zero(session->max_bytes >> SECTOR_SHIFT, info->max_hw_sectors);
 
-	blk_queue_logical_block_size(q, info->logical_block_size);
-	blk_queue_physical_block_size(q, info->physical_block_size);
-	blk_queue_max_hw_sectors(q, session->max_bytes >> SECTOR_SHIFT);
-	blk_queue_max_segments(q, session->max_segments);
-	blk_queue_io_opt(q, session->max_bytes);
-	/* A region is made of pages: only its first may start, and its last end, inside of one. */
-	blk_queue_virt_boundary(q, RNBD_CLIENT_PAGE_BYTES - 1);
+	sectors = round_down(sectors, info->logical_block_size >> SECTOR_SHIFT);
+	return max_t(u32, sectors << SECTOR_SHIFT, PAGE_SIZE);
+}
 
-	if (discard) {
-		blk_queue_max_discard_sectors(q, discard);
-		blk_queue_max_discard_segments(q, 1);
-		q->limits.discard_granularity =
-			max(info->discard_granularity, info->logical_block_size);
-		q->limits.discard_alignment = info->discard_alignment;
-		if (info->secure_erase)
-			blk_queue_max_secure_erase_sectors(q, discard);
+static struct rnbd_disk_limits limits_of(const struct rnbd_client_session *session,
+					 const struct rnbd_device_info *info)
+{
+	struct rnbd_disk_limits l = {
+		.logical_block = info->logical_block_size,
+		.physical_block = info->physical_block_size,
+		.max_bytes = request_bytes(session, info),
+		.max_segments = session->max_segments,
+		/* A region is made of pages: only its first may start, its last end, inside. */
+		.virt_boundary = RNBD_CLIENT_PAGE_BYTES - 1,
+		.discard_sectors = clamp_sectors(info, info->max_discard_sectors),
+		.write_zeroes_sectors = clamp_sectors(info, info->max_write_zeroes_sectors),
+		.write_cache = info->writeback,
+		.fua = info->writeback && info->fua,
+	};
+
+	if (l.discard_sectors) {
+		/* The block layer rounds 32 bits of bytes down to it: it must leave some. */
+		l.discard_granularity = clamp_t(u32, info->discard_granularity,
+						info->logical_block_size, SZ_1G);
+		l.discard_alignment = info->discard_alignment;
 	}
-	blk_queue_max_write_zeroes_sectors(q, clamp_sectors(info->max_write_zeroes_sectors));
-	blk_queue_write_cache(q, info->writeback, info->writeback && info->fua);
-	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	if (info->secure_erase)
+		l.secure_erase_sectors = l.discard_sectors;
+	return l;
+}
+
+static int check_blocks(const struct rnbd_device_info *info, struct netlink_ext_ack *extack)
+{
+	if (info->logical_block_size <= PAGE_SIZE)
+		return 0;
+	return rtrs_fail(extack, -EINVAL, "blocks of %u bytes are larger than a page",
+			 info->logical_block_size);
 }
 
 int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
+	struct rnbd_disk_limits limits;
 	struct gendisk *disk;
+	int err;
 
-	if (dev->info.logical_block_size > PAGE_SIZE)
-		return rtrs_fail(extack, -EINVAL, "blocks of %u bytes are larger than a page",
-				 dev->info.logical_block_size);
-	disk = blk_mq_alloc_disk(&dev->session->tags, dev);
+	err = check_blocks(&dev->info, extack);
+	if (err)
+		return err;
+	limits = limits_of(dev->session, &dev->info);
+	disk = rnbd_disk_alloc(&dev->session->tags, &limits, dev);
 	if (IS_ERR(disk))
 		return rtrs_fail(extack, PTR_ERR(disk), "no memory for the disk");
 	rnbd_client_dev_get(dev);
@@ -114,9 +142,62 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 	disk->fops = &disk_ops;
 	disk->private_data = dev;
 	strscpy(disk->disk_name, dev->name, sizeof(disk->disk_name));
-	set_limits(dev);
 	set_capacity(disk, dev->info.nsectors);
 	set_disk_ro(disk, dev->access_mode == RNBD_CLIENT_ACCESS_RO);
+	return 0;
+}
+
+/* Polled requests end when somebody polls, and their owner may not. */
+static int freeze(const struct rnbd_client_session *session, struct request_queue *q)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(FREEZE_MS);
+	unsigned int i;
+
+	blk_freeze_queue_start(q);
+	while (!blk_mq_freeze_queue_wait_timeout(q, HZ / 10)) {
+		if (time_after(jiffies, until)) {
+			blk_mq_unfreeze_queue(q);
+			return -ETIMEDOUT;
+		}
+		for (i = 0; i < session->poll_cons; i++)
+			rtrs_client_poll(session->rtrs, session->io_cons + i);
+	}
+	return 0;
+}
+
+/*
+ * Its limits become those of @dev->info, and it goes on with the device that this
+ * names. Requests wait meanwhile; those of before are done, as none of them has a device
+ * on the server. Under session->lock, so that nobody opens it.
+ */
+int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
+			    struct netlink_ext_ack *extack)
+{
+	struct rnbd_disk_limits limits = limits_of(dev->session, info);
+	int err;
+
+	lockdep_assert_held(&dev->session->lock);
+	err = check_blocks(info, extack);
+	if (err)
+		return err;
+	/* Who has read blocks of one size cannot go on with another. */
+	if (dev->openers && info->logical_block_size != dev->info.logical_block_size)
+		return rtrs_fail(extack, -EBUSY,
+				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
+				 info->logical_block_size, dev->info.logical_block_size);
+	err = freeze(dev->session, dev->disk->queue);
+	if (err)
+		return rtrs_fail(extack, err, "requests of %s are still under way", dev->name);
+	err = rnbd_disk_set_limits(dev->disk, &limits);
+	if (!err) {
+		dev->info = *info;
+		dev->device_id = info->device_id;
+		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+	}
+	blk_mq_unfreeze_queue(dev->disk->queue);
+	if (err)
+		return rtrs_fail(extack, err, "%s cannot take the new limits: error %d", dev->name,
+				 err);
 	return 0;
 }
 

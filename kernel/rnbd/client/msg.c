@@ -246,16 +246,20 @@ int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int 
 	if (!msg)
 		return -ENOMEM;
 	rnbd_sess_info_pack(&msg->usr.sess_info, RNBD_MSG_SESS_INFO, RNBD_VERSION_MAJOR);
+	msg->usr.sess_info.minor = RNBD_VERSION_MINOR;
 	msg->usr_len = sizeof(msg->usr.sess_info);
 	msg->rsp_len = sizeof(msg->rsp.sess_info);
 	err = msg_run(msg, timeout_ms);
 	if (!err)
 		err = rnbd_sess_info_parse(&msg->rsp.sess_info, msg->rsp_len, &session->version);
+	if (!err)
+		session->minor = rnbd_sess_info_minor(&msg->rsp.sess_info);
 	msg_put(msg);
 	return err;
 }
 
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *info)
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+			 struct rnbd_device_info *info)
 {
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_OPEN, dev->path);
 	int err;
@@ -265,7 +269,7 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, struct rnbd_device_info *i
 	rnbd_open_pack(&msg->usr.open, dev->path, dev->access_mode);
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
-	err = msg_run(msg, dev->timeout_ms);
+	err = msg_run(msg, timeout_ms);
 	if (!err) {
 		err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
 		if (err) {

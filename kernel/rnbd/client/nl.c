@@ -20,6 +20,7 @@ static_assert(RTRS_CLIENT_MIN_INFLIGHT == (int)RNBD_MP_POLICY_MIN_INFLIGHT);
 static_assert(RTRS_CLIENT_MIN_LATENCY == (int)RNBD_MP_POLICY_MIN_LATENCY);
 
 #define POLL_QUEUES_ALL	U32_MAX	/* one per CPU, as -1 in sysfs */
+#define TIMEOUT_MS_MAX	600000
 
 u32 rnbd_client_nl_new_id(void)
 {
@@ -265,6 +266,22 @@ static int get_poll_queues(struct genl_info *info, struct rnbd_client_map_args *
 	return rtrs_fail(info->extack, -EINVAL, "more poll queues than the %u CPUs", nr_cpu_ids);
 }
 
+/* Stays as it is where none is given. */
+static int get_timeout(struct genl_info *info, unsigned int *ms)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_TIMEOUT_MS];
+
+	if (!attr)
+		return 0;
+	if (nla_get_u32(attr) > TIMEOUT_MS_MAX) {
+		NL_SET_BAD_ATTR(info->extack, attr);
+		return rtrs_fail(info->extack, -ERANGE, "a time-out is at most %u ms",
+				 TIMEOUT_MS_MAX);
+	}
+	*ms = nla_get_u32(attr);
+	return 0;
+}
+
 static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 {
 	struct nlattr **attrs = info->attrs;
@@ -283,9 +300,9 @@ static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 		args->connections = nla_get_u32(attrs[RNBD_A_DEVICE_CONNECTIONS]);
 	if (attrs[RNBD_A_DEVICE_MP_POLICY])
 		args->policy = nla_get_u32(attrs[RNBD_A_DEVICE_MP_POLICY]);
-	if (attrs[RNBD_A_DEVICE_TIMEOUT_MS])
-		args->timeout_ms = nla_get_u32(attrs[RNBD_A_DEVICE_TIMEOUT_MS]);
-	err = get_poll_queues(info, args);
+	err = get_timeout(info, &args->timeout_ms);
+	if (!err)
+		err = get_poll_queues(info, args);
 	return err ?: get_paths(info, args);
 }
 
@@ -351,10 +368,55 @@ static int unmap(struct genl_info *info)
 	return err;
 }
 
+static int remap(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rnbd_client_dev *dev = find_dev(info, false);
+	unsigned int timeout_ms;
+	int err;
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	timeout_ms = dev->timeout_ms;
+	err = get_timeout(info, &timeout_ms);
+	if (!err)
+		err = rnbd_client_dev_remap(dev, timeout_ms, info->extack);
+	if (!err)
+		err = put_dev(msg, dev);
+	rnbd_client_dev_put(dev);
+	return err;
+}
+
+static int resize(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_SIZE_BYTES];
+	struct rnbd_client_dev *dev;
+	u64 bytes;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_DEVICE_SIZE_BYTES))
+		return rtrs_fail(info->extack, -EINVAL, "the new size is missing");
+	dev = find_dev(info, false);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	bytes = nla_get_u64(attr);
+	if (bytes & (SECTOR_SIZE - 1))
+		err = rtrs_fail(info->extack, -EINVAL, "the size is no multiple of 512 bytes");
+	else
+		err = rnbd_client_dev_resize(dev, bytes >> SECTOR_SHIFT, info->extack);
+	if (err == -EINVAL)
+		NL_SET_BAD_ATTR(info->extack, attr);
+	if (!err)
+		err = put_dev(msg, dev);
+	rnbd_client_dev_put(dev);
+	return err;
+}
+
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_DEVICE_GET, .get = device_get, .dump = device_dump },
 	{ .cmd = RNBD_CMD_MAP, .get = map },
 	{ .cmd = RNBD_CMD_UNMAP, .act = unmap },
+	{ .cmd = RNBD_CMD_REMAP, .get = remap },
+	{ .cmd = RNBD_CMD_RESIZE, .get = resize },
 };
 
 static const struct rtrs_nl_provider provider = {

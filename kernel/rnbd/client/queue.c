@@ -19,6 +19,8 @@ static void done(void *priv, int err)
 	struct request *rq = priv;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
+	if (unlikely(err == -ENOTCONN))
+		rnbd_client_dev_gone(rq->q->queuedata);
 	io->status = errno_to_blk_status(err);
 	blk_mq_complete_request(rq);
 }
@@ -39,12 +41,25 @@ static u32 io_flags(const struct request *rq)
 	/* A flush carries the bit as well: peers have always sent it so. */
 	if (rq->cmd_flags & (REQ_FUA | REQ_PREFLUSH))
 		flags |= RNBD_F_FUA;
+	if (req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_PREFLUSH)
+		flags |= RNBD_F_PREFLUSH;
 	if (req_op(rq) == REQ_OP_WRITE_ZEROES && rq->cmd_flags & REQ_NOUNMAP)
 		flags |= RNBD_F_NOUNMAP;
 	return flags;
 }
 
-/* false: nothing that the protocol has a word for */
+/*
+ * What a server would overlook, as it is older than the flag, or may be. Zeroes are
+ * written by the block layer then. It also sends a flush on its own in front of a
+ * write that wants one, so that none is lost here.
+ */
+static bool misunderstood(const struct rnbd_client_session *session, const struct rnbd_io *io)
+{
+	return (io->flags & RNBD_F_NOUNMAP && session->minor < 2) ||
+	       (io->flags & RNBD_F_PREFLUSH && session->minor < 1);
+}
+
+/* false: nothing that the protocol has a word for, or this server */
 static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_msg_io *msg)
 {
 	struct rnbd_io io = {
@@ -80,7 +95,7 @@ static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_ms
 		return false;
 	}
 	rnbd_io_pack(msg, &io);
-	return true;
+	return !misunderstood(dev->session, &io);
 }
 
 static bool has_data(const struct request *rq)
@@ -110,8 +125,10 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	 */
 	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)))
 		return BLK_STS_IOERR;
-	if (unlikely(!pack(dev, rq, &io->msg)))
+	if (unlikely(!pack(dev, rq, &io->msg))) {
+		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
+	}
 	blk_mq_start_request(rq);
 	if (has_data(rq)) {
 		req.sg_count = blk_rq_map_sg(rq->q, rq, io->sgl);
@@ -142,6 +159,15 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
  */
 static enum blk_eh_timer_return timeout(struct request *rq)
 {
+	struct rnbd_client_dev *dev = rq->q->queuedata;
+	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+
+	/* Answered perhaps, and its owner does not poll: nobody is to wait for him. */
+	if (hctx->type == HCTX_TYPE_POLL) {
+		rtrs_client_poll(dev->session->rtrs, (unsigned long)hctx->driver_data);
+		if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
+			return BLK_EH_DONE;
+	}
 	return BLK_EH_RESET_TIMER;
 }
 
@@ -202,6 +228,9 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
 	set->nr_hw_queues = io_queues(session) + session->poll_cons;
 	set->nr_maps = session->poll_cons ? HCTX_MAX_TYPES : 1;
 	set->numa_node = NUMA_NO_NODE;
+	/* Nothing is given up after it, see timeout(). */
+	if (session->poll_cons)
+		set->timeout = 5 * HZ;
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED |
 		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	set->cmd_size = struct_size((struct rnbd_client_io *)NULL, sgl, session->max_segments);

@@ -75,6 +75,41 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	return err ?: count;
 }
 
+static ssize_t resize_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "Usage: echo <size in units of 512 bytes> > %s\n",
+			  attr->attr.name);
+}
+
+static ssize_t resize_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			    size_t count)
+{
+	u64 sectors;
+	int err;
+
+	err = kstrtou64(buf, 0, &sectors);
+	if (!err)
+		err = rnbd_client_dev_resize(to_dev(kobj), sectors, NULL);
+	return err ?: count;
+}
+
+static ssize_t remap_device_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "Usage: echo <1> > %s\n", attr->attr.name);
+}
+
+static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *attr,
+				  const char *buf, size_t count)
+{
+	struct rnbd_client_dev *dev = to_dev(kobj);
+	int err;
+
+	if (!sysfs_streq(buf, "1"))
+		return -EINVAL;
+	err = rnbd_client_dev_remap(dev, dev->timeout_ms, NULL);
+	return err ?: count;
+}
+
 static ssize_t mapping_path_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n", to_dev(kobj)->path);
@@ -101,6 +136,8 @@ static ssize_t nr_poll_queues_show(struct kobject *kobj, struct kobj_attribute *
 }
 
 static struct kobj_attribute unmap_device_attr = __ATTR_RW(unmap_device);
+static struct kobj_attribute resize_attr = __ATTR_RW(resize);
+static struct kobj_attribute remap_device_attr = __ATTR_RW(remap_device);
 static struct kobj_attribute mapping_path_attr = __ATTR_RO(mapping_path);
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute session_attr = __ATTR_RO(session);
@@ -109,6 +146,8 @@ static struct kobj_attribute nr_poll_queues_attr = __ATTR_RO(nr_poll_queues);
 
 static struct attribute *dev_attrs[] = {
 	&unmap_device_attr.attr,
+	&resize_attr.attr,
+	&remap_device_attr.attr,
 	&mapping_path_attr.attr,
 	&state_attr.attr,
 	&session_attr.attr,

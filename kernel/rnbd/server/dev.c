@@ -3,15 +3,18 @@
  * Devices of a session.
  *
  * Life: OPEN makes one, publishes it under its id and answers. Whoever ends it
- * (CLOSE, loss of the session) takes it out of the ids and kills its reference
- * counter; the last I/O, or the grace period of the kill, queues finish_close(),
- * which releases everything. Nobody waits for I/O with a lock held or on a
- * work queue that others need.
+ * (CLOSE, the administrator, loss of the session) takes it out of the ids and kills
+ * its I/O counter; the last I/O, or the grace period of the kill, queues
+ * finish_close(), which releases everything. Nobody waits for I/O with a lock held or
+ * on a work queue that others need.
  */
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/wait_bit.h>
 #include "server.h"
 #include "trace.h"
+
+#define OPENS_MAX	16384	/* of a session: as many disks as a client can have */
 
 static const char *const access_name[] = {
 	[RNBD_ACCESS_MODE_RO]		= "ro",
@@ -27,27 +30,52 @@ const char *rnbd_server_access_name(u8 access_mode)
 	return access_mode < ARRAY_SIZE(access_name) ? access_name[access_mode] : "unknown";
 }
 
+static void release(struct kref *ref)
+{
+	kmem_cache_free(dev_cache, container_of(ref, struct rnbd_server_dev, ref));
+	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_DEV);
+}
+
+void rnbd_server_dev_put(struct rnbd_server_dev *dev)
+{
+	kref_put(&dev->ref, release);
+}
+
+static void answer_closers(struct rnbd_server_dev *dev)
+{
+	struct rnbd_server_session *session = dev->session;
+	struct rnbd_server_closer *closer, *next;
+	LIST_HEAD(closers);
+
+	mutex_lock(&session->lock);
+	list_del(&dev->session_entry);
+	list_splice_init(&dev->closers, &closers);
+	mutex_unlock(&session->lock);
+	list_for_each_entry_safe(closer, next, &closers, entry) {
+		rtrs_server_respond(closer->op, 0);
+		kfree(closer);
+	}
+}
+
 /*
- * The last user of the device is gone, and so is everybody who may have found it in
- * session->ids: the kill that led here waited for a grace period. Left are
- * sysfs and netlink, which end under the lock of the exports.
+ * The last I/O of the device is gone, and so is everybody who may have found it in
+ * session->ids: the kill that led here waited for a grace period. Left are netlink, until it
+ * is hidden; sysfs, until its directory is gone; the force that one of them began; and
+ * those who wait, with a reference.
  */
 static void finish_close(struct work_struct *work)
 {
 	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, close_work);
 	struct rnbd_server_session *session = dev->session;
-	struct rtrs_server_op *op = dev->close_op;
 
-	rnbd_server_export_remove(dev);
-	rnbd_server_nl_event(dev, RNBD_EVENT_DESTROY);
+	rnbd_server_export_hide(dev);
 	trace_rnbd_server_close(dev);
 	rnbd_bdev_close(&dev->handle);
+	rnbd_server_export_remove(dev);
+	cancel_work_sync(&dev->force_work);
 	percpu_ref_exit(&dev->inflight);
-	kmem_cache_free(dev_cache, dev);
-	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_DEV);
-
-	if (op)
-		rtrs_server_respond(op, 0);
+	answer_closers(dev);
+	rnbd_server_dev_put(dev);
 	/* The session may be gone after the decrement. */
 	if (atomic_dec_and_test(&session->open_count))
 		wake_up_var(&session->open_count);
@@ -61,28 +89,63 @@ static void drained(struct percpu_ref *ref)
 	queue_work(close_wq, &dev->close_work);
 }
 
-static void begin_close(struct rnbd_server_dev *dev, struct rtrs_server_op *op)
+/* The device is in session->ids no more: its id was erased, or is kept from others. */
+static void begin_close(struct rnbd_server_dev *dev)
 {
 	struct rnbd_server_session *session = dev->session;
 
 	lockdep_assert_held(&session->lock);
-	xa_erase(&session->ids, dev->id);
-	list_del(&dev->session_entry);
-	dev->close_op = op;
+	list_move_tail(&dev->session_entry, &session->draining);
+	dev->closing = true;
 	percpu_ref_kill(&dev->inflight);
 }
 
+static struct rnbd_server_dev *find_draining(struct rnbd_server_session *session, u32 id)
+{
+	struct rnbd_server_dev *dev;
+
+	list_for_each_entry(dev, &session->draining, session_entry)
+		if (dev->id == id)
+			return dev;
+	return NULL;
+}
+
+/* The client uses the id no more, whatever it stood for. */
 bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
-			      struct rtrs_server_op *op)
+			      struct rnbd_server_closer *closer)
 {
 	struct rnbd_server_dev *dev;
 
 	mutex_lock(&session->lock);
 	dev = xa_load(&session->ids, id);
+	xa_erase(&session->ids, id);
 	if (dev)
-		begin_close(dev, op);
+		begin_close(dev);
+	else
+		dev = find_draining(session, id);
+	if (dev)
+		list_add_tail(&closer->entry, &dev->closers);
 	mutex_unlock(&session->lock);
 	return dev;
+}
+
+/* The client does not know: its id must lead nowhere, and not to another device either. */
+static void force_close(struct work_struct *work)
+{
+	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, force_work);
+	struct rnbd_server_session *session = dev->session;
+
+	mutex_lock(&session->lock);
+	if (!dev->closing) {
+		xa_store(&session->ids, dev->id, XA_ZERO_ENTRY, GFP_KERNEL);	/* in its place */
+		begin_close(dev);
+	}
+	mutex_unlock(&session->lock);
+}
+
+void rnbd_server_dev_force(struct rnbd_server_dev *dev)
+{
+	queue_work(close_wq, &dev->force_work);
 }
 
 /*
@@ -94,8 +157,10 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session)
 	struct rnbd_server_dev *dev, *next;
 
 	mutex_lock(&session->lock);
-	list_for_each_entry_safe(dev, next, &session->devs, session_entry)
-		begin_close(dev, NULL);
+	list_for_each_entry_safe(dev, next, &session->devs, session_entry) {
+		xa_erase(&session->ids, dev->id);
+		begin_close(dev);
+	}
 	mutex_unlock(&session->lock);
 	wait_var_event(&session->open_count, !atomic_read(&session->open_count));
 }
@@ -145,31 +210,6 @@ static int reserve_id(struct rnbd_server_session *session, u32 *id)
 	return err < 0 ? err : 0;
 }
 
-/* Opens the block device and gives the device its names. */
-static int set_up(struct rnbd_server_dev *dev, const struct rnbd_open *open)
-{
-	struct rnbd_server_session *session = dev->session;
-	int err;
-
-	err = rnbd_server_lookup(session, open, &dev->handle);
-	if (err)
-		return err;
-	dev->bdev = dev->handle.bdev;
-	err = reserve_id(session, &dev->id);
-	if (err)
-		goto close;
-	err = rnbd_server_export_add(dev);
-	if (err)
-		goto release_id;
-	return 0;
-
-release_id:
-	xa_erase(&session->ids, dev->id);
-close:
-	rnbd_bdev_close(&dev->handle);
-	return err;
-}
-
 static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 				      const struct rnbd_open *open)
 {
@@ -178,24 +218,24 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
+	kref_init(&dev->ref);
+	INIT_WORK(&dev->force_work, force_close);
 	INIT_WORK(&dev->close_work, finish_close);
+	INIT_LIST_HEAD(&dev->closers);
+	init_completion(&dev->released);
 	dev->session = session;
 	dev->access_mode = open->access_mode;
 	dev->read_only = open->access_mode == RNBD_ACCESS_MODE_RO;
+	dev->since_ns = ktime_get_real_ns();
 	strscpy(dev->path, open->path, sizeof(dev->path));
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = set_up(dev, open);
+	err = rnbd_server_lookup(session, open, &dev->handle);
 	if (err)
 		goto exit_ref;
-
-	/* From here on the client can reach it, were it by guessing the id. */
-	atomic_inc(&session->open_count);
-	list_add_tail(&dev->session_entry, &session->devs);
-	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */
+	dev->bdev = dev->handle.bdev;
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_DEV);
-	rnbd_server_nl_event(dev, RNBD_EVENT_CREATE);
 	return dev;
 
 exit_ref:
@@ -205,24 +245,105 @@ free:
 	return ERR_PTR(err);
 }
 
+/* Of what was not published. */
+static void destroy(struct rnbd_server_dev *dev)
+{
+	rnbd_bdev_close(&dev->handle);
+	percpu_ref_exit(&dev->inflight);
+	rnbd_server_dev_put(dev);
+}
+
+/*
+ * Gives the device its names. From here on the client can reach it, were it by guessing the id,
+ * and everybody can close it, which begins with session->lock.
+ */
+static int publish(struct rnbd_server_dev *dev)
+{
+	struct rnbd_server_session *session = dev->session;
+	int err;
+
+	lockdep_assert_held(&session->lock);
+	if (atomic_read(&session->open_count) >= OPENS_MAX)
+		return -EMFILE;
+	err = reserve_id(session, &dev->id);
+	if (err)
+		return err;
+	err = rnbd_server_export_add(dev);
+	if (err) {
+		xa_erase(&session->ids, dev->id);
+		return err;
+	}
+	atomic_inc(&session->open_count);
+	list_add_tail(&dev->session_entry, &session->devs);
+	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */
+	rnbd_server_nl_event(dev, RNBD_EVENT_CREATE);
+	return 0;
+}
+
+/* The answer is made before anybody can close the device. */
+static int open_new(struct rnbd_server_session *session, const struct rnbd_open *open,
+		    struct rnbd_device_info *info)
+{
+	struct rnbd_server_dev *dev = create(session, open);
+	int err;
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	mutex_lock(&session->lock);
+	err = publish(dev);
+	if (!err)
+		put_info(dev, info);
+	mutex_unlock(&session->lock);
+	if (err)
+		destroy(dev);
+	return err;
+}
+
+/*
+ * CLOSE and OPEN of a path come one after the other, but a close goes on behind its
+ * message: the right to write is given back in the end. A disk that hangs is not waited for.
+ */
+static void wait_draining(struct rnbd_server_session *session, const char *path)
+{
+	struct rnbd_server_dev *dev, *found = NULL;
+
+	mutex_lock(&session->lock);
+	list_for_each_entry(dev, &session->draining, session_entry) {
+		if (strcmp(dev->path, path))
+			continue;
+		found = dev;
+		kref_get(&dev->ref);
+		break;
+	}
+	mutex_unlock(&session->lock);
+	if (!found)
+		return;
+	wait_for_completion_timeout(&found->released, 5 * HZ);
+	rnbd_server_dev_put(found);
+}
+
 /*
  * A path that is open already is answered again: a client that lost some of its
- * state comes back like that. The access mode stays what it was.
+ * state comes back like that. The access mode stays what it was. OPEN and CLOSE of a session
+ * come one after the other: nobody opens the same path meanwhile.
  */
 int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
 			 struct rnbd_device_info *info)
 {
 	struct rnbd_server_dev *dev;
+	int err = 0;
 
 	mutex_lock(&session->lock);
 	dev = find_path(session, open->path);
-	if (!dev)
-		dev = create(session, open);
-	if (!IS_ERR(dev))
+	if (dev)
 		put_info(dev, info);
 	mutex_unlock(&session->lock);
-	trace_rnbd_server_open(session, open, PTR_ERR_OR_ZERO(dev));
-	return PTR_ERR_OR_ZERO(dev);
+	if (!dev) {
+		wait_draining(session, open->path);
+		err = open_new(session, open, info);
+	}
+	trace_rnbd_server_open(session, open, err);
+	return err;
 }
 
 int __init rnbd_server_dev_init(void)
@@ -230,7 +351,8 @@ int __init rnbd_server_dev_init(void)
 	dev_cache = KMEM_CACHE(rnbd_server_dev, 0);
 	if (!dev_cache)
 		return -ENOMEM;
-	close_wq = alloc_workqueue("rnbd-server-close", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* Not for memory reclaim: the close of a block device may wait for work that is not. */
+	close_wq = alloc_workqueue("rnbd-server-close", WQ_UNBOUND, 0);
 	if (!close_wq) {
 		kmem_cache_destroy(dev_cache);
 		return -ENOMEM;

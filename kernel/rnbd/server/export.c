@@ -107,17 +107,63 @@ int rnbd_server_export_add(struct rnbd_server_dev *dev)
 	return err;
 }
 
+void rnbd_server_export_hide(struct rnbd_server_dev *dev)
+{
+	mutex_lock(&exports_lock);
+	list_del(&dev->entry);
+	rnbd_server_nl_event(dev, RNBD_EVENT_DESTROY);
+	mutex_unlock(&exports_lock);
+}
+
+/*
+ * Whoever waits in a file of the directory for dev->released holds no lock and goes at once:
+ * its removal waits for that. The next opening waits for the removal, and finds the name free.
+ */
 void rnbd_server_export_remove(struct rnbd_server_dev *dev)
 {
 	struct rnbd_server_export *export = dev->export;
 
 	mutex_lock(&exports_lock);
-	list_del(&dev->entry);
-	rnbd_server_sysfs_remove_dev(dev);
 	export->writers -= writes(dev);
 	export->opens--;
+	complete_all(&dev->released);
+	rnbd_server_sysfs_remove_dev(dev);
 	destroy_unused(export);
 	mutex_unlock(&exports_lock);
+}
+
+static struct rnbd_server_dev *begin_force(u32 nl_id)
+{
+	struct rnbd_server_dev *dev, *found = NULL;
+
+	mutex_lock(&exports_lock);
+	list_for_each_entry(dev, &opened, entry) {
+		if (dev->nl_id == nl_id) {
+			found = dev;
+			kref_get(&dev->ref);
+			rnbd_server_dev_force(dev);
+			break;
+		}
+	}
+	mutex_unlock(&exports_lock);
+	return found;
+}
+
+int rnbd_server_export_force(u32 nl_id)
+{
+	struct rnbd_server_dev *dev = begin_force(nl_id);
+	int err;
+
+	if (!dev)
+		return -ENOENT;
+	err = wait_for_completion_killable(&dev->released);
+	rnbd_server_dev_put(dev);
+	if (err)
+		return -EINTR;
+	/* It was completed under the lock, which is let go when the directory is gone. */
+	mutex_lock(&exports_lock);
+	mutex_unlock(&exports_lock);
+	return 0;
 }
 
 int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *dev, void *arg),

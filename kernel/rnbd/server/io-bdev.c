@@ -55,10 +55,12 @@ static int check(const struct rnbd_server_dev *dev, const struct rnbd_io *io)
 	sector_t end = bdev_nr_sectors(bdev);
 	u32 sectors = io->bytes >> SECTOR_SHIFT;
 
+	/* A write that writes nothing is one, too; a plain flush is for everybody. */
+	if (io->op != RNBD_OP_READ && io->op != RNBD_OP_FLUSH &&
+	    (dev->read_only || bdev_read_only(bdev)))
+		return -EROFS;
 	if (is_flush(io))
 		return 0;
-	if (io->op != RNBD_OP_READ && (dev->read_only || bdev_read_only(bdev)))
-		return -EROFS;
 	if ((io->sector | sectors) & ((bdev_logical_block_size(bdev) >> SECTOR_SHIFT) - 1))
 		return -EINVAL;
 	if (io->sector > end || sectors > end - io->sector)

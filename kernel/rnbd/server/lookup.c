@@ -7,6 +7,8 @@
 #include "server.h"
 #include "path.h"
 
+#define TRIES	32	/* of a lookup that others disturb */
+
 /*
  * The lookup starts at the search path and is not allowed to leave it: neither
  * "..", nor a symbolic link, nor a rename on the way gets outside. What is opened
@@ -15,6 +17,7 @@
 static int lookup_below(struct rnbd_server_path *p, struct path *out)
 {
 	struct path root;
+	unsigned int tries = TRIES;
 	char *rel;
 	int err;
 
@@ -24,8 +27,11 @@ static int lookup_below(struct rnbd_server_path *p, struct path *out)
 	p->text[p->rel] = '\0';
 	err = kern_path(p->text, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &root);
 	if (!err) {
-		err = vfs_path_lookup(root.dentry, root.mnt, rel, LOOKUP_FOLLOW | LOOKUP_BENEATH,
-				      out);
+		/* EAGAIN: a ".." in a link, and something was renamed or mounted meanwhile */
+		do {
+			err = vfs_path_lookup(root.dentry, root.mnt, rel,
+					      LOOKUP_FOLLOW | LOOKUP_BENEATH, out);
+		} while (err == -EAGAIN && --tries);
 		path_put(&root);
 	}
 	kfree(rel);

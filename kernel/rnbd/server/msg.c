@@ -16,6 +16,7 @@
  * @reply: where the answer to OPEN goes
  * @open: what to open
  * @close_id: what to close
+ * @closer: where the CLOSE waits for that
  */
 struct rnbd_server_ctl {
 	struct work_struct work;
@@ -24,7 +25,10 @@ struct rnbd_server_ctl {
 	void *reply;
 	union {
 		struct rnbd_open open;
-		u32 close_id;
+		struct {
+			u32 close_id;
+			struct rnbd_server_closer *closer;
+		};
 	};
 };
 
@@ -45,6 +49,7 @@ static bool reply_fits(const struct rtrs_server_request *req, size_t size)
 static int handle_sess_info(struct rnbd_server_session *session,
 			    const struct rtrs_server_request *req)
 {
+	struct rnbd_msg_sess_info *rsp;
 	u8 version;
 	int err;
 
@@ -54,7 +59,9 @@ static int handle_sess_info(struct rnbd_server_session *session,
 	if (!reply_fits(req, sizeof(struct rnbd_msg_sess_info)))
 		return -EINVAL;
 	WRITE_ONCE(session->version, version);
-	rnbd_sess_info_pack(req->data, RNBD_MSG_SESS_INFO_RSP, version);
+	rsp = req->data;
+	rnbd_sess_info_pack(rsp, RNBD_MSG_SESS_INFO_RSP, version);
+	rsp->minor = rnbd_sess_info_minor(req->usr);
 	return 0;
 }
 
@@ -66,7 +73,8 @@ static void run_open(struct work_struct *work)
 
 	err = rnbd_server_dev_open(ctl->session, &ctl->open, &info);
 	if (err)
-		pr_info_ratelimited("session %s: open \"%*pE\" as %s: %pe\n", ctl->session->name,
+		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe\n",
+				    (int)strlen(ctl->session->name), ctl->session->name,
 				    (int)strlen(ctl->open.path), ctl->open.path,
 				    rnbd_server_access_name(ctl->open.access_mode), ERR_PTR(err));
 	else
@@ -80,8 +88,10 @@ static void run_close(struct work_struct *work)
 	struct rnbd_server_ctl *ctl = container_of(work, struct rnbd_server_ctl, work);
 
 	/* What is not open is closed. */
-	if (!rnbd_server_dev_close_id(ctl->session, ctl->close_id, ctl->op))
+	if (!rnbd_server_dev_close_id(ctl->session, ctl->close_id, ctl->closer)) {
+		kfree(ctl->closer);
 		rtrs_server_respond(ctl->op, 0);
+	}
 	kmem_cache_free(ctl_cache, ctl);
 }
 
@@ -130,6 +140,12 @@ static int queue_close(struct rnbd_server_session *session, const struct rtrs_se
 	if (!ctl)
 		return -ENOMEM;
 	ctl->close_id = id;
+	ctl->closer = kmalloc(sizeof(*ctl->closer), GFP_KERNEL);
+	if (!ctl->closer) {
+		kmem_cache_free(ctl_cache, ctl);
+		return -ENOMEM;
+	}
+	ctl->closer->op = req->op;
 	queue_work(session->wq, &ctl->work);
 	return -EIOCBQUEUED;
 }
@@ -157,8 +173,9 @@ void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req)
 	if (err == -EIOCBQUEUED)
 		return;
 	if (err)
-		pr_info_ratelimited("session %s: message of type %d and %u bytes: %pe\n",
-				    session->name, type, req->usr_len, ERR_PTR(err));
+		pr_info_ratelimited("session %*pE: message of type %d and %u bytes: %pe\n",
+				    (int)strlen(session->name), session->name, type, req->usr_len,
+				    ERR_PTR(err));
 	rtrs_server_respond(req->op, err);
 }
 

@@ -21,6 +21,8 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 			      RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES,
 			bdev_logical_block_size(dev->bdev)) ||
+	    nla_put_u8(msg, RNBD_A_EXPORT_READ_ONLY, dev->read_only) ||
+	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SINCE_NS, dev->since_ns, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -146,8 +148,26 @@ u32 rnbd_server_nl_new_id(void)
 	return rtrs_nl_new_id();
 }
 
+static int export_close(struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_EXPORT_ID];
+	int err;
+
+	if (!attr)
+		return rtrs_fail(info->extack, -EINVAL, "an export is named by its id");
+	err = rnbd_server_export_force(nla_get_u32(attr));
+	if (err == -EINTR)
+		return rtrs_fail(info->extack, err, "interrupted; the close of export %u goes on",
+				 nla_get_u32(attr));
+	if (!err)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, attr);
+	return rtrs_fail(info->extack, err, "no opened export has id %u", nla_get_u32(attr));
+}
+
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_EXPORT_GET, .get = export_get, .dump = export_dump },
+	{ .cmd = RNBD_CMD_EXPORT_CLOSE, .act = export_close },
 };
 
 static const struct rtrs_nl_provider provider = {

@@ -10,6 +10,8 @@
 #ifndef RNBD_SERVER_H
 #define RNBD_SERVER_H
 
+#include <linux/completion.h>
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
@@ -27,12 +29,14 @@ struct rnbd_server_export;
 
 /**
  * struct rnbd_server_session - a client's session
- * @ids: devices by the id that the client uses; read under RCU
+ * @ids: devices by the id that the client uses; read under RCU. The id of a device that the
+ *	administrator closed stays taken until the client closes it, too
  * @version: protocol, 0 before SESS_INFO
  * @id: in netlink
  * @name: of the session; belongs to the transport
- * @lock: protects @devs and changes of @ids
+ * @lock: protects @devs, @draining and what is in @ids; not held while anything is opened
  * @devs: of struct rnbd_server_dev
+ * @draining: of struct rnbd_server_dev: closed, not released yet
  * @next_id: where the search for the next free id begins
  * @open_count: devices until they are released, those that drain included; can be waited for
  * @wq: OPEN and CLOSE, in their order
@@ -44,13 +48,25 @@ struct rnbd_server_session {
 	const char *name;
 	struct mutex lock; /* see above */
 	struct list_head devs;
+	struct list_head draining;
 	u32 next_id;
 	atomic_t open_count;
 	struct workqueue_struct *wq;
 };
 
 /**
+ * struct rnbd_server_closer - a CLOSE that waits until its device is released
+ * @entry: in dev->closers
+ * @op: to be answered then
+ */
+struct rnbd_server_closer {
+	struct list_head entry;
+	struct rtrs_server_op *op;
+};
+
+/**
  * struct rnbd_server_dev - a block device as one session opened it
+ * @ref: held by the opening itself until all is released, and by those who wait for that
  * @inflight: I/O; killed at the close, the last one queues @close_work
  * @bdev: device
  * @read_only: the client may not write
@@ -58,17 +74,22 @@ struct rnbd_server_session {
  * @id: in messages
  * @nl_id: in netlink
  * @access_mode: as asked for
+ * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
  * @handle: of the opened block device
  * @export: of the block device
- * @session_entry: in session->devs, until the close begins
+ * @session_entry: in session->devs, from the close on in session->draining
+ * @closing: the close has begun; session->lock
+ * @closers: of struct rnbd_server_closer; session->lock
  * @entry: in the list of all opened devices, ascending @nl_id
  * @dir: in sysfs
  * @attr: files of @dir; sysfs owns nothing here, and is done with it when @dir is deleted
+ * @force_work: begins the close for the administrator
  * @close_work: releases everything
- * @close_op: CLOSE to be answered when that is done, or NULL
+ * @released: the block device is closed, whoever comes may open it
  */
 struct rnbd_server_dev {
+	struct kref ref;
 	struct percpu_ref inflight;
 	struct block_device *bdev;
 	bool read_only;
@@ -76,15 +97,19 @@ struct rnbd_server_dev {
 	u32 id;
 	u32 nl_id;
 	u8 access_mode;
+	u64 since_ns;
 	char path[RNBD_PATH_LEN];
 	struct rnbd_bdev handle;
 	struct rnbd_server_export *export;
 	struct list_head session_entry;
+	bool closing;
+	struct list_head closers;
 	struct list_head entry;
 	struct kobject *dir;
-	struct kobj_attribute attr[3];
+	struct kobj_attribute attr[4];
+	struct work_struct force_work;
 	struct work_struct close_work;
-	struct rtrs_server_op *close_op;
+	struct completion released;
 };
 
 /**
@@ -125,10 +150,16 @@ int rnbd_server_dev_init(void);
 void rnbd_server_dev_exit(void);
 int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
 			 struct rnbd_device_info *info);
-/* False: no such device. Else @op (may be NULL) is answered when the device is released. */
+/* False: no such device. Else @closer is answered and freed when the device is released. */
 bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
-			      struct rtrs_server_op *op);
+			      struct rnbd_server_closer *closer);
 void rnbd_server_dev_close_all(struct rnbd_server_session *session);
+/*
+ * For the administrator: begins the close, where nobody has yet, and takes no lock. The caller
+ * keeps finish_close() from its end: by the lock of the exports, or as a user of dev->dir.
+ */
+void rnbd_server_dev_force(struct rnbd_server_dev *dev);
+void rnbd_server_dev_put(struct rnbd_server_dev *dev);
 const char *rnbd_server_access_name(u8 access_mode);
 
 /* lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path. */
@@ -140,7 +171,12 @@ int rnbd_server_export_init(void);
 void rnbd_server_export_exit(void);
 /* dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers */
 int rnbd_server_export_add(struct rnbd_server_dev *dev);
+/* Out of rnbd_server_export_walk(): the block device may be closed then */
+void rnbd_server_export_hide(struct rnbd_server_dev *dev);
+/* Gives the right to write back, completes dev->released, removes it from sysfs: in one */
 void rnbd_server_export_remove(struct rnbd_server_dev *dev);
+/* Begins the close of the one with this netlink id and waits for all of its end. -ENOENT, -EINTR */
+int rnbd_server_export_force(u32 nl_id);
 /*
  * Calls @fn for each opened device with a netlink id above @after, ascending, until it returns
  * other than 0; returns that. Under the lock: @fn must not open or close.

@@ -14,6 +14,7 @@ int rnbd_server_session_up(struct rtrs_server_session *transport, const char *na
 
 	if (!session)
 		return -ENOMEM;
+	/* No part of I/O, and block devices that come and go wait for work of all kinds. */
 	session->wq = alloc_ordered_workqueue("rnbd-server-ctl", 0);
 	if (!session->wq) {
 		kmem_cache_free(session_cache, session);
@@ -22,6 +23,7 @@ int rnbd_server_session_up(struct rtrs_server_session *transport, const char *na
 	xa_init_flags(&session->ids, XA_FLAGS_ALLOC);
 	mutex_init(&session->lock);
 	INIT_LIST_HEAD(&session->devs);
+	INIT_LIST_HEAD(&session->draining);
 	session->next_id = get_random_u32() & FIRST_ID_MASK;
 	session->name = name;
 	session->id = rtrs_server_session_id(transport);

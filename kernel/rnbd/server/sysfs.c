@@ -6,16 +6,16 @@
  *						opening of the same block device by the same
  *						session is <session>.<id>: names of sessions
  *						have no dot
- *		read_only, access_mode, mapping_path
+ *		read_only, access_mode, mapping_path, force_close
  *
- * Directories are plain kobjects which own nothing; deleting one waits for the
- * readers of its files.
+ * Directories are plain kobjects which own nothing; deleting one waits for those
+ * who are in its files.
  */
 #include <linux/device.h>
 #include <linux/slab.h>
 #include "server.h"
 
-enum { ATTR_READ_ONLY, ATTR_ACCESS_MODE, ATTR_MAPPING_PATH };
+enum { ATTR_READ_ONLY, ATTR_ACCESS_MODE, ATTR_MAPPING_PATH, ATTR_FORCE_CLOSE };
 
 static struct class ctl_class = {
 	.name = "rnbd-server",
@@ -48,10 +48,32 @@ static ssize_t mapping_path_show(struct kobject *dir, struct kobj_attribute *att
 	return sysfs_emit(page, "%s\n", dev->path);
 }
 
+static ssize_t force_close_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "Usage: echo 1 > %s\n", attr->attr.name);
+}
+
+/*
+ * The file goes with the device, and that waits for us: no lock is taken here, and what we wait
+ * for is complete before anybody removes the file.
+ */
+static ssize_t force_close_store(struct kobject *dir, struct kobj_attribute *attr,
+				 const char *page, size_t count)
+{
+	struct rnbd_server_dev *dev = container_of(attr, struct rnbd_server_dev,
+						   attr[ATTR_FORCE_CLOSE]);
+
+	if (!sysfs_streq(page, "1"))
+		return -EINVAL;
+	rnbd_server_dev_force(dev);
+	return wait_for_completion_killable(&dev->released) ? -EINTR : count;
+}
+
 static const struct kobj_attribute attr_table[] = {
 	[ATTR_READ_ONLY]	= __ATTR_RO(read_only),
 	[ATTR_ACCESS_MODE]	= __ATTR_RO(access_mode),
 	[ATTR_MAPPING_PATH]	= __ATTR_RO(mapping_path),
+	[ATTR_FORCE_CLOSE]	= __ATTR_RW(force_close),
 };
 
 /* Removes the directory with all that is in it. */

@@ -25,6 +25,7 @@
 #include "state.h"
 
 #define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
+#define RTRS_CLIENT_RECONNECTS_MAX 9999	/* that can be set, but for no limit */
 #define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
 #define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
@@ -59,6 +60,7 @@ enum {
  * @sg_count: entries of it
  * @mapped: entries of it for the device
  * @bytes: data and user message, for statistics
+ * @start: when it was submitted, 0 where nobody wants to know
  * @send_cqe: completion of the send
  * @inval_cqe: completion of the local invalidation
  * @done: callback of the user
@@ -78,6 +80,7 @@ struct rtrs_client_req {
 	u32 sg_count;
 	u32 mapped;
 	u32 bytes;
+	u64 start;
 	struct ib_cqe send_cqe;
 	struct ib_cqe inval_cqe;
 	void (*done)(void *priv, int err);
@@ -124,12 +127,23 @@ struct rtrs_client_con {
 #define RTRS_CLIENT_NO_KEY	U64_MAX
 
 /**
+ * struct rtrs_client_latency - how long requests from one CPU take on a path
+ * @ns: moving average, 0 before the first request
+ * @at: when the path was last chosen, or a request done; the average fades from then on
+ */
+struct rtrs_client_latency {
+	u64 ns;
+	u64 at;
+};
+
+/**
  * struct rtrs_client_cpu_stats - counters of a path on one CPU
  * @ios: requests done; writes, reads
  * @bytes: of data and user messages; writes, reads
  * @migrations_from: requests submitted here that came back on another CPU
  * @migrations_to: requests that came back here, submitted on another CPU
  * @inflight: submitted here less done here; only the sum over all CPUs means anything
+ * @latency: of requests submitted here, kept under min-latency
  */
 struct rtrs_client_cpu_stats {
 	u64 ios[2];
@@ -137,6 +151,7 @@ struct rtrs_client_cpu_stats {
 	atomic_t migrations_from;
 	u32 migrations_to;
 	s32 inflight;
+	struct rtrs_client_latency latency;
 };
 
 /**
@@ -159,10 +174,12 @@ struct rtrs_client_cpu_stats {
  * @refused: the server gave an errno as its reason
  * @dev: device, held while there are resources on it
  * @geo: what the server offers
- * @new_rkey: each response carries a new key
+ * @new_rkey: each response brings a new key
+ * @lean: two messages for a request, see proto.h
  * @data_sges: gather entries for data of a send
  * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
  * @max_io_size: payload bytes of a request
+ * @pinned: bytes that it keeps while it is up
  * @con: connections: service, interrupt driven, polled
  * @con_count: of them, all that are wanted
  * @chunk: buffers of the server; the key changes with each response
@@ -199,9 +216,11 @@ struct rtrs_client_path {
 	struct rtrs_dev *dev;
 	struct rtrs_geometry geo;
 	bool new_rkey;
+	bool lean;
 	u32 data_sges;
 	u32 max_segments;
 	u32 max_io_size;
+	u64 pinned;
 	struct rtrs_client_con **con;
 	unsigned int con_count;
 	struct rtrs_desc *chunk;
@@ -238,6 +257,7 @@ struct rtrs_client_path_set {
  * @ops: callbacks
  * @priv: for them
  * @policy: how a path is chosen
+ * @max_reconnects: attempts to reconnect a path that was lost, -1 is no limit
  * @timeout_ms: for each step of connecting
  * @io_cons: interrupt driven connections of a path
  * @poll_cons: polled connections of a path
@@ -262,6 +282,7 @@ struct rtrs_client_session {
 	const struct rtrs_client_ops *ops;
 	void *priv;
 	enum rtrs_client_policy policy;
+	int max_reconnects;
 	unsigned int timeout_ms;
 	unsigned int io_cons;
 	unsigned int poll_cons;
@@ -295,6 +316,8 @@ int rtrs_client_session_init(void);
 void rtrs_client_session_exit(void);
 void rtrs_client_session_get(struct rtrs_client_session *session);
 void rtrs_client_session_put(struct rtrs_client_session *session);
+/* Tells listeners of a new setting. */
+void rtrs_client_session_changed(struct rtrs_client_session *session);
 /* Any context but hard interrupts; the session's state_lock is held. */
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err);
@@ -357,6 +380,16 @@ void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_se
 /* Next connected path, each at most once; NULL: no more. */
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
 int rtrs_client_policy_check(unsigned int policy);
+/* For stats.c: the path was chosen; a request that it carried took @ns. */
+void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
+void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
+
+/* pin.c: process context */
+
+/* Computes what the path will keep, -ENOMEM if there is not that much. Before it is taken. */
+int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+/* What all paths of the session keep now. */
+u64 rtrs_client_pinned(struct rtrs_client_session *session);
 
 /* connect.c: the process that opens the session */
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);

@@ -18,6 +18,7 @@ static int established(struct rtrs_client_con *con, const struct rdma_conn_param
 		return rsp.geo.queue_depth == path->geo.queue_depth ? 0 : -ECONNRESET;
 	path->geo = rsp.geo;
 	path->new_rkey = rsp.flags & RTRS_CONN_RSP_NEW_RKEY;
+	path->lean = rsp.flags & RTRS_CONN_RSP_LEAN;
 	return 0;
 }
 

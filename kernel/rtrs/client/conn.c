@@ -59,10 +59,17 @@ void rtrs_client_con_destroy(struct rtrs_client_con *con)
 	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
 }
 
-/* Receives that responses can use up at a time: two for each request. */
+/*
+ * Receives that responses can use up at a time: two for each request, one on a lean
+ * path. Whether it is one is not known when the service connection is made.
+ */
 static u32 recvs_wanted(const struct rtrs_client_con *con)
 {
-	return 2 * (con->c.cid ? con->path->geo.queue_depth : RTRS_SERVICE_DEPTH);
+	const struct rtrs_client_path *path = con->path;
+
+	if (!con->c.cid)
+		return 2 * RTRS_SERVICE_DEPTH;
+	return path->lean ? path->geo.queue_depth : 2 * path->geo.queue_depth;
 }
 
 /*
@@ -106,7 +113,7 @@ int rtrs_client_con_post_recvs(struct rtrs_client_con *con)
 	int err = 0;
 	u32 i;
 
-	if (con->path->new_rkey) {
+	if (con->path->new_rkey && !con->path->lean) {
 		con->recv = rtrs_iu_alloc(con->path->dev, count, sizeof(struct rtrs_msg_rkey_rsp),
 					  DMA_FROM_DEVICE, rtrs_client_recv_done);
 		if (!con->recv)

@@ -142,6 +142,7 @@ static int request(struct rtrs_client_con *con)
 		.cid_num = path->con_count,
 		.recon_cnt = path->recon_cnt,
 		.first_conn = path->first,
+		.lean = true,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {
@@ -199,7 +200,7 @@ static int check_offer(struct rtrs_client_path *path, struct netlink_ext_ack *ex
 	if (rtrs_client_mr_limits(path))
 		return rtrs_fail(extack, -EOPNOTSUPP, "RDMA device %s registers too little memory",
 				 path->hca_name);
-	return 0;
+	return rtrs_client_pin(path, extack);
 }
 
 static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ext_ack *extack)

@@ -122,7 +122,7 @@ static int build_read(struct rtrs_client_req *req, const struct rtrs_client_requ
 
 	w->write.remote_addr = req->con->path->chunk[rq->slot].addr + rq->data_len;
 	if (!rq->data_len)
-		return rtrs_read_hdr_pack(hdr, rq->usr_len, NULL);
+		return rtrs_read_hdr_pack(hdr, rq->usr_len, NULL, false);
 	err = rtrs_client_mr_prepare(req, rq->data_len, &w->reg);
 	if (err)
 		return err;
@@ -130,7 +130,7 @@ static int build_read(struct rtrs_client_req *req, const struct rtrs_client_requ
 	desc.addr = req->mr->iova;
 	desc.rkey = req->mr->rkey;
 	desc.len = rq->data_len;
-	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc);
+	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc, !req->con->path->lean);
 }
 
 static int build(struct rtrs_client_req *req, const struct rtrs_client_request *rq, struct wire *w)

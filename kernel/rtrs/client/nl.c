@@ -44,12 +44,15 @@ static int put_session(struct sk_buff *skb, struct rtrs_client_session *session)
 	    nla_put_u32(skb, RNBD_A_SESSION_ROLE, RNBD_ROLE_CLIENT) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_STATE, READ_ONCE(session->state)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_MP_POLICY, READ_ONCE(session->policy)) ||
-	    nla_put_s32(skb, RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS, 0) ||
+	    nla_put_s32(skb, RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
+			READ_ONCE(session->max_reconnects)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_QUEUE_DEPTH, attrs->queue_depth) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_MAX_IO_BYTES, attrs->max_io_size) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_PATHS_CONNECTED, READ_ONCE(session->connected)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_PATHS_CONFIGURED, path_count(session)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_DEVICES, devices) ||
+	    nla_put_u64_64bit(skb, RNBD_A_SESSION_PINNED_BYTES, rtrs_client_pinned(session),
+			      RNBD_A_SESSION_PAD) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -192,6 +195,38 @@ static int get_session(struct sk_buff *msg, struct genl_info *info)
 	if (id || name)
 		session = find_session(id, name);
 	err = session ? put_session(msg, session) : no_object(info, id ?: name, "session");
+	mutex_unlock(&rtrs_client_lock);
+	return err;
+}
+
+static int set_session(struct sk_buff *msg, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[RNBD_A_SESSION_ID];
+	const struct nlattr *name = info->attrs[RNBD_A_SESSION_NAME];
+	const struct nlattr *policy = info->attrs[RNBD_A_SESSION_MP_POLICY];
+	const struct nlattr *reconnects = info->attrs[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS];
+	struct rtrs_client_session *session = NULL;
+	int err;
+
+	if (reconnects && (nla_get_s32(reconnects) < -1 ||
+			   nla_get_s32(reconnects) > RTRS_CLIENT_RECONNECTS_MAX)) {
+		NL_SET_BAD_ATTR(info->extack, reconnects);
+		return rtrs_fail(info->extack, -EINVAL, "attempts to reconnect are -1 to %d",
+				 RTRS_CLIENT_RECONNECTS_MAX);
+	}
+	mutex_lock(&rtrs_client_lock);
+	if (id || name)
+		session = find_session(id, name);
+	if (session) {
+		if (policy)
+			WRITE_ONCE(session->policy, nla_get_u32(policy));
+		if (reconnects)
+			WRITE_ONCE(session->max_reconnects, nla_get_s32(reconnects));
+		rtrs_client_session_changed(session);
+		err = put_session(msg, session);
+	} else {
+		err = no_object(info, id ?: name, "session");
+	}
 	mutex_unlock(&rtrs_client_lock);
 	return err;
 }
@@ -376,6 +411,7 @@ void rtrs_client_nl_path_event(struct rtrs_client_path *path, unsigned int event
 
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_SESSION_GET, .get = get_session, .dump = dump_sessions },
+	{ .cmd = RNBD_CMD_SESSION_SET, .get = set_session },
 	{ .cmd = RNBD_CMD_PATH_GET, .get = get_path, .dump = dump_all_paths },
 	{ .cmd = RNBD_CMD_STATS_GET, .get = get_stats, .dump = dump_all_stats },
 	{ .cmd = RNBD_CMD_STATS_RESET, .act = reset_stats },

@@ -50,27 +50,40 @@ static int bad(struct rtrs_client_con *con, const char *what, u32 value)
 	return -EPROTO;
 }
 
+/* The server has registered the buffer of @slot anew. */
+static int take_key(struct rtrs_client_path *path, const struct incoming *in, u32 slot)
+{
+	u32 rkey = path->chunk[slot].rkey;
+	int err = 0;
+
+	if (path->lean)
+		rkey = rtrs_rkey_next(rkey);
+	else
+		err = rtrs_rkey_rsp_parse(in->msg, in->len, slot, &rkey);
+	WRITE_ONCE(path->chunk[slot].rkey, rkey);
+	return err;
+}
+
 static int answered(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
 	bool inval = rtrs_imm_type(in->imm) == RTRS_IMM_IO_RSP_W_INV;
 	u64 invalidated = con->invalidated;
 	struct rtrs_client_req *req;
-	u32 slot, rkey;
+	u32 slot;
 	int err;
 
 	con->invalidated = RTRS_CLIENT_NO_KEY;
+	if (inval && path->lean)
+		return bad(con, "an invalidation on a lean path", in->imm);
 	if (rtrs_imm_io_rsp_parse(in->imm, &path->geo, &slot, &err))
 		return bad(con, "a response for no slot", in->imm);
 	req = &path->req[slot];
 	if (!(atomic_fetch_andnot(RTRS_CLIENT_REQ_AWAIT, &req->pending) & RTRS_CLIENT_REQ_AWAIT) ||
 	    req->con != con)
 		return bad(con, "a response for a slot without a request", slot);
-	if (in->len) {
-		if (rtrs_rkey_rsp_parse(in->msg, in->len, slot, &rkey))
-			return bad(con, "a response with a bad key message for slot", slot);
-		WRITE_ONCE(path->chunk[slot].rkey, rkey);
-	}
+	if ((path->lean ? path->new_rkey : in->len) && take_key(path, in, slot))
+		return bad(con, "a response with a bad key message for slot", slot);
 	req->err = err;
 	/* The word of the server is not enough: the device must have seen our key. */
 	if (inval && req->registered && invalidated == req->mr->rkey)

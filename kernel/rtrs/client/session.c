@@ -84,6 +84,13 @@ static void session_update(struct rtrs_client_session *session)
 		rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, old);
 }
 
+void rtrs_client_session_changed(struct rtrs_client_session *session)
+{
+	spin_lock_bh(&session->state_lock);
+	rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, session->state);
+	spin_unlock_bh(&session->state_lock);
+}
+
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err)
 {
@@ -150,6 +157,7 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 	session->ops = ops;
 	session->priv = priv;
 	session->policy = params->policy;
+	session->max_reconnects = -1;
 	session->timeout_ms = params->timeout_ms ?: RTRS_CLIENT_TIMEOUT_MS;
 	session->io_cons = params->io_cons ?: num_online_cpus();
 	session->poll_cons = params->poll_cons;
@@ -197,8 +205,7 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 		return rtrs_fail(extack, -EINVAL, "a path has at most %d connections",
 				 RTRS_CONS_MAX);
 	if (rtrs_client_policy_check(params->policy))
-		return rtrs_fail(extack, -EOPNOTSUPP,
-				 "the only path policy of this version is round-robin");
+		return rtrs_fail(extack, -EOPNOTSUPP, "there is no such path policy");
 	for (i = 0; i < params->path_count; i++) {
 		const struct rtrs_path_addr *addr = &params->path[i];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters of a path, for each CPU. */
+#include <linux/ktime.h>
 #include <linux/smp.h>
 #include "client.h"
 
@@ -7,6 +8,11 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 {
 	req->cpu = raw_smp_processor_id();
 	this_cpu_inc(path->stats->inflight);
+	req->start = 0;
+	if (READ_ONCE(path->session->policy) != RTRS_CLIENT_MIN_LATENCY)
+		return;
+	req->start = ktime_get_ns();
+	rtrs_client_latency_chosen(&per_cpu_ptr(path->stats, req->cpu)->latency, req->start);
 }
 
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path)
@@ -22,6 +28,12 @@ void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_cli
 	this_cpu_dec(path->stats->inflight);
 	if (!answered)
 		return;
+	if (req->start) {
+		u64 now = ktime_get_ns();
+
+		rtrs_client_latency_sample(&per_cpu_ptr(path->stats, req->cpu)->latency, now,
+					   now - req->start);
+	}
 	this_cpu_inc(path->stats->ios[req->is_read]);
 	this_cpu_add(path->stats->bytes[req->is_read], req->bytes);
 	if (cpu == req->cpu)

@@ -59,21 +59,21 @@ static int policy_parse(const char *buf)
 		if (!strncasecmp(buf, words[i].name, strlen(words[i].name)) ||
 		    (len == 2 && !strncasecmp(buf, words[i].brief, len)))
 			return i;
-	return kstrtoint(buf, 10, &n) || n < 0 || n >= RTRS_CLIENT_POLICY_COUNT ? -EINVAL : n;
+	if (kstrtoint(buf, 10, &n) || n < 0 || rtrs_client_policy_check(n))
+		return -EINVAL;
+	return n;
 }
 
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			    size_t count)
 {
 	struct rtrs_client_session *session = dev_get_drvdata(dev);
-	int err, policy = policy_parse(buf);
+	int policy = policy_parse(buf);
 
 	if (policy < 0)
 		return policy;
-	err = rtrs_client_policy_check(policy);
-	if (err)
-		return err;
 	WRITE_ONCE(session->policy, policy);
+	rtrs_client_session_changed(session);
 	return count;
 }
 
@@ -82,9 +82,35 @@ static struct device_attribute dev_attr_mpath_policy =
 static struct device_attribute dev_attr_mp_policy =
 	__ATTR(mp_policy, 0644, policy_show, policy_store);
 
+static ssize_t max_reconnect_attempts_show(struct device *dev, struct device_attribute *attr,
+					   char *buf)
+{
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%d\n", READ_ONCE(session->max_reconnects));
+}
+
+static ssize_t max_reconnect_attempts_store(struct device *dev, struct device_attribute *attr,
+					    const char *buf, size_t count)
+{
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	int err, n;
+
+	err = kstrtoint(buf, 10, &n);
+	if (err)
+		return err;
+	if (n < -1 || n > RTRS_CLIENT_RECONNECTS_MAX)
+		return -EINVAL;
+	WRITE_ONCE(session->max_reconnects, n);
+	rtrs_client_session_changed(session);
+	return count;
+}
+static DEVICE_ATTR_RW(max_reconnect_attempts);
+
 static struct attribute *session_attrs[] = {
 	&dev_attr_mpath_policy.attr,
 	&dev_attr_mp_policy.attr,
+	&dev_attr_max_reconnect_attempts.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(session);

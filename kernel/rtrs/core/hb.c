@@ -52,8 +52,9 @@ static void hb_tick(struct work_struct *work)
 		hb_arm(hb);
 		return;
 	}
+	WRITE_ONCE(hb->sent, ktime_get());
+	smp_wmb();	/* who sees it missed sees when it was sent */
 	atomic_set(&hb->missed, 1);
-	hb->sent = ktime_get();
 	err = hb->ops->send(hb, RTRS_IMM_HB);
 	if (err) {
 		hb->ops->lost(hb, err);

@@ -30,6 +30,9 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_DEVICE_GET]	= "rnbd-client",
 		[RNBD_CMD_MAP]		= "rnbd-client",
 		[RNBD_CMD_UNMAP]	= "rnbd-client",
+		[RNBD_CMD_REMAP]	= "rnbd-client",
+		[RNBD_CMD_RESIZE]	= "rnbd-client",
+		[RNBD_CMD_SESSION_SET]	= "rtrs-client",
 	},
 	[RNBD_ROLE_SERVER] = {
 		[RNBD_CMD_SESSION_GET]	= "rtrs-server",
@@ -37,6 +40,8 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_STATS_GET]	= "rtrs-server",
 		[RNBD_CMD_STATS_RESET]	= "rtrs-server",
 		[RNBD_CMD_EXPORT_GET]	= "rnbd-server",
+		[RNBD_CMD_EXPORT_CLOSE]	= "rnbd-server",
+		[RNBD_CMD_SESSION_DISCONNECT] = "rtrs-server",
 	},
 };
 
@@ -45,6 +50,8 @@ static unsigned int role_attr(u8 cmd)
 {
 	switch (cmd) {
 	case RNBD_CMD_SESSION_GET:
+	case RNBD_CMD_SESSION_SET:
+	case RNBD_CMD_SESSION_DISCONNECT:
 		return RNBD_A_SESSION_ROLE;
 	case RNBD_CMD_PATH_GET:
 		return RNBD_A_PATH_ROLE;
@@ -155,6 +162,8 @@ static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
 
 static int nobody(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
 {
+	if (!provider_name[role][cmd])
+		return rtrs_fail(extack, -EOPNOTSUPP, "this end of a session has no such command");
 	return rtrs_fail(extack, -EOPNOTSUPP, "module %s is not loaded", provider_name[role][cmd]);
 }
 
@@ -186,8 +195,8 @@ static int run_cmd(const struct rtrs_nl_cmd *c, struct genl_info *info)
 	do {
 		err = run_get(c, info, size);
 		size *= 4;
-		/* A map cannot be done twice; its reply always fits. */
-	} while (err == -EMSGSIZE && c->cmd != RNBD_CMD_MAP && size <= GET_SIZE_MAX);
+		/* What changes something is not done twice: those replies always fit. */
+	} while (err == -EMSGSIZE && c->cmd == RNBD_CMD_STATS_GET && size <= GET_SIZE_MAX);
 	return err;
 }
 
@@ -328,6 +337,31 @@ int rnbd_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
 int rnbd_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return do_admin_cmd(RNBD_CMD_UNMAP, skb, info);
+}
+
+int rnbd_nl_remap_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_REMAP, skb, info);
+}
+
+int rnbd_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_RESIZE, skb, info);
+}
+
+int rnbd_nl_export_close_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_EXPORT_CLOSE, skb, info);
+}
+
+int rnbd_nl_session_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_SESSION_SET, skb, info);
+}
+
+int rnbd_nl_session_disconnect_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_admin_cmd(RNBD_CMD_SESSION_DISCONNECT, skb, info);
 }
 
 static const struct genl_multicast_group groups[] = {

@@ -82,8 +82,43 @@ const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1] = {
 	[RNBD_A_STATS_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
+/* RNBD_CMD_REMAP - do */
+const struct nla_policy rnbd_remap_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1] = {
+	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+};
+
+/* RNBD_CMD_RESIZE - do */
+const struct nla_policy rnbd_resize_nl_policy[RNBD_A_DEVICE_SIZE_BYTES + 1] = {
+	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[RNBD_A_DEVICE_SIZE_BYTES] = { .type = NLA_U64, },
+};
+
+/* RNBD_CMD_EXPORT_CLOSE - do */
+const struct nla_policy rnbd_export_close_nl_policy[RNBD_A_EXPORT_ID + 1] = {
+	[RNBD_A_EXPORT_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* RNBD_CMD_SESSION_SET - do */
+const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS + 1] = {
+	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_SESSION_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RNBD_A_SESSION_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS] = { .type = NLA_S32, },
+};
+
+/* RNBD_CMD_SESSION_DISCONNECT - do */
+const struct nla_policy rnbd_session_disconnect_nl_policy[RNBD_A_SESSION_ROLE + 1] = {
+	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_SESSION_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
 /* Ops table for rnbd */
-const struct genl_ops rnbd_nl_ops[8] = {
+const struct genl_ops rnbd_nl_ops[13] = {
 	{
 		.cmd		= RNBD_CMD_SESSION_GET,
 		.doit		= rnbd_nl_session_get_doit,
@@ -138,6 +173,41 @@ const struct genl_ops rnbd_nl_ops[8] = {
 		.doit		= rnbd_nl_stats_reset_doit,
 		.policy		= rnbd_stats_reset_nl_policy,
 		.maxattr	= RNBD_A_STATS_ROLE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_REMAP,
+		.doit		= rnbd_nl_remap_doit,
+		.policy		= rnbd_remap_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_RESIZE,
+		.doit		= rnbd_nl_resize_doit,
+		.policy		= rnbd_resize_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_SIZE_BYTES,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_EXPORT_CLOSE,
+		.doit		= rnbd_nl_export_close_doit,
+		.policy		= rnbd_export_close_nl_policy,
+		.maxattr	= RNBD_A_EXPORT_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_SESSION_SET,
+		.doit		= rnbd_nl_session_set_doit,
+		.policy		= rnbd_session_set_nl_policy,
+		.maxattr	= RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_SESSION_DISCONNECT,
+		.doit		= rnbd_nl_session_disconnect_doit,
+		.policy		= rnbd_session_disconnect_nl_policy,
+		.maxattr	= RNBD_A_SESSION_ROLE,
 		.flags		= GENL_ADMIN_PERM,
 	},
 };

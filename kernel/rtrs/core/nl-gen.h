@@ -30,8 +30,18 @@ extern const struct nla_policy rnbd_stats_get_nl_policy[RNBD_A_STATS_ROLE + 1];
 
 extern const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1];
 
+extern const struct nla_policy rnbd_remap_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1];
+
+extern const struct nla_policy rnbd_resize_nl_policy[RNBD_A_DEVICE_SIZE_BYTES + 1];
+
+extern const struct nla_policy rnbd_export_close_nl_policy[RNBD_A_EXPORT_ID + 1];
+
+extern const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS + 1];
+
+extern const struct nla_policy rnbd_session_disconnect_nl_policy[RNBD_A_SESSION_ROLE + 1];
+
 /* Ops table for rnbd */
-extern const struct genl_ops rnbd_nl_ops[8];
+extern const struct genl_ops rnbd_nl_ops[13];
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
@@ -47,6 +57,12 @@ int rnbd_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int rnbd_nl_stats_reset_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_remap_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_resize_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_export_close_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_session_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_session_disconnect_doit(struct sk_buff *skb,
+				    struct genl_info *info);
 
 enum {
 	RNBD_NLGRP_SESSION,

@@ -24,12 +24,18 @@ void rtrs_server_chunks_free(struct rtrs_server_session *session)
 /* Zeroed: a client may ask for more of a chunk than the server ever wrote to it. */
 int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev)
 {
-	const gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	/* Compound: a network below the block device may keep single pages for a while. */
+	const gfp_t gfp = GFP_KERNEL | __GFP_COMP | __GFP_ZERO | __GFP_NOWARN |
+			  __GFP_RETRY_MAYFAIL;
 	u32 depth = rtrs_server_geo.queue_depth;
 	int node = ibdev_to_node(ib_dev);
+	int err;
 	u32 i;
 
 	lockdep_assert_held(&session->lock);
+	err = rtrs_server_mem_take(session, rtrs_server_mem_session());
+	if (err)
+		return err;
 	session->chunk = kvcalloc(depth, sizeof(session->chunk[0]), GFP_KERNEL);
 	if (!session->slots)
 		session->slots = kvcalloc(depth, sizeof(session->slots[0]), GFP_KERNEL);
@@ -45,6 +51,7 @@ int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_devi
 	return 0;
 fail:
 	rtrs_server_chunks_free(session);
+	rtrs_server_mem_give(session, rtrs_server_mem_session());
 	return -ENOMEM;
 }
 

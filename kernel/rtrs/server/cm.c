@@ -35,10 +35,11 @@ static void refuse(struct rdma_cm_id *cm_id, int err)
 	rdma_reject(cm_id, &msg, sizeof(msg), IB_CM_REJ_CONSUMER_DEFINED);
 }
 
-static int accept(struct rdma_cm_id *cm_id)
+static int accept(struct rdma_cm_id *cm_id, bool lean)
 {
 	const struct rtrs_conn_rsp rsp = {
-		.flags	= rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0,
+		.flags	= (rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0) |
+			  (lean ? RTRS_CONN_RSP_LEAN : 0),
 		.geo	= rtrs_server_geo,
 	};
 	struct rtrs_msg_conn_rsp msg;
@@ -61,7 +62,8 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 
 	if (path) {
 		if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING ||
-		    path->con_num != req->cid_num || path->con[req->cid])
+		    path->con_num != req->cid_num || path->lean != req->lean ||
+		    path->con[req->cid])
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
@@ -83,11 +85,19 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	struct rdma_cm_id *cm_id = c->cm_id;
 	struct rtrs_server_path *path;
 	struct rtrs_server_con *con;
+	u64 bytes;
 	int err;
 
 	path = path_of(session, cm_id, &c->req);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
+	bytes = rtrs_server_mem_con(c->req.cid);
+	err = rtrs_server_mem_take(session, bytes);
+	if (err) {
+		rtrs_server_path_close(path, err);
+		return err;
+	}
+	path->pinned += bytes;
 	con = rtrs_server_con_create(path, cm_id, c->req.cid);
 	if (IS_ERR(con)) {
 		rtrs_server_path_close(path, PTR_ERR(con));
@@ -99,7 +109,7 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	path->con[c->req.cid] = con;
 	path->con_count++;
 	c->cm_id = NULL;
-	err = accept(cm_id);
+	err = accept(cm_id, path->lean);
 	if (err)
 		refuse(cm_id, err);
 	rdma_unlock_handler(cm_id);

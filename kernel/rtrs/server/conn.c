@@ -94,6 +94,7 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 			over = true;
 		}
 	} else {
+		WRITE_ONCE(con->answered, con->answered + 1);
 		err = rtrs_server_resp_post(op);
 		over = true;
 	}
@@ -101,14 +102,23 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 	return err;
 }
 
-/* Posts what @op has to post next, or parks it. Drops it where the connection is dead. */
+/*
+ * Posts what @op has to post next, or parks it. Drops it where the connection is dead.
+ *
+ * Softirqs that the device's driver raises (Soft-RoCE for all of its work) run at once
+ * where the connection has no other request. Otherwise a thread of the kernel runs them
+ * after a while, for several requests together.
+ */
 void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op)
 {
 	struct rtrs_server_path *path = con->path;
+	bool alone = READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1;
 	unsigned long flags;
 	u32 ended = 0;
 	int err = 0;
 
+	if (alone)
+		local_bh_disable();
 	spin_lock_irqsave(&con->send_lock, flags);
 	if (unlikely(con->dead)) {
 		rtrs_server_fence_leave(op);
@@ -119,6 +129,8 @@ void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *
 		err = issue(con, op, &ended);
 	}
 	spin_unlock_irqrestore(&con->send_lock, flags);
+	if (alone)
+		local_bh_enable();
 	if (unlikely(err))
 		con_fail(con, "posting", err);
 	if (ended)

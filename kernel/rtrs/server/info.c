@@ -179,6 +179,7 @@ void rtrs_server_info_work(struct work_struct *work)
 	if (!err)
 		return;
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CLOSING)
-		path_err(path, "session '%s' refused: %pe\n", path->name, ERR_PTR(err));
+		path_err(path, "session '%*pE' refused: %pe\n", (int)strlen(path->name), path->name,
+			 ERR_PTR(err));
 	rtrs_server_path_close(path, err);
 }

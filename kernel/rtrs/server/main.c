@@ -24,6 +24,11 @@ static int sess_queue_depth = 512;
 module_param(sess_queue_depth, int, 0444);
 MODULE_PARM_DESC(sess_queue_depth, "Buffers of a session, 1 to 65535 (default: 512)");
 
+static uint max_memory;
+module_param(max_memory, uint, 0444);
+MODULE_PARM_DESC(max_memory,
+		 "Memory of all sessions together, in MiB; 0 is three quarters of what the host has (default: 0)");
+
 struct rtrs_geometry rtrs_server_geo __ro_after_init;
 bool rtrs_server_new_rkey __ro_after_init;
 struct workqueue_struct *rtrs_server_wq;
@@ -58,6 +63,7 @@ static int __init params_check(void)
 		return -EINVAL;
 	}
 	rtrs_server_new_rkey = always_invalidate;
+	rtrs_server_mem_init(max_memory);
 	return 0;
 }
 

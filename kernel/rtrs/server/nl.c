@@ -12,7 +12,7 @@ u32 rtrs_server_nl_id(void)
 static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
 {
 	const struct rtrs_server_ops *ops = session->srv->ops;
-	u64 pinned = (u64)rtrs_server_geo.queue_depth * rtrs_server_geo.chunk_size;
+	u64 pinned = atomic64_read(&session->pinned);
 	u32 opens = session->up && ops->opens ? ops->opens(session->priv) : 0;
 
 	if (nla_put_u32(msg, RNBD_A_SESSION_ID, session->id) ||
@@ -61,7 +61,8 @@ static struct rtrs_server_session *session_by_id(u32 id)
 	return session;
 }
 
-static int session_get(struct sk_buff *msg, struct genl_info *info)
+/* With a reference, or an ERR_PTR and the reason in the extended ack. */
+static struct rtrs_server_session *session_of(struct genl_info *info)
 {
 	struct nlattr *id = info->attrs[RNBD_A_SESSION_ID];
 	struct nlattr *name = info->attrs[RNBD_A_SESSION_NAME];
@@ -73,15 +74,42 @@ static int session_get(struct sk_buff *msg, struct genl_info *info)
 	else if (name)
 		session = rtrs_server_session_by_name(nla_data(name));
 	else
-		return rtrs_fail(info->extack, -EINVAL, "id or name of a session is needed");
-	if (!session) {
-		NL_SET_BAD_ATTR(info->extack, id ?: name);
-		if (id)
-			return rtrs_fail(info->extack, -ENOENT, "no server session with id %u",
-					 nla_get_u32(id));
-		return rtrs_fail(info->extack, -ENOENT, "no server session '%.48s'",
-				 (char *)nla_data(name));
-	}
+		return ERR_PTR(rtrs_fail(info->extack, -EINVAL,
+					 "id or name of a session is needed"));
+	if (session)
+		return session;
+	NL_SET_BAD_ATTR(info->extack, id ?: name);
+	if (id)
+		err = rtrs_fail(info->extack, -ENOENT, "no server session with id %u",
+				nla_get_u32(id));
+	else
+		err = rtrs_fail(info->extack, -ENOENT, "no server session '%.48s'",
+				(char *)nla_data(name));
+	return ERR_PTR(err);
+}
+
+static int session_disconnect(struct genl_info *info)
+{
+	struct rtrs_server_session *session = session_of(info);
+	int err;
+
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	err = rtrs_server_session_disconnect(session);
+	if (err)
+		rtrs_fail(info->extack, err, "interrupted; the paths of '%.40s' go on closing",
+			  session->name);
+	rtrs_server_session_put(session);
+	return err;
+}
+
+static int session_get(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rtrs_server_session *session = session_of(info);
+	int err;
+
+	if (IS_ERR(session))
+		return PTR_ERR(session);
 	err = mutex_lock_killable(&session->lock);
 	if (!err) {
 		err = put_session(msg, session);
@@ -360,6 +388,7 @@ static int stats_reset(struct genl_info *info)
 
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_SESSION_GET, .get = session_get, .dump = session_dump },
+	{ .cmd = RNBD_CMD_SESSION_DISCONNECT, .act = session_disconnect },
 	{ .cmd = RNBD_CMD_PATH_GET, .get = one_path_get, .dump = path_dump },
 	{ .cmd = RNBD_CMD_STATS_GET, .get = stats_get, .dump = stats_dump },
 	{ .cmd = RNBD_CMD_STATS_RESET, .act = stats_reset },

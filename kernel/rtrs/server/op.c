@@ -127,6 +127,7 @@ void rtrs_server_op_start(struct rtrs_server_con *con, u32 slot, u32 off)
 	if (unlikely(!percpu_ref_tryget_live(&path->inflight)))
 		return;
 	this_cpu_inc(path->counts->inflight);
+	WRITE_ONCE(con->begun, con->begun + 1);
 
 	switch (rtrs_server_fence_enter(op, con, off)) {
 	case RTRS_SERVER_SLOT_RUN:

@@ -4,6 +4,7 @@
 
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/wait_bit.h>
 #include "server.h"
 #include "trace.h"
 
@@ -165,6 +166,7 @@ static void path_free_device(struct rtrs_server_path *path)
 	rtrs_server_info_free(path);
 	rtrs_server_ops_free(path);
 	rtrs_dev_put(path->dev);
+	rtrs_server_mem_give(path->session, path->pinned);
 }
 
 /*
@@ -209,6 +211,8 @@ static void path_close_work(struct work_struct *work)
 	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
 	rtrs_server_dev_left(srv, path->sdev);
 	rtrs_server_session_reap(session);
+	smp_mb();	/* the state before the look for who waits */
+	wake_up_var(&path->state);
 	mutex_unlock(&session->lock);
 	rtrs_server_path_put(path);
 }
@@ -304,16 +308,25 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 		.dst = cm_id->route.addr.src_addr,
 	};
 	struct rtrs_server_path *path;
+	u64 bytes;
 	int err;
 
 	lockdep_assert_held(&session->lock);
 	err = path_may_be(session, &addr);
 	if (err)
 		return ERR_PTR(err);
+	bytes = rtrs_server_mem_path(req->cid_num);
+	err = rtrs_server_mem_take(session, bytes);
+	if (err)
+		return ERR_PTR(err);
 	path = path_alloc(session, req->cid_num);
-	if (!path)
+	if (!path) {
+		rtrs_server_mem_give(session, bytes);
 		return ERR_PTR(-ENOMEM);
+	}
+	path->pinned = bytes;
 	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
+	path->lean = req->lean;
 	path->addr = addr;
 	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));
 	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));
@@ -322,6 +335,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->dev = rtrs_dev_get(&rtrs_server_devs, cm_id->device);
 	if (IS_ERR(path->dev)) {
 		err = PTR_ERR(path->dev);
+		rtrs_server_mem_give(session, bytes);
 		goto put;
 	}
 	err = rtrs_server_ops_alloc(path);

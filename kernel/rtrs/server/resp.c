@@ -5,7 +5,10 @@
  *
  *	[RDMA_WRITE data] [REG_MR, new rkey] [SEND_WITH_INV] last
  *
- * where last is a SEND_WITH_IMM of the new rkey, or an empty RDMA_WRITE_WITH_IMM.
+ * where last is a SEND_WITH_IMM of the new rkey, or an empty RDMA_WRITE_WITH_IMM. On a
+ * lean path the client knows the key, and invalidates by itself:
+ *
+ *	[REG_MR, new rkey] RDMA_WRITE_WITH_IMM, with the data of a read
  */
 #include "server.h"
 
@@ -15,7 +18,7 @@
  * @reg: makes the chunk writable again, under a new rkey
  * @inv: invalidates the client's region
  * @last: immediate
- * @data_sge: of @data
+ * @data_sge: data of a read, of @data or @last
  * @rkey_sge: of @last
  * @first: head of the chain
  * @next: where the next one goes
@@ -41,7 +44,11 @@ static bool sends_data(const struct rtrs_server_op *op)
 /* Work requests that the response takes. */
 u32 rtrs_server_resp_count(const struct rtrs_server_op *op)
 {
-	return 1 + sends_data(op) + op->req.need_inval + rtrs_server_new_rkey;
+	u32 count = 1 + rtrs_server_new_rkey;
+
+	if (!op->path->lean)
+		count += sends_data(op) + op->req.need_inval;
+	return count;
 }
 
 static void chain_add(struct chain *c, struct ib_send_wr *wr)
@@ -51,7 +58,8 @@ static void chain_add(struct chain *c, struct ib_send_wr *wr)
 	c->count++;
 }
 
-static void add_data(struct chain *c, const struct rtrs_server_op *op)
+/* @wr takes the result of a read to the client. */
+static void set_data(struct chain *c, struct ib_rdma_wr *wr, const struct rtrs_server_op *op)
 {
 	const struct rtrs_server_path *path = op->path;
 	u32 len = min(op->req.desc.len, op->req.data_len);
@@ -59,13 +67,18 @@ static void add_data(struct chain *c, const struct rtrs_server_op *op)
 	c->data_sge.addr = path->dma[op->slot];
 	c->data_sge.length = len;
 	c->data_sge.lkey = path->dev->pd->local_dma_lkey;
+	wr->wr.sg_list = &c->data_sge;
+	wr->wr.num_sge = 1;
+	wr->remote_addr = op->req.desc.addr;
+	wr->rkey = op->req.desc.rkey;
+	ib_dma_sync_single_for_device(path->dev->ib_dev, c->data_sge.addr, len, DMA_BIDIRECTIONAL);
+}
+
+static void add_data(struct chain *c, const struct rtrs_server_op *op)
+{
+	set_data(c, &c->data, op);
 	c->data.wr.wr_cqe = &op->con->send_cqe;
 	c->data.wr.opcode = IB_WR_RDMA_WRITE;
-	c->data.wr.sg_list = &c->data_sge;
-	c->data.wr.num_sge = 1;
-	c->data.remote_addr = op->req.desc.addr;
-	c->data.rkey = op->req.desc.rkey;
-	ib_dma_sync_single_for_device(path->dev->ib_dev, c->data_sge.addr, len, DMA_BIDIRECTIONAL);
 	chain_add(c, &c->data.wr);
 }
 
@@ -84,29 +97,53 @@ static void add_inv(struct chain *c, const struct rtrs_server_op *op)
 	chain_add(c, &c->inv);
 }
 
-static void add_last(struct chain *c, const struct rtrs_server_op *op)
+/* The immediate carries a message with the new key. */
+static void set_rkey(struct chain *c, const struct rtrs_server_op *op)
+{
+	const struct rtrs_iu *iu = op->path->rkeys;
+	u32 off = op->slot * sizeof(struct rtrs_msg_rkey_rsp);
+
+	rtrs_rkey_rsp_pack(iu->buf + off, op->slot, c->reg.key);
+	c->rkey_sge.addr = iu->dma + off;
+	c->rkey_sge.length = sizeof(struct rtrs_msg_rkey_rsp);
+	c->rkey_sge.lkey = op->path->dev->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(op->path->dev->ib_dev, c->rkey_sge.addr, c->rkey_sge.length,
+				      iu->dir);
+	c->last.wr.opcode = IB_WR_SEND_WITH_IMM;
+	c->last.wr.sg_list = &c->rkey_sge;
+	c->last.wr.num_sge = 1;
+}
+
+static void add_last(struct chain *c, const struct rtrs_server_op *op, bool inval)
 {
 	struct ib_send_wr *wr = &c->last.wr;
-	u32 imm = rtrs_imm_io_rsp(op->slot, op->err, op->req.need_inval);
 
 	wr->wr_cqe = &op->con->send_cqe;
 	wr->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
-	wr->ex.imm_data = cpu_to_be32(imm);
-	if (rtrs_server_new_rkey) {
-		const struct rtrs_iu *iu = op->path->rkeys;
-		u32 off = op->slot * sizeof(struct rtrs_msg_rkey_rsp);
-
-		rtrs_rkey_rsp_pack(iu->buf + off, op->slot, c->reg.key);
-		c->rkey_sge.addr = iu->dma + off;
-		c->rkey_sge.length = sizeof(struct rtrs_msg_rkey_rsp);
-		c->rkey_sge.lkey = op->path->dev->pd->local_dma_lkey;
-		ib_dma_sync_single_for_device(op->path->dev->ib_dev, c->rkey_sge.addr,
-					      c->rkey_sge.length, iu->dir);
-		wr->opcode = IB_WR_SEND_WITH_IMM;
-		wr->sg_list = &c->rkey_sge;
-		wr->num_sge = 1;
-	}
+	wr->ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(op->slot, op->err, inval));
 	chain_add(c, wr);
+}
+
+static void build_lean(struct chain *c, const struct rtrs_server_op *op)
+{
+	if (rtrs_server_new_rkey)
+		add_reg(c, op);
+	if (sends_data(op))
+		set_data(c, &c->last, op);
+	add_last(c, op, false);
+}
+
+static void build(struct chain *c, const struct rtrs_server_op *op)
+{
+	if (sends_data(op))
+		add_data(c, op);
+	if (rtrs_server_new_rkey)
+		add_reg(c, op);
+	if (op->req.need_inval)
+		add_inv(c, op);
+	add_last(c, op, op->req.need_inval);
+	if (rtrs_server_new_rkey)
+		set_rkey(c, op);
 }
 
 /*
@@ -119,13 +156,10 @@ int rtrs_server_resp_post(struct rtrs_server_op *op)
 	struct chain c = {};
 
 	c.next = &c.first;
-	if (sends_data(op))
-		add_data(&c, op);
-	if (rtrs_server_new_rkey)
-		add_reg(&c, op);
-	if (op->req.need_inval)
-		add_inv(&c, op);
-	add_last(&c, op);
+	if (op->path->lean)
+		build_lean(&c, op);
+	else
+		build(&c, op);
 
 	if (!rtrs_server_fence_leave(op))
 		return 0;

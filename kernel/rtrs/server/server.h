@@ -93,6 +93,7 @@ struct rtrs_server_slot {
  * @chunk: queue_depth buffers of max_chunk_size
  * @slots: queue_depth
  * @fence_lock: protects retries
+ * @pinned: bytes that it took, its paths included
  */
 struct rtrs_server_session {
 	struct rtrs_server *srv;
@@ -112,6 +113,7 @@ struct rtrs_server_session {
 	struct page **chunk;
 	struct rtrs_server_slot *slots;
 	spinlock_t fence_lock;	/* of retries */
+	atomic64_t pinned;
 };
 
 /**
@@ -138,6 +140,7 @@ struct rtrs_server_counts {
  * @state_lock: protects state, since, last_error
  * @since_ns: CLOCK_REALTIME of the last change of state
  * @told: state that netlink was told of last; session->lock
+ * @lean: two messages for a request, see proto.h
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
  * @con: by cid
@@ -149,6 +152,7 @@ struct rtrs_server_counts {
  * @ops: one per slot
  * @inflight: one for each operation between its request and its answer
  * @idle: @inflight reached zero
+ * @pinned: bytes that it took, of those of its session; session->lock, then its worker's
  * @reg_cqe: of the first registrations, @reg_done and @reg_err their result
  */
 struct rtrs_server_path {
@@ -172,6 +176,7 @@ struct rtrs_server_path {
 	u64 since_ns;
 	enum rtrs_server_path_state told;
 
+	bool lean;
 	u16 con_num;
 	u16 con_count;
 	struct rtrs_server_con **con;
@@ -190,6 +195,7 @@ struct rtrs_server_path {
 	struct rtrs_server_op *ops;
 	struct percpu_ref inflight;
 	struct completion idle;
+	u64 pinned;
 
 	struct rtrs_iu *info_req;
 	struct rtrs_iu *info_rsp;
@@ -205,7 +211,9 @@ struct rtrs_server_path {
  * struct rtrs_server_con - a connection
  * @recv_cqe: of receives without buffer
  * @send_cqe: of all parts of responses
+ * @begun: requests that came
  * @send_lock: protects all below, and the order of posting. Any context
+ * @answered: requests that were answered
  * @dead: nothing is posted any more
  * @credits: work requests that the send queue has room for
  * @batch: work requests posted since the last signalled one
@@ -218,7 +226,9 @@ struct rtrs_server_con {
 	struct rtrs_server_path *path;
 	struct ib_cqe recv_cqe;
 	struct ib_cqe send_cqe;
+	u32 begun;
 	spinlock_t send_lock;	/* of all below */
+	u32 answered;
 	bool dead;
 	u32 credits;
 	u32 batch;
@@ -298,6 +308,7 @@ int rtrs_server_session_path_up(struct rtrs_server_path *path);
 void rtrs_server_session_path_down(struct rtrs_server_path *path);
 enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
 void rtrs_server_session_tell(struct rtrs_server_session *session);
+int rtrs_server_session_disconnect(struct rtrs_server_session *session);
 
 /* path.c; _create: session->lock held. _close: any context */
 struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *session,
@@ -336,6 +347,14 @@ static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 s
 {
 	return page_address(path->session->chunk[slot]);
 }
+
+/* mem.c; process */
+void rtrs_server_mem_init(unsigned int mebibytes);
+u64 rtrs_server_mem_session(void);
+u64 rtrs_server_mem_path(u16 con_num);
+u64 rtrs_server_mem_con(u16 cid);
+int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes);
+void rtrs_server_mem_give(struct rtrs_server_session *session, u64 bytes);
 
 /* op.c; _start: CQ. _begin: CQ and worker. _drop, _put: any context */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path);

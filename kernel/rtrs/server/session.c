@@ -4,6 +4,7 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "server.h"
 
 static struct rtrs_server_session *session_create(struct rtrs_server *srv, const u8 *uuid)
@@ -31,6 +32,7 @@ static void session_release(struct kref *ref)
 
 	rtrs_server_chunks_free(session);
 	kvfree(session->slots);
+	rtrs_server_mem_give(session, atomic64_read(&session->pinned));
 	mutex_destroy(&session->lock);
 	kmem_cache_free(rtrs_server_session_cache, session);
 	rtrs_census_destroyed(RTRS_CENSUS_SERVER_SESSION);
@@ -210,6 +212,38 @@ void rtrs_server_session_path_down(struct rtrs_server_path *path)
 		}
 	}
 	mutex_unlock(&session->lock);
+}
+
+/*
+ * Closes the paths that the session has and waits until they are. The client may be quick to
+ * make new ones: they are none of ours. -EINTR: killed, the paths close nevertheless.
+ */
+int rtrs_server_session_disconnect(struct rtrs_server_session *session)
+{
+	u32 newest = rtrs_server_nl_id();	/* newer than all that are there */
+	struct rtrs_server_path *path, *last;
+	int err;
+
+	do {
+		last = NULL;
+		if (mutex_lock_killable(&session->lock))
+			return -EINTR;
+		list_for_each_entry(path, &session->paths, entry) {
+			if (path->id > newest)
+				continue;
+			rtrs_server_path_close(path, -ECONNABORTED);
+			last = path;
+		}
+		if (last)
+			kref_get(&last->ref);
+		mutex_unlock(&session->lock);
+		if (!last)
+			return 0;
+		err = wait_var_event_killable(&last->state, READ_ONCE(last->state) ==
+					      RTRS_SERVER_PATH_CLOSED);
+		rtrs_server_path_put(last);
+	} while (!err);
+	return -EINTR;
 }
 
 const char *rtrs_server_session_name(const struct rtrs_server_session *session)

@@ -174,10 +174,14 @@ int rtrs_server_sysfs_path_add(struct rtrs_server_path *path)
 	}
 	kobject_get(&dir->kobj);	/* released with the statistics */
 	err = kobject_init_and_add(&dir->stats, &stats_ktype, &dir->kobj, "stats");
+	if (err) {
+		kobject_put(&dir->stats);	/* never added: there is nothing to delete */
+		kobject_del(&dir->kobj);
+		kobject_put(&dir->kobj);
+		return err;
+	}
 	path->dir = dir;
-	if (err)
-		rtrs_server_sysfs_path_del(path);
-	return err;
+	return 0;
 }
 
 void rtrs_server_sysfs_path_del(struct rtrs_server_path *path)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of a mapped device without a map or unmap: the server loses it, it is
+ * opened again, it changes its size.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blkdev.h>
+#include "client.h"
+
+/*
+ * Answered by the server with -ENOTCONN: somebody there has closed the device, or the
+ * server has lost the session and the client has not. Every request in flight says
+ * so; the first one acts.
+ */
+void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
+{
+	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+		schedule_work(&dev->gone_work);
+}
+
+/* Until it has run, the device stays MAPPED: nobody opens it again in between. */
+void rnbd_client_dev_gone_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, gone_work);
+
+	mutex_lock(&dev->session->lock);
+	/* Not what was opened again since: the work may be late. */
+	if (dev->state == RNBD_CLIENT_DEV_MAPPED && !test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)) {
+		pr_warn("%s: the server has closed %s of session %s\n", dev->name, dev->path,
+			dev->session->name);
+		rnbd_client_dev_disconnect(dev, -ENOTCONN);
+	}
+	mutex_unlock(&dev->session->lock);
+}
+
+/* Under session->lock. */
+static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	switch (dev->state) {
+	case RNBD_CLIENT_DEV_MAPPED:
+		return rtrs_fail(extack, -EALREADY, "%s is mapped", dev->name);
+	case RNBD_CLIENT_DEV_UNMAPPED:
+		return rtrs_fail(extack, -ENODEV, "%s is being unmapped", dev->name);
+	case RNBD_CLIENT_DEV_DISCONNECTED:
+		if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+			return 0;
+		break;
+	default:
+		break;
+	}
+	return rtrs_fail(extack, -EBUSY, "%s is being mapped", dev->name);
+}
+
+/* Under session->lock, the device is open on the server. */
+static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
+		     struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = may_remap(dev, extack);
+	if (err)
+		return err;
+	err = rnbd_client_disk_reopen(dev, info, extack);
+	if (err)
+		return err;
+	WRITE_ONCE(dev->last_error, 0);
+	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_MAPPED);
+	set_capacity_and_notify(dev->disk, info->nsectors);
+	kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
+	pr_info("%s: mapped %s of session %s again, %llu sectors\n", dev->name, dev->path,
+		dev->session->name, info->nsectors);
+	return 0;
+}
+
+/* Under dev->open_lock. */
+static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+		  struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session = dev->session;
+	struct rnbd_device_info info = {};
+	unsigned int lost;
+	bool valid;
+	int err;
+
+	mutex_lock(&session->lock);
+	lost = session->lost;
+	err = may_remap(dev, extack);
+	mutex_unlock(&session->lock);
+	if (err)
+		return err;
+
+	err = rnbd_client_msg_open(dev, timeout_ms, &info);
+	if (err)
+		return rnbd_client_dev_open_failed(dev, err, timeout_ms, extack);
+
+	/* An id that the server gave before the session was lost means nothing any more. */
+	mutex_lock(&session->lock);
+	valid = session->lost == lost;
+	if (valid) {
+		rnbd_client_dev_take_id(dev, info.device_id);
+		err = take_over(dev, &info, extack);
+	}
+	mutex_unlock(&session->lock);
+	if (!valid)
+		return rnbd_client_dev_open_failed(dev, -ECONNABORTED, timeout_ms, extack);
+	if (err)
+		rnbd_client_msg_close(dev, info.device_id);
+	return err;
+}
+
+int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+			  struct netlink_ext_ack *extack)
+{
+	int err;
+
+	/* Whoever has met the loss may remap at once. */
+	flush_work(&dev->gone_work);
+	if (mutex_lock_killable(&dev->open_lock))
+		return rtrs_fail(extack, -EINTR, "interrupted");
+	err = reopen(dev, timeout_ms, extack);
+	mutex_unlock(&dev->open_lock);
+	return err;
+}
+
+static int resize(struct rnbd_client_dev *dev, u64 sectors, struct netlink_ext_ack *extack)
+{
+	u32 block = dev->info.logical_block_size;
+
+	lockdep_assert_held(&dev->session->lock);
+	if (dev->state != RNBD_CLIENT_DEV_MAPPED || !test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+		return rtrs_fail(extack, -ENOENT, "%s is %s, not mapped", dev->name,
+				 rnbd_client_dev_fsm.state_name[dev->state]);
+	if (sectors >= RNBD_SECTORS_MAX)
+		return rtrs_fail(extack, -EINVAL, "no disk can be that large");
+	if (sectors & ((block >> SECTOR_SHIFT) - 1))
+		return rtrs_fail(extack, -EINVAL, "%s has blocks of %u bytes: no multiple of them",
+				 dev->name, block);
+	if (sectors == dev->info.nsectors)
+		return 0;
+	dev->info.nsectors = sectors;
+	set_capacity_and_notify(dev->disk, sectors);
+	rnbd_client_nl_changed(dev, dev->state);
+	return 0;
+}
+
+int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
+			   struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&dev->session->lock);
+	err = resize(dev, sectors, extack);
+	mutex_unlock(&dev->session->lock);
+	return err;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How much memory a path keeps, from what the server offers; and whether there is so much. */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include "client.h"
+
+#define QUEUE_ENTRY	64	/* bytes */
+
+/* What kmalloc() takes for it, at most. */
+static u64 allocated(size_t size)
+{
+	return roundup_pow_of_two(size);
+}
+
+/* A slot has a message and a region, whose page list the device reads. */
+static u64 slot_bytes(const struct rtrs_client_path *path)
+{
+	return sizeof(struct rtrs_client_req) + sizeof(struct rtrs_desc) +
+	       sizeof(struct rtrs_iu) + allocated(RTRS_CLIENT_USR_MAX + RTRS_READ_HDR_MAX) +
+	       sizeof(struct ib_mr) + allocated(path->max_segments * sizeof(u64));
+}
+
+/*
+ * An I/O connection has up to four sends and two receives for each slot, in the queue and
+ * in its completion queue: the size of an entry is the device's secret, but none has less.
+ */
+static u64 con_bytes(const struct rtrs_client_path *path)
+{
+	u64 slots = path->geo.queue_depth, limit = path->dev->ib_dev->attrs.max_qp_wr;
+	u64 bytes = 2 * QUEUE_ENTRY * (min(4 * slots, limit) + min(2 * slots, limit));
+
+	/* With buffers, if keys come with responses */
+	if (path->new_rkey && !path->lean)
+		bytes += 2 * slots * (sizeof(struct rtrs_iu) +
+				      allocated(sizeof(struct rtrs_msg_rkey_rsp)));
+	return bytes;
+}
+
+int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	u64 slots = path->geo.queue_depth, available;
+	u64 need = slots * slot_bytes(path) + (path->con_count - 1) * con_bytes(path);
+
+	available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+	if (need > available)
+		return rtrs_fail(extack, -ENOMEM,
+				 "a path of %llu slots needs %llu KiB, %llu are available",
+				 slots, need >> 10, available >> 10);
+	WRITE_ONCE(path->pinned, need);
+	return 0;
+}
+
+u64 rtrs_client_pinned(struct rtrs_client_session *session)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+	u64 sum = 0;
+
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count; i++)
+		if (READ_ONCE(set->path[i]->state) < RTRS_CLIENT_PATH_CLOSED)
+			sum += READ_ONCE(set->path[i]->pinned);
+	rcu_read_unlock();
+	return sum;
+}
