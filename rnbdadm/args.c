@@ -86,6 +86,17 @@ static bool is_object(const char *word)
 	return false;
 }
 
+/* "server", the first word of objects that have two. */
+static bool is_group(const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strncmp(cmd_table[i].object, word, len) && cmd_table[i].object[len] == ' ')
+			return true;
+	return false;
+}
+
 static const struct cmd *find_cmd(const char *object, const char *verb)
 {
 	for (size_t i = 0; i < cmd_count; i++) {
@@ -101,16 +112,27 @@ static const struct cmd *find_cmd(const char *object, const char *verb)
 
 static void legal_verbs(const char *object, struct strlist *l)
 {
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strcmp(cmd_table[i].object, object) && cmd_table[i].verb)
+	size_t len = strlen(object);
+
+	for (size_t i = 0; i < cmd_count; i++) {
+		const char *o = cmd_table[i].object;
+
+		if (!strcmp(o, object) && cmd_table[i].verb)
 			strlist_add(l, cmd_table[i].verb);
+		else if (!strncmp(o, object, len) && o[len] == ' ' && !strlist_has(l, o + len + 1))
+			strlist_add(l, o + len + 1);
+	}
 }
 
 static void legal_objects(struct strlist *l)
 {
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strlist_has(l, cmd_table[i].object))
-			strlist_add(l, cmd_table[i].object);
+	for (size_t i = 0; i < cmd_count; i++) {
+		char *first = xstrndup(cmd_table[i].object, strcspn(cmd_table[i].object, " "));
+
+		if (!strlist_has(l, first))
+			strlist_add(l, first);
+		free(first);
+	}
 }
 
 static void legal_options(const struct cmd *cmd, struct strlist *l)
@@ -143,6 +165,46 @@ static bool unknown_word(struct parser *ps, const char *word, struct strlist *le
 	return false;
 }
 
+/* The first word of an object, which may be the whole of it. */
+static bool take_object(struct parser *ps, const char *word, bool literal)
+{
+	const char *w = word_alias(word);
+	struct strlist legal = { 0 };
+	struct parsed *p = ps->p;
+
+	if (literal || (!is_object(w) && !is_group(w))) {
+		legal_objects(&legal);
+		return unknown_word(ps, word, &legal, "command");
+	}
+	p->object = w;
+	for (size_t i = 0; i < cmd_count; i++)
+		if (!strcmp(cmd_table[i].object, w))
+			p->object = cmd_table[i].object;
+	p->cmd = find_cmd(p->object, NULL);
+	return true;
+}
+
+/* The second word of an object such as "server export". */
+static bool take_group(struct parser *ps, const char *word)
+{
+	char *both = xasprintf("%s %s", ps->p->object, word_alias(word)), *what;
+	struct strlist legal = { 0 };
+
+	for (size_t i = 0; i < cmd_count; i++) {
+		if (strcmp(cmd_table[i].object, both))
+			continue;
+		ps->p->object = cmd_table[i].object;
+		free(both);
+		return true;
+	}
+	free(both);
+	what = xasprintf("word after '%s'", ps->p->object);
+	legal_verbs(ps->p->object, &legal);
+	unknown_word(ps, word, &legal, what);
+	free(what);
+	return false;
+}
+
 /* Takes the next word: object, verb or argument. */
 static bool take_word(struct parser *ps, const char *word, bool literal)
 {
@@ -151,18 +213,10 @@ static bool take_word(struct parser *ps, const char *word, bool literal)
 	const struct cmd *c;
 	const char *w = word_alias(word);
 
-	if (!p->object) {
-		if (literal || !is_object(w)) {
-			legal_objects(&legal);
-			return unknown_word(ps, word, &legal, "command");
-		}
-		p->object = find_cmd(w, NULL) ? find_cmd(w, NULL)->object : NULL;
-		for (size_t i = 0; !p->object; i++)
-			if (!strcmp(cmd_table[i].object, w))
-				p->object = cmd_table[i].object;
-		p->cmd = find_cmd(p->object, NULL);
-		return true;
-	}
+	if (!p->object)
+		return take_object(ps, word, literal);
+	if (!p->cmd && !is_object(p->object))
+		return take_group(ps, word);
 	/* a verb, at the first place where one can be */
 	if (!literal && !p->nargs && (!p->cmd || !p->cmd->verb)) {
 		c = find_cmd(p->object, w);
@@ -449,7 +503,8 @@ static bool parse_words(struct parser *ps, int argc, char **argv)
 			literal = true;
 			continue;
 		}
-		if (literal || a[0] != '-' || !a[1])
+		/* "-1G" is a size; no option is a digit */
+		if (literal || a[0] != '-' || !a[1] || (a[1] >= '0' && a[1] <= '9'))
 			ok = take_word(ps, a, literal);
 		else if (a[1] == '-')
 			ok = take_long(ps, argv, argc, &i);
@@ -478,7 +533,8 @@ bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **
 		legal_verbs(p->object, &legal);
 		verbs = strlist_join(&legal, ", ");
 		strlist_free(&legal);
-		usage(&ps, xasprintf("a verb is missing (%s)", verbs), NULL);
+		usage(&ps, xasprintf("%s is missing (%s)", is_object(p->object) ? "a verb" : "a word",
+				     verbs), NULL);
 		free(verbs);
 		return false;
 	}

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "node.h"
 #include "objects.h"
 #include "select.h"
 #include "size.h"
@@ -251,13 +251,13 @@ static const char *option_name(const char *attr)
 /* EPERM of the kernel's own check of capabilities, not of the server. */
 static bool lacks_privilege(const struct nl_error *e)
 {
-	return !*e->extack || strstr(e->extack, "CAP_") || strstr(e->extack, "namespace");
+	return !*e->extack || extack_says(e, SAYS_PRIVILEGE);
 }
 
 /* The server was reached and would not open the device. */
 static bool explain_open(struct fail *f, const struct plan *p, const struct nl_error *e)
 {
-	bool server = strstr(e->extack, "the server");
+	bool server = extack_says(e, SAYS_SERVER);
 
 	switch (e->err) {
 	case ENOENT:
@@ -265,7 +265,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 			 p->req.device_path);
 		return true;
 	case EEXIST:
-		if (strstr(e->extack, "session"))
+		if (extack_says(e, SAYS_SESSION))
 			return false;
 		fail_set(f, XC_CONFLICT, "already mapped");
 		fail_hint(f, "rnbdadm device list");
@@ -368,42 +368,6 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 	explain_way(ctx, p, e->err);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* Until the node can be opened. */
-static int wait_node(struct ctx *ctx, const struct plan *p, const struct device *d)
-{
-	int64_t start = now_ms(), waited = 0;
-	long pause = 2;
-
-	/* without a kernel there is no node */
-	if (!p->wait_ms || (ctx->nl_replay && !*ctx->test_root))
-		return XC_OK;
-	while (!sys_node_ready(ctx->test_root, d, waited)) {
-		struct timespec ts = { .tv_nsec = pause * 1000000 };
-
-		waited = now_ms() - start;
-		if (p->wait_ms > 0 && waited >= p->wait_ms) {
-			ctx->fail.err = ETIMEDOUT;
-			fail_object(&ctx->fail, "device", d->name);
-			fail_hint(&ctx->fail, "the device stays mapped; rnbdadm unmap %s", d->name);
-			return fail_set(&ctx->fail, XC_TIMEOUT,
-					"/dev/%s cannot be opened after %lld ms", d->name,
-					(long long)waited);
-		}
-		nanosleep(&ts, NULL);
-		if (pause < 50)
-			pause *= 2;
-	}
-	return XC_OK;
-}
-
 static void print_plan(struct ctx *ctx, const struct plan *p)
 {
 	const struct parsed *a = &ctx->args;
@@ -452,7 +416,7 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	ctx_unlock(ctx);
 	if (!*d.name)
 		return fail_set(&ctx->fail, XC_FAILED, "the kernel did not name the disk");
-	rc = wait_node(ctx, p, &d);
+	rc = node_wait(ctx, &d, p->wait_ms);
 	if (rc && ctx->out.fmt == OUT_TEXT)
 		return rc;
 	print_device(ctx, &d, true);

@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ctx.h"
+
+/* Is the command about the server side of this host? */
+static bool on_server(const struct ctx *ctx)
+{
+	return args_has(&ctx->args, OPT_SERVER_ROLE) ||
+	       (ctx->args.object && !strncmp(ctx->args.object, "server ", 7));
+}
 
 struct nl *ctx_nl(struct ctx *ctx)
 {
@@ -19,6 +25,7 @@ struct nl *ctx_nl(struct ctx *ctx)
 		.replay = ctx->nl_replay,
 		.trace = ctx->trace,
 		.verbose = ctx->verbose > 1,
+		.limit_ms = ctx->timeout_ms == M_UNKNOWN_INT ? -1 : ctx->timeout_ms,
 	};
 	struct nl_error e;
 
@@ -26,7 +33,7 @@ struct nl *ctx_nl(struct ctx *ctx)
 		return ctx->nl;
 	ctx->nl = rnl_open(&cfg, &e);
 	if (!ctx->nl)
-		fail_nl(&ctx->fail, &e, args_has(&ctx->args, OPT_SERVER_ROLE) ? "server" : "client");
+		fail_nl(&ctx->fail, &e, on_server(ctx) ? "server" : "client");
 	return ctx->nl;
 }
 
@@ -46,13 +53,6 @@ bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct s
 	if (torn)
 		warn(ctx, "objects changed while they were read; the picture may be torn");
 	return true;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&ts, NULL);
 }
 
 bool ctx_lock(struct ctx *ctx)

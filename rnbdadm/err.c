@@ -116,6 +116,25 @@ enum exit_code errno_exit_code(int err)
 	}
 }
 
+/*
+ * Words of the kernel's texts that tell apart what the errno does not. This is all
+ * that depends on how the kernel puts it; the tests look for them in its sources.
+ */
+static const char *const says_words[][2] = {
+	[SAYS_UNLOADED] = { "not loaded", NULL },
+	[SAYS_SERVER] = { "the server", NULL },
+	[SAYS_SESSION] = { "session", NULL },
+	[SAYS_PRIVILEGE] = { "CAP_", "namespace" },
+};
+
+bool extack_says(const struct nl_error *e, enum extack_says what)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(says_words[what]); i++)
+		if (says_words[what][i] && strstr(e->extack, says_words[what][i]))
+			return true;
+	return false;
+}
+
 static void fail_unloaded(struct fail *f, const char *module, const char *why)
 {
 	fail_set(f, XC_UNAVAILABLE, "rnbd %s module is not loaded (%s)", module, why);
@@ -126,7 +145,7 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 {
 	const char *side = !strcmp(what, "server") ? "server" : "client";
 	bool unloaded = e->kind == NL_FAIL_KERNEL && e->err == EOPNOTSUPP &&
-			strstr(e->extack, "not loaded");
+			extack_says(e, SAYS_UNLOADED);
 
 	f->err = e->err;
 	free(f->extack);
@@ -141,6 +160,10 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 		break;
 	case NL_FAIL_NO_OP:
 		fail_set(f, XC_UNSUPPORTED, "the loaded modules have no such operation");
+		break;
+	case NL_FAIL_TIMEOUT:
+		fail_set(f, XC_TIMEOUT, "the kernel was not done in time (%s)", errno_name(e->err));
+		fail_hint(f, "it may be done later; --timeout=TIME waits longer");
 		break;
 	case NL_FAIL_REPLAY:
 		fail_set(f, XC_FAILED, "replay or recording: %s", e->extack);

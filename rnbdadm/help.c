@@ -122,16 +122,24 @@ static char *help_cmd(const struct cmd *c)
 	return b.s;
 }
 
+/* Is the command one of the object, or of the group that it names? */
+static bool belongs(const struct cmd *c, const char *object)
+{
+	size_t len = strlen(object);
+
+	return !strncmp(c->object, object, len) && (!c->object[len] || c->object[len] == ' ');
+}
+
 static void put_commands(struct strbuf *b, const char *object)
 {
 	for (size_t i = 0; i < cmd_count; i++) {
 		const struct cmd *c = &cmd_table[i];
 		char *left;
 
-		if (object && strcmp(c->object, object))
+		if (object && !belongs(c, object))
 			continue;
 		left = xasprintf("%s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
-		entry(b, left, c->summary, 22);
+		entry(b, left, c->summary, 28);
 		free(left);
 	}
 }
@@ -140,16 +148,20 @@ static char *help_object(const char *object)
 {
 	const char *examples[2] = { NULL, NULL }, *page = "rnbdadm";
 	struct strbuf b = { 0 };
+	bool group = false;
 	size_t n = 0;
 
-	strbuf_printf(&b, "Usage: rnbdadm %s VERB [ARGUMENT]... [OPTIONS]\n\n", object);
+	for (size_t i = 0; i < cmd_count; i++)
+		group |= belongs(&cmd_table[i], object) && strcmp(cmd_table[i].object, object);
+	strbuf_printf(&b, "Usage: rnbdadm %s %sVERB [ARGUMENT]... [OPTIONS]\n\n", object,
+		      group ? "OBJECT " : "");
 	for (size_t i = 0; i < object_count; i++)
 		if (!strcmp(object_table[i].object, object))
 			strbuf_printf(&b, "%s.\n\n", object_table[i].summary);
 	strbuf_puts(&b, "Commands:\n");
 	put_commands(&b, object);
 	for (size_t i = 0; i < cmd_count; i++) {
-		if (strcmp(cmd_table[i].object, object) || n == 2)
+		if (!belongs(&cmd_table[i], object) || n == 2)
 			continue;
 		examples[n++] = cmd_table[i].examples[0];
 		page = cmd_table[i].page;
@@ -282,9 +294,17 @@ char *usage_line(const struct parsed *p)
 	} else if (p->object) {
 		char *list;
 
-		for (size_t i = 0; i < cmd_count; i++)
-			if (!strcmp(cmd_table[i].object, p->object) && cmd_table[i].verb)
-				strlist_add(&verbs, cmd_table[i].verb);
+		size_t len = strlen(p->object);
+
+		for (size_t i = 0; i < cmd_count; i++) {
+			const struct cmd *c = &cmd_table[i];
+
+			if (!strcmp(c->object, p->object) && c->verb)
+				strlist_add(&verbs, c->verb);
+			else if (belongs(c, p->object) && c->object[len] &&
+				 !strlist_has(&verbs, c->object + len + 1))
+				strlist_add(&verbs, c->object + len + 1);
+		}
 		list = strlist_join(&verbs, "|");
 		strbuf_printf(&b, "rnbdadm %s %s [ARGUMENT]... [OPTIONS]", p->object, list);
 		free(list);

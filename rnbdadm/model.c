@@ -135,6 +135,13 @@ void stats_init(struct stats *s)
 	counters_init(&s->c);
 }
 
+void export_init(struct export *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->major = e->minor = e->access = e->size_bytes = M_UNKNOWN;
+	e->logical_block = e->read_only = e->since_ns = M_UNKNOWN;
+}
+
 const struct session *snapshot_session(const struct snapshot *s, const char *name)
 {
 	for (size_t i = 0; i < s->sessions.n; i++)
@@ -145,11 +152,56 @@ const struct session *snapshot_session(const struct snapshot *s, const char *nam
 
 const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id)
 {
-	for (size_t i = 0; i < s->stats.n; i++)
-		if (s->stats.v[i].path_id == path_id)
-			return &s->stats.v[i];
-	return NULL;
+	size_t n;
+	const struct index_entry *e = index_find(&s->path_stats, path_id, &n);
+
+	return n ? &s->stats.v[e->pos] : NULL;
 }
+
+const struct index_entry *index_find(const struct index *ix, uint32_t key, size_t *n)
+{
+	size_t lo = 0, hi = ix->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (ix->v[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*n = 0; lo + *n < ix->n && ix->v[lo + *n].key == key; ++*n)
+		;
+	return *n ? &ix->v[lo] : NULL;
+}
+
+static int index_cmp(const void *a, const void *b)
+{
+	const struct index_entry *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+/* @key: the first of the ids; they are @stride bytes apart. */
+static void index_make(struct index *ix, const uint32_t *key, size_t n, size_t stride)
+{
+	ix->v = xcalloc(n, sizeof(*ix->v));
+	ix->n = n;
+	for (size_t i = 0; i < n; i++) {
+		ix->v[i].pos = (uint32_t)i;
+		memcpy(&ix->v[i].key, (const char *)key + i * stride, sizeof(ix->v[i].key));
+	}
+	if (n > 1)
+		qsort(ix->v, n, sizeof(*ix->v), index_cmp);
+}
+
+#define INDEX(ix, list, field) do {							\
+	free((ix)->v);									\
+	memset(ix, 0, sizeof(*(ix)));							\
+	if ((list)->n)									\
+		index_make(ix, &(list)->v[0].field, (list)->n, sizeof(*(list)->v));	\
+} while (0)
 
 static int session_cmp(const void *a, const void *b)
 {
@@ -181,6 +233,16 @@ static int stats_cmp(const void *a, const void *b)
 	return rc ? rc : natural_cmp(x->path, y->path);
 }
 
+static int export_cmp(const void *a, const void *b)
+{
+	const struct export *x = a, *y = b;
+	int rc = natural_cmp(x->name, y->name);
+
+	if (!rc)
+		rc = natural_cmp(x->session, y->session);
+	return rc ? rc : natural_cmp(x->device_path, y->device_path);
+}
+
 static void sort_list(void *v, size_t n, size_t size,
 		      int (*cmp)(const void *, const void *))
 {
@@ -194,6 +256,12 @@ void snapshot_sort(struct snapshot *s)
 	sort_list(s->paths.v, s->paths.n, sizeof(*s->paths.v), path_cmp);
 	sort_list(s->devices.v, s->devices.n, sizeof(*s->devices.v), device_cmp);
 	sort_list(s->stats.v, s->stats.n, sizeof(*s->stats.v), stats_cmp);
+	sort_list(s->exports.v, s->exports.n, sizeof(*s->exports.v), export_cmp);
+	INDEX(&s->session_paths, &s->paths, session_id);
+	INDEX(&s->session_devices, &s->devices, session_id);
+	INDEX(&s->session_stats, &s->stats, session_id);
+	INDEX(&s->session_exports, &s->exports, session_id);
+	INDEX(&s->path_stats, &s->stats, path_id);
 }
 
 void snapshot_free(struct snapshot *s)
@@ -210,6 +278,12 @@ void snapshot_free(struct snapshot *s)
 	free(s->paths.v);
 	free(s->devices.v);
 	free(s->stats.v);
+	free(s->exports.v);
+	free(s->session_paths.v);
+	free(s->session_devices.v);
+	free(s->session_stats.v);
+	free(s->session_exports.v);
+	free(s->path_stats.v);
 	memset(s, 0, sizeof(*s));
 }
 

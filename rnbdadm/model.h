@@ -76,10 +76,22 @@ struct device {
 	struct strlist holders, mountpoints, links, users;
 };
 
+/* A device of this server, opened by one session. */
+struct export {
+	uint32_t id, session_id, generation;
+	char name[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
+	uint64_t major, minor, access, size_bytes, logical_block, read_only, since_ns;
+};
+
 struct path_list { struct path *v; size_t n; };
 struct session_list { struct session *v; size_t n; };
 struct device_list { struct device *v; size_t n; };
 struct stats_list { struct stats *v; size_t n; };
+struct export_list { struct export *v; size_t n; };
+
+/* Positions in a list by the id of something, made once, so that no list is walked for each object. */
+struct index_entry { uint32_t key, pos; };
+struct index { struct index_entry *v; size_t n; };
 
 /* Everything of one side, read together. */
 struct snapshot {
@@ -87,6 +99,10 @@ struct snapshot {
 	struct path_list paths;
 	struct device_list devices;
 	struct stats_list stats;
+	struct export_list exports;
+	/* of the lists above, in their order; made by snapshot_sort() */
+	struct index session_paths, session_devices, session_stats, session_exports;
+	struct index path_stats;
 };
 
 /* What map asks of the kernel. */
@@ -97,11 +113,18 @@ struct map_request {
 	size_t npaths;
 };
 
+/* What session-set asks of the kernel; unknown: leave it. */
+struct session_settings {
+	uint64_t mp_policy;
+	int64_t max_reconnect_attempts;
+};
+
 /* All fields unknown. */
 void path_init(struct path *p);
 void session_init(struct session *s);
 void device_init(struct device *d);
 void stats_init(struct stats *s);
+void export_init(struct export *e);
 
 /* Words of the enums; "unknown" for a value this tool does not know. */
 const char *path_state_name(uint64_t v);
@@ -118,7 +141,9 @@ bool access_parse(const char *s, uint64_t *v);
 
 const struct session *snapshot_session(const struct snapshot *s, const char *name);
 const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id);
-/* Natural order of names everywhere. */
+/* The entries of one key, in the order of the list; their number is in @n. */
+const struct index_entry *index_find(const struct index *ix, uint32_t key, size_t *n);
+/* Natural order of names everywhere, and the indexes. */
 void snapshot_sort(struct snapshot *s);
 void snapshot_free(struct snapshot *s);
 

@@ -86,6 +86,23 @@ static const struct nl_attr_desc device_attrs[] = {
 	A(RNBD_A_DEVICE_GENERATION, "generation", NL_U32),
 };
 
+static const struct nl_attr_desc export_attrs[] = {
+	A(RNBD_A_EXPORT_ID, "id", NL_U32),
+	A(RNBD_A_EXPORT_NAME, "name", NL_STR),
+	A(RNBD_A_EXPORT_MAJOR, "major", NL_U32),
+	A(RNBD_A_EXPORT_MINOR, "minor", NL_U32),
+	A(RNBD_A_EXPORT_SESSION_ID, "session-id", NL_U32),
+	A(RNBD_A_EXPORT_SESSION_NAME, "session-name", NL_STR),
+	A(RNBD_A_EXPORT_DEVICE_PATH, "device-path", NL_STR),
+	A(RNBD_A_EXPORT_ACCESS_MODE, "access-mode", NL_U32),
+	A(RNBD_A_EXPORT_SIZE_BYTES, "size-bytes", NL_U64),
+	A(RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES, "logical-block-bytes", NL_U32),
+	A(RNBD_A_EXPORT_READ_ONLY, "read-only", NL_U8),
+	A(RNBD_A_EXPORT_SINCE_NS, "since-ns", NL_U64),
+	A(RNBD_A_EXPORT_EVENT, "event", NL_U32),
+	A(RNBD_A_EXPORT_GENERATION, "generation", NL_U32),
+};
+
 static const struct nl_attr_desc cpu_attrs[] = {
 	A(RNBD_A_CPU_STATS_CPU, "cpu", NL_U32),
 	A(RNBD_A_CPU_STATS_READ_IOS, "read-ios", NL_U64),
@@ -121,6 +138,7 @@ static const struct nl_attr_desc stats_attrs[] = {
 static const struct nl_attr_set session_set = SET(session_attrs);
 static const struct nl_attr_set path_set = SET(path_attrs);
 static const struct nl_attr_set device_set = SET(device_attrs);
+static const struct nl_attr_set export_set = SET(export_attrs);
 static const struct nl_attr_set stats_set = SET(stats_attrs);
 
 static const struct {
@@ -130,10 +148,20 @@ static const struct {
 	[RNBD_CMD_SESSION_GET] = { "session-get", &session_set },
 	[RNBD_CMD_PATH_GET] = { "path-get", &path_set },
 	[RNBD_CMD_DEVICE_GET] = { "device-get", &device_set },
+	[RNBD_CMD_EXPORT_GET] = { "export-get", &export_set },
+	[RNBD_CMD_SESSION_NTF] = { "session-ntf", &session_set },
+	[RNBD_CMD_PATH_NTF] = { "path-ntf", &path_set },
+	[RNBD_CMD_DEVICE_NTF] = { "device-ntf", &device_set },
+	[RNBD_CMD_EXPORT_NTF] = { "export-ntf", &export_set },
 	[RNBD_CMD_MAP] = { "map", &device_set },
 	[RNBD_CMD_UNMAP] = { "unmap", &device_set },
 	[RNBD_CMD_STATS_GET] = { "stats-get", &stats_set },
 	[RNBD_CMD_STATS_RESET] = { "stats-reset", &stats_set },
+	[RNBD_CMD_REMAP] = { "remap", &device_set },
+	[RNBD_CMD_RESIZE] = { "resize", &device_set },
+	[RNBD_CMD_EXPORT_CLOSE] = { "export-close", &export_set },
+	[RNBD_CMD_SESSION_SET] = { "session-set", &session_set },
+	[RNBD_CMD_SESSION_DISCONNECT] = { "session-disconnect", &session_set },
 };
 
 const char *rnl_cmd_name(int cmd)

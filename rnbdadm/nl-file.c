@@ -7,6 +7,7 @@
  *   's'  request of which only command and dump flag must be equal
  *   'R'  datagram from the kernel, belongs to the request before it
  *   'E'  recv() failed with this errno (u32)
+ *   'M'  message of a multicast group
  *
  * In a replay each request takes the first record that fits and was not used, so
  * one recording serves several commands.
@@ -51,11 +52,11 @@ static bool load(struct nl_file *f, FILE *in)
 		struct record *r;
 		uint32_t len;
 
-		if (!strchr("SsRE", type) || fread(&len, sizeof(len), 1, in) != 1)
+		if (!strchr("SsREM", type) || fread(&len, sizeof(len), 1, in) != 1)
 			return false;
 		len = le32toh(len);
 		/* a datagram is never empty */
-		if (len > 1 << 20 || (type == 'R' && !len))
+		if (len > 1 << 20 || (strchr("RM", type) && !len))
 			return false;
 		f->rec = xrealloc(f->rec, (f->nrec + 1) * sizeof(*f->rec));
 		r = &f->rec[f->nrec++];
@@ -217,6 +218,28 @@ static int replay_recv(struct nl_sock *sk, struct sockaddr_nl *from, unsigned ch
 		off += NLMSG_ALIGN(h->nlmsg_len);
 	}
 	return (int)r->len;
+}
+
+void rnl_file_put_event(struct nl_file *f, const void *data, size_t len)
+{
+	if (f->out)
+		put_record(f, 'M', data, (uint32_t)len);
+}
+
+const struct nlmsghdr *rnl_file_next_event(struct nl_file *f)
+{
+	for (size_t i = 0; i < f->nrec; i++) {
+		struct record *r = &f->rec[i];
+		const struct nlmsghdr *h = (const struct nlmsghdr *)r->data;
+
+		if (r->used || r->type != 'M')
+			continue;
+		r->used = true;
+		if (r->len >= NLMSG_HDRLEN + GENL_HDRLEN && h->nlmsg_len <= r->len &&
+		    h->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN)
+			return h;
+	}
+	return NULL;
 }
 
 void rnl_file_attach(struct nl_file *f, struct nl_cb *cb)

@@ -71,16 +71,8 @@ static void *grow(void *v, size_t *n, size_t size)
 	return v;
 }
 
-static void on_session(const struct nlmsghdr *h, void *arg)
+static void parse_session(struct nlattr **tb, struct session *s)
 {
-	struct session_list *l = arg;
-	struct nlattr *tb[ATTR_MAX + 1];
-	struct session *s;
-
-	if (!parse(h, tb))
-		return;
-	l->v = grow(l->v, &l->n, sizeof(*l->v));
-	s = &l->v[l->n - 1];
 	session_init(s);
 	s->id = get_id(tb[RNBD_A_SESSION_ID]);
 	s->generation = get_id(tb[RNBD_A_SESSION_GENERATION]);
@@ -96,6 +88,25 @@ static void on_session(const struct nlmsghdr *h, void *arg)
 	s->paths_configured = get_u32(tb[RNBD_A_SESSION_PATHS_CONFIGURED]);
 	s->devices = get_u32(tb[RNBD_A_SESSION_DEVICES]);
 	s->pinned_bytes = get_u64(tb[RNBD_A_SESSION_PINNED_BYTES]);
+}
+
+static void on_session(const struct nlmsghdr *h, void *arg)
+{
+	struct session_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	parse_session(tb, &l->v[l->n - 1]);
+}
+
+void rnl_parse_session(const struct nlmsghdr *h, struct session *s)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (parse(h, tb))
+		parse_session(tb, s);
 }
 
 static void on_path(const struct nlmsghdr *h, void *arg)
@@ -163,6 +174,40 @@ static void on_device(const struct nlmsghdr *h, void *arg)
 	parse_device(tb, &l->v[l->n - 1]);
 }
 
+void rnl_parse_device(const struct nlmsghdr *h, struct device *d)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (parse(h, tb))
+		parse_device(tb, d);
+}
+
+static void on_export(const struct nlmsghdr *h, void *arg)
+{
+	struct export_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+	struct export *e;
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	e = &l->v[l->n - 1];
+	export_init(e);
+	e->id = get_id(tb[RNBD_A_EXPORT_ID]);
+	e->session_id = get_id(tb[RNBD_A_EXPORT_SESSION_ID]);
+	e->generation = get_id(tb[RNBD_A_EXPORT_GENERATION]);
+	GET_STR(tb[RNBD_A_EXPORT_NAME], e->name);
+	GET_STR(tb[RNBD_A_EXPORT_SESSION_NAME], e->session);
+	GET_STR(tb[RNBD_A_EXPORT_DEVICE_PATH], e->device_path);
+	e->major = get_u32(tb[RNBD_A_EXPORT_MAJOR]);
+	e->minor = get_u32(tb[RNBD_A_EXPORT_MINOR]);
+	e->access = get_u32(tb[RNBD_A_EXPORT_ACCESS_MODE]);
+	e->size_bytes = get_u64(tb[RNBD_A_EXPORT_SIZE_BYTES]);
+	e->logical_block = get_u32(tb[RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES]);
+	e->read_only = get_u8(tb[RNBD_A_EXPORT_READ_ONLY]);
+	e->since_ns = get_u64(tb[RNBD_A_EXPORT_SINCE_NS]);
+}
+
 static void add_cpu(struct stats *s, struct nlattr *nest)
 {
 	struct nlattr *tb[RNBD_A_CPU_STATS_MAX + 1];
@@ -219,7 +264,7 @@ static void on_stats(const struct nlmsghdr *h, void *arg)
 			add_cpu(s, a);
 }
 
-static bool has_op(struct nl *nl, int cmd, struct nl_error *e)
+bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e)
 {
 	if (!nl->ops || (nl->ops & (1ULL << cmd)))
 		return true;
@@ -243,7 +288,7 @@ static bool dump(struct nl *nl, const struct dump_of *d, enum m_role role, bool 
 {
 	struct nl_msg *msg;
 
-	if (!has_op(nl, d->cmd, e))
+	if (!rnl_has_op(nl, d->cmd, e))
 		return false;
 	msg = rnl_new(nl, d->cmd, NLM_F_DUMP);
 	if (d->role_attr)
@@ -273,6 +318,9 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 	const struct dump_of devices = {
 		RNBD_CMD_DEVICE_GET, 0, on_device, &s->devices,
 	};
+	const struct dump_of exports = {
+		RNBD_CMD_EXPORT_GET, 0, on_export, &s->exports,
+	};
 	const struct dump_of stats = {
 		RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, on_stats, &s->stats,
 	};
@@ -284,6 +332,9 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 	if ((what & (NL_DEVICES | NL_DEVICES_OPT)) &&
 	    !list_or_skip(dump(nl, &devices, role, torn, e), what & NL_DEVICES_OPT, e))
 		return false;
+	if ((what & (NL_EXPORTS | NL_EXPORTS_OPT)) &&
+	    !list_or_skip(dump(nl, &exports, role, torn, e), what & NL_EXPORTS_OPT, e))
+		return false;
 	if ((what & (NL_STATS | NL_STATS_OPT)) &&
 	    !list_or_skip(dump(nl, &stats, role, torn, e), what & NL_STATS_OPT, e))
 		return false;
@@ -294,7 +345,7 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 /* Lists that were read at different generations do not fit together. */
 static bool same_generation(const struct snapshot *s)
 {
-	uint32_t g[4], n = 0;
+	uint32_t g[5], n = 0;
 
 	if (s->sessions.n)
 		g[n++] = s->sessions.v[0].generation;
@@ -304,6 +355,8 @@ static bool same_generation(const struct snapshot *s)
 		g[n++] = s->devices.v[0].generation;
 	if (s->stats.n)
 		g[n++] = s->stats.v[0].generation;
+	if (s->exports.n)
+		g[n++] = s->exports.v[0].generation;
 	for (uint32_t i = 1; i < n; i++)
 		if (g[i] != g[0])
 			return false;
@@ -328,84 +381,4 @@ bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 	}
 	snapshot_sort(s);
 	return true;
-}
-
-static void on_mapped(const struct nlmsghdr *h, void *arg)
-{
-	struct nlattr *tb[ATTR_MAX + 1];
-
-	if (parse(h, tb))
-		parse_device(tb, arg);
-}
-
-static void put_opt(struct nl_msg *msg, int attr, uint64_t v)
-{
-	if (v != M_UNKNOWN)
-		nla_put_u32(msg, attr, (uint32_t)v);
-}
-
-static void put_addr(struct nl_msg *msg, int attr, const struct addr *a)
-{
-	uint8_t bin[ADDR_BIN_MAX];
-	size_t len = addr_to_bin(a, bin);
-
-	if (len)
-		nla_put(msg, attr, (int)len, bin);
-}
-
-bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
-	    struct nl_error *e)
-{
-	struct nl_msg *msg;
-
-	if (!has_op(nl, RNBD_CMD_MAP, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
-	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
-	nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, req->device_path);
-	put_opt(msg, RNBD_A_DEVICE_ACCESS_MODE, req->access);
-	for (size_t i = 0; i < req->npaths; i++) {
-		struct nlattr *nest = nla_nest_start(msg, RNBD_A_DEVICE_PATH | NLA_F_NESTED);
-
-		put_addr(msg, RNBD_A_PATH_SPEC_CLIENT_ADDR, &req->paths[i].src);
-		put_addr(msg, RNBD_A_PATH_SPEC_SERVER_ADDR, &req->paths[i].dst);
-		nla_nest_end(msg, nest);
-	}
-	put_opt(msg, RNBD_A_DEVICE_POLL_QUEUES, req->poll_queues);
-	put_opt(msg, RNBD_A_DEVICE_CONNECTIONS, req->connections);
-	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->mp_policy);
-	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, req->timeout_ms);
-	device_init(dev);
-	return rnl_transact(nl, msg, on_mapped, dev, e);
-}
-
-bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_error *e)
-{
-	struct nl_msg *msg;
-
-	if (!has_op(nl, RNBD_CMD_UNMAP, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_UNMAP, 0);
-	/* the id, so that a name given to another disk meanwhile is not hit */
-	nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id);
-	if (force)
-		nla_put_flag(msg, RNBD_A_DEVICE_FORCE);
-	return rnl_transact(nl, msg, NULL, NULL, e);
-}
-
-bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,
-		    uint32_t session_id, struct nl_error *e)
-{
-	struct nl_msg *msg;
-
-	if (!has_op(nl, RNBD_CMD_STATS_RESET, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);
-	if (path_id)
-		nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path_id);
-	else if (session_id)
-		nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, session_id);
-	nla_put_u32(msg, RNBD_A_STATS_ROLE,
-		    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
-	return rnl_transact(nl, msg, NULL, NULL, e);
 }

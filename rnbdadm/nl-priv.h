@@ -25,6 +25,10 @@ struct nl {
 	int family;
 	unsigned int version;
 	uint64_t ops;			/* bit per command that the family lists */
+	struct { char name[16]; uint32_t id; } groups[8];
+	size_t ngroups;
+	struct nl_sock *events;
+	bool stuck;			/* a request is still in the kernel, with what it needs */
 	/* the request under way */
 	struct nlmsghdr *req;
 	struct nl_error *e;
@@ -44,12 +48,24 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 		 void (*reply)(const struct nlmsghdr *h, void *arg), void *arg,
 		 struct nl_error *e);
 
+/* nl-send.c: sends within the limit for changes; errno is set on failure */
+#define RNL_LATE	1		/* not done in time, @nl is stuck and keeps @msg */
+int rnl_send(struct nl *nl, struct nl_msg *msg);
+
+/* nl-model.c */
+void rnl_parse_session(const struct nlmsghdr *h, struct session *s);
+void rnl_parse_device(const struct nlmsghdr *h, struct device *d);
+bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
+
 /* nl-file.c: the transfer functions while recording or replaying */
 struct nl_file *rnl_file_open(const char *path, bool write, struct nl_error *e);
 void rnl_file_attach(struct nl_file *f, struct nl_cb *cb);
 bool rnl_file_close(struct nl_file *f);
 /* why the replay stopped, "" if it did not */
 const char *rnl_file_problem(const struct nl_file *f);
+/* an event that came; the next one of a replay, or NULL */
+void rnl_file_put_event(struct nl_file *f, const void *data, size_t len);
+const struct nlmsghdr *rnl_file_next_event(struct nl_file *f);
 /* the file that belongs to a socket's callbacks */
 void rnl_file_set_current(struct nl_file *f);
 

@@ -180,6 +180,12 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 
 	memset(e, 0, sizeof(*e));
 	nl->e = e;
+	if (nl->stuck) {
+		e->kind = NL_FAIL_TIMEOUT;
+		e->err = ETIMEDOUT;
+		nlmsg_free(msg);
+		return false;
+	}
 	nl->req = nlmsg_hdr(msg);
 	nl->reply = reply;
 	nl->arg = arg;
@@ -192,8 +198,9 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	nl_complete_msg(nl->sk, msg);
 	if (nl->cfg.trace)
 		rnl_trace_msg(nl, "->", nl->req);
-	errno = 0;
-	rc = nl_send(nl->sk, msg);
+	rc = rnl_send(nl, msg);
+	if (rc == RNL_LATE)
+		return false;
 	if (rc < 0) {
 		fail_local(nl, errno, rc);
 	} else {
@@ -211,6 +218,20 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	return e->kind == NL_FAIL_NONE;
 }
 
+static void add_group(struct nl *nl, struct nlattr *nest)
+{
+	struct nlattr *tb[CTRL_ATTR_MCAST_GRP_MAX + 1];
+
+	if (nl->ngroups == ARRAY_SIZE(nl->groups) ||
+	    nla_parse_nested(tb, CTRL_ATTR_MCAST_GRP_MAX, nest, NULL) < 0 ||
+	    !tb[CTRL_ATTR_MCAST_GRP_NAME] || !tb[CTRL_ATTR_MCAST_GRP_ID] ||
+	    nla_len(tb[CTRL_ATTR_MCAST_GRP_ID]) < 4)
+		return;
+	copy_text(nl->groups[nl->ngroups].name, sizeof(nl->groups[0].name),
+		  tb[CTRL_ATTR_MCAST_GRP_NAME]);
+	nl->groups[nl->ngroups++].id = nla_get_u32(tb[CTRL_ATTR_MCAST_GRP_ID]);
+}
+
 static void on_family(const struct nlmsghdr *h, void *arg)
 {
 	struct nlattr *tb[CTRL_ATTR_MAX + 1], *op;
@@ -225,6 +246,9 @@ static void on_family(const struct nlmsghdr *h, void *arg)
 		nl->family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
 	if (tb[CTRL_ATTR_VERSION] && nla_len(tb[CTRL_ATTR_VERSION]) >= 4)
 		nl->version = nla_get_u32(tb[CTRL_ATTR_VERSION]);
+	if (tb[CTRL_ATTR_MCAST_GROUPS])
+		nla_for_each_nested(op, tb[CTRL_ATTR_MCAST_GROUPS], rem)
+			add_group(nl, op);
 	if (!tb[CTRL_ATTR_OPS])
 		return;
 	nla_for_each_nested(op, tb[CTRL_ATTR_OPS], rem) {
@@ -320,6 +344,11 @@ void rnl_close(struct nl *nl)
 {
 	if (!nl)
 		return;
+	/* another thread is in the kernel with it; the end of the program ends both */
+	if (nl->stuck)
+		return;
+	if (nl->events)
+		nl_socket_free(nl->events);
 	if (nl->sk)
 		nl_socket_free(nl->sk);
 	if (nl->cb)

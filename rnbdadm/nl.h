@@ -17,6 +17,7 @@ enum nl_fail {
 	NL_FAIL_NO_FAMILY,	/* the modules are not loaded */
 	NL_FAIL_NO_OP,		/* the module lacks the operation */
 	NL_FAIL_REPLAY,		/* the recording has no such answer */
+	NL_FAIL_TIMEOUT,	/* the kernel was not done in time */
 };
 
 struct nl_error {
@@ -33,6 +34,7 @@ struct nl_config {
 	const char *replay;	/* file to read instead of the kernel, or NULL */
 	bool trace;		/* decoded messages to stderr */
 	bool verbose;		/* one line per request to stderr */
+	int64_t limit_ms;	/* for one change; -1 no limit */
 };
 
 /* What to read into a snapshot. */
@@ -44,6 +46,8 @@ enum {
 	/* devices and counters may be missing without an error */
 	NL_DEVICES_OPT	= 1 << 4,
 	NL_STATS_OPT	= 1 << 5,
+	NL_EXPORTS	= 1 << 6,
+	NL_EXPORTS_OPT	= 1 << 7,
 };
 
 /* Returns NULL and fills @e on failure. */
@@ -58,11 +62,32 @@ unsigned int rnl_family_version(const struct nl *nl);
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e);
 
+/*
+ * Events of one of the groups session, path, device, export; from the call on. What they
+ * say is not looked at: they are the moment to take another snapshot.
+ */
+bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e);
+/* To poll() for events; -1 in a replay. */
+int rnl_event_fd(const struct nl *nl);
+/* Takes all that have arrived, in a replay the next one recorded; false if there is none. */
+bool rnl_events(struct nl *nl);
+
 /* These change things; they block until the kernel is done. */
 bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 	    struct nl_error *e);
 bool rnl_unmap(struct nl *nl, const struct device *dev, bool force,
 	      struct nl_error *e);
+
+/* @dev is what the kernel says of it afterwards. */
+bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
+	       struct nl_error *e);
+bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
+		struct nl_error *e);
+bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
+		     struct session *now, struct nl_error *e);
+/* The server's side. */
+bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e);
+bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e);
 
 /* @path_id or @session_id 0: not used; both 0: all paths of @role. */
 bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,

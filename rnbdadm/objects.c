@@ -79,12 +79,14 @@ json_t *js_path(const struct path *p, const struct snapshot *s, const struct obj
 
 static json_t *session_counters(const struct session *sess, const struct snapshot *s)
 {
+	const struct index_entry *e;
 	struct stats sum;
+	size_t n;
 
 	stats_init(&sum);
-	for (size_t i = 0; i < s->stats.n; i++)
-		if (s->stats.v[i].session_id == sess->id)
-			counters_add(&sum.c, &s->stats.v[i].c);
+	e = index_find(&s->session_stats, sess->id, &n);
+	for (size_t i = 0; i < n; i++)
+		counters_add(&sum.c, &s->stats.v[e[i].pos].c);
 	return js_counters(&sum.c);
 }
 
@@ -92,23 +94,24 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 		   const struct object_opts *o)
 {
 	json_t *j = json_object(), *paths = json_array(), *devices = json_array();
-	uint64_t configured = 0, connected = 0, mapped = 0;
+	uint64_t connected = 0;
+	const struct index_entry *e;
+	size_t npaths, ndevices, nexports;
 
-	for (size_t i = 0; i < s->paths.n; i++) {
-		const struct path *p = &s->paths.v[i];
+	e = index_find(&s->session_paths, sess->id, &npaths);
+	for (size_t i = 0; i < npaths; i++) {
+		const struct path *p = &s->paths.v[e[i].pos];
 
-		if (p->session_id != sess->id)
-			continue;
 		json_array_append_new(paths, js_path(p, s, o));
-		configured++;
 		connected += !strcmp(path_state_name(p->state), "connected");
 	}
-	for (size_t i = 0; i < s->devices.n; i++) {
-		if (s->devices.v[i].session_id != sess->id)
-			continue;
-		json_array_append_new(devices, js_str(s->devices.v[i].name));
-		mapped++;
-	}
+	e = index_find(&s->session_devices, sess->id, &ndevices);
+	for (size_t i = 0; i < ndevices; i++)
+		json_array_append_new(devices, js_str(s->devices.v[e[i].pos].name));
+	/* on the server: the block devices that the client has open */
+	e = index_find(&s->session_exports, sess->id, &nexports);
+	for (size_t i = 0; i < nexports; i++)
+		json_array_append_new(devices, js_str(s->exports.v[e[i].pos].name));
 	js_set_str(j, "name", sess->name);
 	js_set(j, "role", json_string(role_name(sess->role)));
 	js_set(j, "state", json_string(session_state_name(sess->state)));
@@ -120,8 +123,10 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "paths_connected", js_u64(sess->paths_connected == M_UNKNOWN ?
 					    connected : sess->paths_connected));
 	js_set(j, "paths_configured", js_u64(sess->paths_configured == M_UNKNOWN ?
-					     configured : sess->paths_configured));
-	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ? mapped : sess->devices));
+					     npaths : sess->paths_configured));
+	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ?
+					   ndevices + nexports : sess->devices));
+	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
 	js_set(j, "owner", json_null());
 	js_set(j, "paths", paths);
 	js_set(j, "devices", devices);
@@ -201,5 +206,58 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 		sys_disk_counters(o->root, d->name, &none.c);
 		js_set(j, "counters", js_counters(&none.c));
 	}
+	return j;
+}
+
+static json_t *js_client(const struct export *e)
+{
+	json_t *c = json_object();
+
+	js_set_str(c, "session", e->session);
+	js_set(c, "peer_hostname", json_null());
+	js_set_str(c, "device_path", e->device_path);
+	js_set(c, "access", js_word(access_name(e->access)));
+	js_set(c, "read_only", js_flag(e->read_only));
+	js_set(c, "opened_at", js_time(e->since_ns));
+	return c;
+}
+
+/* The name of a node has '/' where that of the disk has '!'. */
+static char *export_node(const char *name)
+{
+	char *node = xasprintf("/dev/%s", name);
+
+	for (char *p = node; *p; p++)
+		if (*p == '!')
+			*p = '/';
+	return node;
+}
+
+json_t *js_export(const struct export *list, size_t n, const struct object_opts *o)
+{
+	json_t *j = json_object(), *clients = json_array();
+	char *s = export_node(list->name);
+
+	js_set_str(j, "device", list->name);
+	js_set_str(j, "node", s);
+	free(s);
+	if (list->major == M_UNKNOWN || list->minor == M_UNKNOWN) {
+		js_set(j, "devnum", json_null());
+	} else {
+		s = xasprintf("%" PRIu64 ":%" PRIu64, list->major, list->minor);
+		js_set(j, "devnum", json_string(s));
+		free(s);
+	}
+	js_set(j, "size_bytes", js_u64(list->size_bytes));
+	js_set(j, "logical_block_bytes", js_u64(list->logical_block));
+	js_set(j, "read_only", js_flag(sys_block_read_only(o->root, list->name)));
+	for (size_t i = 0; i < n; i++) {
+		json_t *c = js_client(&list[i]);
+
+		if (o->details)
+			js_set(c, "id", json_integer(list[i].id));
+		json_array_append_new(clients, c);
+	}
+	js_set(j, "clients", clients);
 	return j;
 }

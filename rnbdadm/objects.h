@@ -8,6 +8,7 @@
 
 extern const struct view session_view, path_view, device_view;
 extern const struct view stats_view, stats_cpu_view, unmap_view, reset_view;
+extern const struct view remap_view, export_view, close_view, client_view;
 
 struct object_opts {
 	bool stats;		/* add "counters" */
@@ -21,10 +22,15 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 json_t *js_path(const struct path *p, const struct snapshot *s,
 		const struct object_opts *o);
 json_t *js_device(const struct device *d, const struct object_opts *o);
+/* One block device of this server; @list are its @n openings. */
+json_t *js_export(const struct export *list, size_t n, const struct object_opts *o);
+/* All of them, by block device, or only @device. */
+json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o);
 json_t *js_counters(const struct counters *c);
 
 /* view-text.c: columns that say more than one field */
 char *col_paths(const json_t *obj, const struct out_opts *o);
+char *col_clients(const json_t *obj, const struct out_opts *o);
 char *col_hca(const json_t *obj, const struct out_opts *o);
 char *col_users(const json_t *obj, const struct out_opts *o);
 char *col_short_path(const json_t *obj, const struct out_opts *o);
@@ -36,6 +42,25 @@ char *col_iops_read(const json_t *obj, const struct out_opts *o);
 char *col_iops_write(const json_t *obj, const struct out_opts *o);
 char *col_read_ios(const json_t *obj, const struct out_opts *o);
 char *col_write_ios(const json_t *obj, const struct out_opts *o);
+void export_children(const json_t *obj, const struct out_opts *o, struct strlist *lines);
 void session_children(const json_t *obj, const struct out_opts *o, struct strlist *lines);
+
+/* Lines of the tree below an object: cells under each other. */
+#define GRID_COLS	6
+
+struct grid {
+	char **cells;			/* NULL or to be freed, row by row */
+	size_t rows;
+	unsigned int width[GRID_COLS];
+	bool right[GRID_COLS];
+};
+
+/* Takes the cells. */
+void grid_add(struct grid *g, char *const *cells);
+char *grid_line(const struct grid *g, size_t row, const struct out_opts *o);
+void grid_free(struct grid *g);
+void branch_line(struct strlist *lines, const struct out_opts *o, bool last, const char *text);
+/* A text of the object for people, "-" if it has none. To be freed. */
+char *shown(const json_t *obj, const char *key);
 
 #endif

@@ -88,6 +88,13 @@ static void shorten(char **s, unsigned int width, bool utf8)
 	*s = cut;
 }
 
+const char *list_name(const json_t *e)
+{
+	const json_t *name = json_is_object(e) ? json_object_get(e, "name") : e;
+
+	return json_string_value(name ? name : json_object_get(e, "session"));
+}
+
 static char *list_text(const json_t *list, const char *sep, bool csv)
 {
 	struct strlist l = { 0 };
@@ -96,8 +103,7 @@ static char *list_text(const json_t *list, const char *sep, bool csv)
 	size_t i;
 
 	json_array_foreach(list, i, e) {
-		const char *name = json_string_value(json_is_object(e) ?
-						     json_object_get(e, "name") : e);
+		const char *name = list_name(e);
 
 		if (name)
 			strlist_add(&l, name);
@@ -151,7 +157,7 @@ char *field_csv(const struct field *f, const json_t *v, const struct out_opts *o
 	return xstrdup(json_is_string(v) ? json_string_value(v) : "");
 }
 
-static const char *state_color(const char *s)
+const char *state_color(const char *s)
 {
 	static const struct { const char *word, *color; } colors[] = {
 		{ "connected", "\033[32m" }, { "mapped", "\033[32m" },

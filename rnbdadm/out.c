@@ -109,8 +109,7 @@ static bool list_has(const json_t *list, const char *value)
 	size_t i;
 
 	json_array_foreach(list, i, e) {
-		const char *s = json_string_value(json_is_object(e) ?
-						  json_object_get(e, "name") : e);
+		const char *s = list_name(e);
 
 		if (s && !strcmp(s, value))
 			return true;

@@ -96,6 +96,8 @@ void json_line(struct ctx *ctx, json_t *data);
 /* out-table.c */
 const json_t *field_get(const json_t *obj, const struct field *f);
 const struct field *field_find(const struct view *v, const char *name);
+/* What stands for an element of a list: itself, its name, or its session. */
+const char *list_name(const json_t *e);
 char *field_text(const struct field *f, const json_t *v, const struct out_opts *o);
 char *field_csv(const struct field *f, const json_t *v, const struct out_opts *o);
 void table_print(const struct view *v, const json_t *list, const struct strlist *fields,
@@ -104,6 +106,8 @@ void csv_print(const struct view *v, const json_t *list, const struct strlist *f
 	       const struct out_opts *o);
 void block_print(const struct view *v, const json_t *obj, const struct strlist *fields,
 		 const struct out_opts *o);
+/* Escape sequence of a state word, NULL for other words. */
+const char *state_color(const char *s);
 unsigned int text_width(const char *s);
 char *time_text(uint64_t ns);
 

@@ -14,30 +14,42 @@
 
 #define ENTRY(id, file)	{ file, schema_##id##_start, schema_##id##_end }
 
+EMBED(client, "client");
 EMBED(device, "device");
 EMBED(error, "error");
+EMBED(export, "export");
+EMBED(export_close, "export-close");
 EMBED(help, "help");
 EMBED(map, "map");
 EMBED(metadata, "metadata");
 EMBED(path, "path");
+EMBED(remap, "remap");
+EMBED(resize, "resize");
 EMBED(schema, "schema");
 EMBED(session, "session");
 EMBED(stats, "stats");
 EMBED(stats_reset, "stats-reset");
+EMBED(status, "status");
 EMBED(unmap, "unmap");
 EMBED(version, "version");
 
 const struct schema schema_table[] = {
+	ENTRY(client, "client"),
 	ENTRY(device, "device"),
 	ENTRY(error, "error"),
+	ENTRY(export, "export"),
+	ENTRY(export_close, "export-close"),
 	ENTRY(help, "help"),
 	ENTRY(map, "map"),
 	ENTRY(metadata, "metadata"),
 	ENTRY(path, "path"),
+	ENTRY(remap, "remap"),
+	ENTRY(resize, "resize"),
 	ENTRY(schema, "schema"),
 	ENTRY(session, "session"),
 	ENTRY(stats, "stats"),
 	ENTRY(stats_reset, "stats-reset"),
+	ENTRY(status, "status"),
 	ENTRY(unmap, "unmap"),
 	ENTRY(version, "version"),
 };

@@ -38,7 +38,7 @@ const struct session *select_session(const struct snapshot *s, const char *name,
 }
 
 /* The disk that a file below /dev is, or ends in. Caller frees. */
-static char *node_disk(const char *root, const char *word)
+char *node_disk(const char *root, const char *word)
 {
 	char *path = xasprintf("%s%s", root, word), *real = realpath(path, NULL), *base;
 
@@ -185,6 +185,13 @@ char *session_name_problem(const char *name)
 	return NULL;
 }
 
+void plan_empty(struct ctx *ctx)
+{
+	js_set(ctx->data, "dry_run", json_true());
+	if (!json_object_get(ctx->data, "plan"))
+		js_set(ctx->data, "plan", json_array());
+}
+
 void plan_add(struct ctx *ctx, const struct strlist *words)
 {
 	json_t *plan;
@@ -200,11 +207,7 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 		putchar('\n');
 		return;
 	}
-	js_set(ctx->data, "dry_run", json_true());
+	plan_empty(ctx);
 	plan = json_object_get(ctx->data, "plan");
-	if (!plan) {
-		plan = json_array();
-		js_set(ctx->data, "plan", plan);
-	}
 	json_array_append_new(plan, js_list(words));
 }

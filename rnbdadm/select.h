@@ -18,9 +18,17 @@ struct device *select_device(const struct snapshot *s, const char *word,
 const struct path *select_path(const struct snapshot *s, const struct session *sess,
 			       const char *word, const char *hca, struct fail *f);
 
+/* "infinite" or -1 to 9999; false for a larger number. */
+bool max_reconnect_parse(const char *s, int64_t *v);
+
+/* The disk that a file below /dev is, or ends in. To be freed. */
+char *node_disk(const char *root, const char *word);
+
 /* NULL, or what is wrong with a session name (to be freed). */
 char *session_name_problem(const char *name);
 
+/* The keys of a dry run, with no line yet; nothing if they are there. */
+void plan_empty(struct ctx *ctx);
 /* Adds "rnbdadm WORDS" to the plan of a dry run: a line of text, or "plan" in JSON. */
 void plan_add(struct ctx *ctx, const struct strlist *words);
 

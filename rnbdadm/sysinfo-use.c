@@ -16,13 +16,26 @@ struct mount {
 	char *where, *type, *source;
 };
 
+struct link {
+	char *disk, *link;
+};
+
+/* All of it is read once for all devices, and sorted to be looked up. */
 struct use {
 	const char *root;
-	struct mount *mounts;
+	struct mount *mounts;			/* by number */
+	const struct mount **sources;		/* the same by source */
 	size_t nmounts;
 	struct strlist swaps;
-	struct strlist links, link_disks;	/* pairs */
+	struct link *links;			/* by disk */
+	size_t nlinks;
 };
+
+/* Room for one element more; in powers of two. */
+static void *grow(void *v, size_t n, size_t size)
+{
+	return n & (n - 1) ? v : xrealloc(v, (n ? n * 2 : 1) * size);
+}
 
 /* \040 and the like of /proc files, in place. */
 static void unescape(char *s)
@@ -66,7 +79,7 @@ static void add_mount(struct use *u, char *line)
 	m.source = xstrdup(source ? source : "");
 	unescape(m.where);
 	unescape(m.source);
-	u->mounts = xrealloc(u->mounts, (u->nmounts + 1) * sizeof(*u->mounts));
+	u->mounts = grow(u->mounts, u->nmounts, sizeof(*u->mounts));
 	u->mounts[u->nmounts++] = m;
 }
 
@@ -125,8 +138,10 @@ static void load_links(struct use *u, const char *dir, int depth)
 
 			target[n] = '\0';
 			base = strrchr(target, '/');
-			strlist_add(&u->links, child);
-			strlist_add(&u->link_disks, base ? base + 1 : target);
+			u->links = grow(u->links, u->nlinks, sizeof(*u->links));
+			u->links[u->nlinks++] = (struct link){
+				xstrdup(base ? base + 1 : target), xstrdup(child),
+			};
 		} else if (depth < 8) {
 			load_links(u, child, depth + 1);
 		}
@@ -137,25 +152,91 @@ static void load_links(struct use *u, const char *dir, int depth)
 		closedir(d);
 }
 
+static int mount_cmp(const void *a, const void *b)
+{
+	const struct mount *x = a, *y = b;
+
+	if (x->major != y->major)
+		return x->major < y->major ? -1 : 1;
+	return x->minor < y->minor ? -1 : x->minor > y->minor;
+}
+
+/* To sort with: mounts of one disk by their place. */
+static int mount_order(const void *a, const void *b)
+{
+	int rc = mount_cmp(a, b);
+
+	return rc ? rc : strcmp(((const struct mount *)a)->where, ((const struct mount *)b)->where);
+}
+
+static int source_cmp(const void *a, const void *b)
+{
+	return strcmp((*(const struct mount *const *)a)->source,
+		      (*(const struct mount *const *)b)->source);
+}
+
+static int link_cmp(const void *a, const void *b)
+{
+	return strcmp(((const struct link *)a)->disk, ((const struct link *)b)->disk);
+}
+
+static void sort_all(struct use *u)
+{
+	if (u->nmounts > 1)
+		qsort(u->mounts, u->nmounts, sizeof(*u->mounts), mount_order);
+	u->sources = xcalloc(u->nmounts, sizeof(*u->sources));
+	for (size_t i = 0; i < u->nmounts; i++)
+		u->sources[i] = &u->mounts[i];
+	if (u->nmounts > 1)
+		qsort(u->sources, u->nmounts, sizeof(*u->sources), source_cmp);
+	if (u->nlinks > 1)
+		qsort(u->links, u->nlinks, sizeof(*u->links), link_cmp);
+}
+
+/* The first of @n sorted elements that is not before @key. */
+static size_t lower(const void *v, size_t n, size_t size, const void *key,
+		    int (*cmp)(const void *, const void *))
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (cmp((const char *)v + mid * size, key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void add_mount_user(struct device *d, const struct mount *m)
+{
+	if (strlist_has(&d->mountpoints, m->where))
+		return;
+	strlist_add(&d->mountpoints, m->where);
+	if (!strcmp(m->where, "/") || !strcmp(m->where, "/boot"))
+		strlist_addf(&d->users, "mount %s (%s), the system itself", m->where, m->type);
+	else
+		strlist_addf(&d->users, "mount %s (%s)", m->where, m->type);
+}
+
 static void add_mounts(const struct use *u, struct device *d, const char *name,
 		       uint64_t major, uint64_t minor)
 {
-	for (size_t i = 0; i < u->nmounts; i++) {
-		const struct mount *m = &u->mounts[i];
+	struct mount key = { .major = major, .minor = minor };
+	const struct mount *pkey = &key;
+	size_t i;
 
-		/* some file systems have a device number of their own */
-		if ((m->major != major || m->minor != minor) &&
-		    (strncmp(m->source, "/dev/", 5) || strcmp(m->source + 5, name)))
-			continue;
-		if (strlist_has(&d->mountpoints, m->where))
-			continue;
-		strlist_add(&d->mountpoints, m->where);
-		if (!strcmp(m->where, "/") || !strcmp(m->where, "/boot"))
-			strlist_addf(&d->users, "mount %s (%s), the system itself", m->where,
-				     m->type);
-		else
-			strlist_addf(&d->users, "mount %s (%s)", m->where, m->type);
-	}
+	for (i = lower(u->mounts, u->nmounts, sizeof(key), &key, mount_cmp);
+	     i < u->nmounts && !mount_cmp(&u->mounts[i], &key); i++)
+		add_mount_user(d, &u->mounts[i]);
+	/* some file systems have a device number of their own */
+	key.source = xasprintf("/dev/%s", name);
+	for (i = lower(u->sources, u->nmounts, sizeof(pkey), &pkey, source_cmp);
+	     i < u->nmounts && !source_cmp(&u->sources[i], &pkey); i++)
+		add_mount_user(d, u->sources[i]);
+	free(key.source);
 }
 
 static void add_holders(const struct use *u, struct device *d, const char *sysdir)
@@ -207,6 +288,7 @@ static void fill_device(const struct use *u, struct device *d)
 {
 	char *sysdir = xasprintf("/sys/block/%s", d->name);
 	char *path = xasprintf("%s%s", u->root, sysdir);
+	struct link key = { .disk = d->name };
 	struct dirent *e;
 	DIR *dir;
 
@@ -220,9 +302,9 @@ static void fill_device(const struct use *u, struct device *d)
 			add_part(u, d, e->d_name);
 	if (dir)
 		closedir(dir);
-	for (size_t i = 0; i < u->links.n; i++)
-		if (!strcmp(u->link_disks.v[i], d->name))
-			strlist_add(&d->links, u->links.v[i]);
+	for (size_t i = lower(u->links, u->nlinks, sizeof(key), &key, link_cmp);
+	     i < u->nlinks && !link_cmp(&u->links[i], &key); i++)
+		strlist_add(&d->links, u->links[i].link);
 	strlist_sort(&d->holders);
 	strlist_sort(&d->mountpoints);
 	strlist_sort(&d->links);
@@ -238,6 +320,7 @@ void sys_devices(const char *root, struct device_list *l)
 		return;
 	load_proc(&u);
 	load_links(&u, "/dev/rnbd", 0);
+	sort_all(&u);
 	for (size_t i = 0; i < l->n; i++)
 		if (*l->v[i].name && !strchr(l->v[i].name, '/') && l->v[i].name[0] != '.')
 			fill_device(&u, &l->v[i]);
@@ -246,8 +329,12 @@ void sys_devices(const char *root, struct device_list *l)
 		free(u.mounts[i].type);
 		free(u.mounts[i].source);
 	}
+	for (size_t i = 0; i < u.nlinks; i++) {
+		free(u.links[i].disk);
+		free(u.links[i].link);
+	}
 	free(u.mounts);
+	free(u.sources);
+	free(u.links);
 	strlist_free(&u.swaps);
-	strlist_free(&u.links);
-	strlist_free(&u.link_disks);
 }

@@ -197,6 +197,15 @@ uint64_t sys_disk_number(const char *root, const char *disk, const char *attr)
 	return v;
 }
 
+uint64_t sys_block_read_only(const char *root, const char *name)
+{
+	char *s = strchr(name, '/') ? NULL : read_at(root, "/sys/class/block/%s/ro", name);
+	uint64_t v = s && (!strcmp(s, "0") || !strcmp(s, "1")) ? (uint64_t)(*s - '0') : M_UNKNOWN;
+
+	free(s);
+	return v;
+}
+
 bool sys_has_rdma(const char *root)
 {
 	char *dir = xasprintf("%s/sys/class/infiniband", root);

@@ -24,6 +24,9 @@ bool sys_disk_counters(const char *root, const char *disk, struct counters *c);
 uint64_t sys_disk_number(const char *root, const char *disk, const char *attr);
 char *sys_disk_word(const char *root, const char *disk, const char *attr);
 
+/* 1, 0, or M_UNKNOWN of a disk or partition of this host. */
+uint64_t sys_block_read_only(const char *root, const char *name);
+
 /* At least one RDMA device? */
 bool sys_has_rdma(const char *root);
 /* Is the module there, loaded or built in? @version is to be freed, may be NULL. */

@@ -62,6 +62,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_DETAILS] = { "details", .help = "with kernel ids and limits" },
 	[OPT_ALL] = { "all", .help = "all of them" },
 	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
+	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
 
 	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
 			    .help = "server; names the session if --session is absent" },
@@ -79,10 +80,27 @@ const struct opt opt_table[OPT_MAX] = {
 			  "round-robin|min-inflight|min-latency|rr|mi|ml",
 			  .help = "path policy of a new session (round-robin)" },
 	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
-		     .help = "wait until the node can be opened or is gone (10s)" },
-	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for the node" },
+		     .help = "wait until the change shows: node ready or gone (10s)" },
+	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
 	[OPT_IF_EXISTS] = { "if-exists", .help = "a device that is not there is no error" },
 	[OPT_LAZY] = { "lazy", .help = "wait for the last close first, up to --timeout (30s)" },
+
+	[OPT_ONLY_DISCONNECTED] = { "only-disconnected",
+				    .help = "leave mapped devices out" },
+	[OPT_RECREATE] = { "recreate", .help = "unmap and map; the name of the disk may change" },
+	[OPT_ALLOW_SHRINK] = { "allow-shrink", .help = "a smaller size is meant; needs --force too" },
+	[OPT_FROM_SERVER] = { "from-server", .help = "the size of the server's device (exit 9)" },
+	[OPT_SET_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
+			   "round-robin|min-inflight|min-latency|rr|mi|ml",
+			   .help = "rule that picks the path of a request" },
+	[OPT_MAX_RECONNECT] = { "max-reconnect-attempts", 0, ARG_REQUIRED, T_WORD, "N",
+			      "infinite|-1|#",
+			      .help = "attempts before a lost path is given up, 0 to 9999, "
+				      "or infinite" },
+	[OPT_CLIENT] = { "client", 0, ARG_REQUIRED, T_TEXT, "SESSION",
+		       .help = "only this session of a client" },
+	[OPT_ALL_CLIENTS] = { "all-clients", .help = "of all clients that have it open" },
+	[OPT_CHECK_STATE] = { "check-state", .help = "exit 11 if anything is not fully up" },
 
 	[OPT_INTERVAL] = { "interval", 'i', ARG_REQUIRED, T_TIME, "SEC", .help = "a sample every SEC" },
 	[OPT_COUNT] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
@@ -97,13 +115,31 @@ const struct opt opt_table[OPT_MAX] = {
 			OPT_WIDE, OPT_BRIEF
 #define SHOW_OPTS	OPT_FIELDS, OPT_UNIT
 
+#define WAIT_OPTS	OPT_WAIT, OPT_NO_WAIT
+
 #define OPTS(...)	(const unsigned char[]){ __VA_ARGS__, 0 }
 
 #define ARG_SESSION	{ "SESSION", .help = "name of a session" }
 #define ARG_DEVICE	{ "DEVICE", \
 			  .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" }
 
+#define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
+#define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
+
 const struct cmd cmd_table[] = {
+	{ "status", NULL, "show sessions, paths, devices and exports of this host",
+	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
+	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_NO_TREE, OPT_UNIT),
+	  .text = "What is not up is data and no failure, unless --check-state is given. When no "
+		  "module is loaded the exit code is 8.",
+	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },
+	  .topic = "status",
+	  .empty = "{\"client\":{\"sessions\":[],\"devices\":[]},"
+		   "\"server\":{\"exports\":[],\"clients\":[]},"
+		   "\"summary\":{\"sessions_total\":0,\"sessions_degraded\":0,\"sessions_down\":0,"
+		   "\"paths_total\":0,\"paths_down\":0,\"devices_total\":0,\"devices_down\":0,"
+		   "\"clients_total\":0,\"clients_down\":0,\"exports_total\":0},\"modules\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_status },
 	{ "session", "list", "list the sessions of this client",
 	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm session list", "rnbdadm session list -F name,state -j" },
@@ -114,6 +150,14 @@ const struct cmd cmd_table[] = {
 	  .examples = { "rnbdadm session show cl1@srv1", "rnbdadm session show cl1@srv1 --stats -p" },
 	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-session",
 	  .view = &session_view, .run = cmd_session_show },
+	{ "session", "set", "change settings of a session", { ARG_SESSION },
+	  .opts = OPTS(OPT_SET_POLICY, OPT_MAX_RECONNECT, WAIT_OPTS),
+	  .text = "Only what differs is written; it holds at once.",
+	  .examples = { "rnbdadm session set cl1@srv1 --mp-policy min-latency",
+			"rnbdadm session set cl1@srv1 --max-reconnect-attempts 20 -n" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[],\"changes\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .run = cmd_session_set },
 	{ "path", "list", "list the paths of all sessions",
 	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DOWN, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm path list --down", "rnbdadm path list --session cl1@srv1 -o csv" },
@@ -141,13 +185,38 @@ const struct cmd cmd_table[] = {
 	{ "unmap", NULL, "unmap devices",
 	  { { "DEVICE", .optional = true, .repeat = true,
 	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, OPT_WAIT),
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, WAIT_OPTS),
 	  .text = "A device in use is refused (exit 7) with what uses it; --force unmaps it all "
-		  "the same. --all and --session alone name all devices, of that session. --all "
-		  "needs --force.",
+		  "the same. --all and --session alone name all devices, of that session; those in "
+		  "use stay, the others go. --all asks on a terminal unless -y is given. "
+		  "--timeout bounds what the kernel waits for, and --lazy.",
 	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --if-exists" },
 	  .topic = "unmap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &unmap_view, .flags = CMD_CHANGES, .run = cmd_unmap },
+	{ "remap", NULL, "open disconnected devices on the server again",
+	  { { "DEVICE", .optional = true, .repeat = true,
+	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_ONLY_DISCONNECTED, OPT_RECREATE, WAIT_OPTS),
+	  .text = "The disk stays, with the size and the limits that the server's device has now. What "
+		  "is mapped is left alone. --all asks first unless -y is given. --recreate "
+		  "makes a new disk and prints its node; a disk in use is refused (exit 7) unless "
+		  "--force is given.",
+	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected -y" },
+	  .topic = "remap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &remap_view, .flags = CMD_CHANGES, .run = cmd_remap },
+	{ "resize", NULL, "change the size of a mapped disk",
+	  { ARG_DEVICE, { "SIZE", .optional = true,
+			  .help = "10G, 2048s, 1000000K; +N and -N are relative to the size now" } },
+	  .opts = OPTS(OPT_SESSION, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, WAIT_OPTS),
+	  .text = "The server is not asked: I/O behind the end of its device fails. A size is a multiple of "
+		  "the logical block; K, M, G, T, P are powers of 1024, KB of 1000, s is 512 "
+		  "bytes. What is cut off is lost, so a smaller size needs --allow-shrink and "
+		  "--force. The size is read back afterwards.",
+	  .examples = { "rnbdadm resize rnbd0 +10G", "rnbdadm resize rnbd0 20G -n -v" },
+	  .topic = "resize",
+	  .empty = "{\"changed\":false,\"device\":null,\"old_size_bytes\":null,"
+		   "\"new_size_bytes\":null}",
+	  .page = "rnbdadm-device", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_resize },
 	{ "device", "list", "list the mapped devices",
 	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm device list", "rnbdadm device list --filter state!=mapped -o csv" },
@@ -158,6 +227,55 @@ const struct cmd cmd_table[] = {
 	  .examples = { "rnbdadm device show rnbd0", "rnbdadm device show vol0 --session cl1@srv1 -p" },
 	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &device_view, .run = cmd_device_show },
+	{ "device", "wait", "wait until a device is mapped and its node is there",
+	  { { "DEVICE", .help = "rnbdN, /dev/rnbdN, a link to be, or its name on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_FIELDS, OPT_UNIT),
+	  .text = "Waits for events of the kernel, up to --timeout (30s); then the exit code is 10.",
+	  .examples = { "rnbdadm device wait vol0 --session cl1@srv1 --timeout 1m",
+			"rnbdadm device wait /dev/rnbd0 && mount /dev/rnbd0 /data" },
+	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &device_view, .run = cmd_device_wait },
+	{ "server export", "list", "list the block devices that clients have open here",
+	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DETAILS),
+	  .examples = { "rnbdadm server export list",
+			"rnbdadm server export list --client cl1@srv1 -j" },
+	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
+	  .view = &export_view, .run = cmd_export_list },
+	{ "server export", "show", "show one of them and its clients", { ARG_EXPORT },
+	  .opts = OPTS(SHOW_OPTS, OPT_DETAILS),
+	  .examples = { "rnbdadm server export show sdb", "rnbdadm server export show /dev/sdb -p" },
+	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
+	  .view = &export_view, .run = cmd_export_show },
+	{ "server export", "close", "close a device that clients have open", { ARG_EXPORT },
+	  .opts = OPTS(OPT_CLIENT, OPT_ALL_CLIENTS, WAIT_OPTS),
+	  .text = "Refused (exit 7) with who has it open, unless --force is given. The client keeps its "
+		  "disk, but its I/O fails until it remaps it. Returns when the device is "
+		  "released.",
+	  .examples = { "rnbdadm server export close sdb --client cl1@srv1 --force",
+			"rnbdadm server export close sdb --all-clients -n -f" },
+	  .topic = "export-close", .empty = "{\"changed\":false,\"closed\":[]}",
+	  .page = "rnbdadm-server", .view = &close_view, .flags = CMD_CHANGES,
+	  .run = cmd_export_close },
+	{ "server client", "list", "list the clients of this server",
+	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server client list", "rnbdadm server client list --stats -p" },
+	  .topic = "client", .empty = "{\"clients\":[]}", .page = "rnbdadm-server",
+	  .view = &client_view, .run = cmd_client_list },
+	{ "server client", "show", "show one client", { ARG_CLIENT },
+	  .opts = OPTS(SHOW_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server client show cl1@srv1",
+			"rnbdadm server client show cl1@srv1 -F pinned_bytes" },
+	  .topic = "client", .empty = "{\"clients\":[]}", .page = "rnbdadm-server",
+	  .view = &client_view, .run = cmd_client_show },
+	{ "server client", "disconnect", "take down all paths of a client", { ARG_CLIENT },
+	  .opts = OPTS(WAIT_OPTS),
+	  .text = "Refused (exit 7) with what it has open, unless --force is given. Nothing keeps the "
+		  "client from coming back; close its exports first where that matters.",
+	  .examples = { "rnbdadm server client disconnect cl1@srv1 --force",
+			"rnbdadm server client disconnect cl1@srv1 -n -f" },
+	  .topic = "client", .empty = "{\"changed\":false,\"clients\":[]}",
+	  .page = "rnbdadm-server", .view = &client_view, .flags = CMD_CHANGES,
+	  .run = cmd_client_disconnect },
 	{ "stats", NULL, "show counters",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
@@ -172,7 +290,7 @@ const struct cmd cmd_table[] = {
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_ALL, OPT_SERVER_ROLE),
+	  .opts = OPTS(OPT_ALL, OPT_SERVER_ROLE, WAIT_OPTS),
 	  .text = "What is in flight is not touched. --all asks first unless -y is given.",
 	  .examples = { "rnbdadm stats reset cl1@srv1", "rnbdadm stats reset --all -y" },
 	  .topic = "stats-reset", .empty = "{\"changed\":false,\"paths\":[]}",
@@ -210,6 +328,7 @@ const struct alias alias_table[] = {
 	{ "ls", "list" },
 	{ "sess", "session" },
 	{ "dev", "device" },
+	{ "srv", "server" },
 };
 
 const size_t alias_count = ARRAY_SIZE(alias_table);
@@ -218,6 +337,9 @@ const struct object_desc object_table[] = {
 	{ "session", "sessions: associations with servers" },
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
+	{ "server", "the server side: what clients have open here" },
+	{ "server export", "block devices that clients have open here" },
+	{ "server client", "clients of this server" },
 };
 
 const size_t object_count = ARRAY_SIZE(object_table);

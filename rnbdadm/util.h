@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -42,6 +43,10 @@ void strbuf_add(struct strbuf *b, const char *s, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* CLOCK_MONOTONIC */
+int64_t now_ms(void);
+void sleep_ms(long ms);
 
 /* Natural order: rnbd2 before rnbd10; total, so equal means identical. */
 int natural_cmp(const char *a, const char *b);

@@ -12,7 +12,7 @@ static const char *str(const json_t *obj, const char *key)
 	return json_string_value(json_object_get(obj, key));
 }
 
-static char *shown(const json_t *obj, const char *key)
+char *shown(const json_t *obj, const char *key)
 {
 	const char *s = str(obj, key);
 
@@ -175,44 +175,99 @@ char *col_mib_write(const json_t *obj, const struct out_opts *o)
 	return mib(obj, "write_bytes_per_second");
 }
 
-static const char *branch(const struct out_opts *o, bool last)
+char *col_clients(const json_t *obj, const struct out_opts *o)
 {
-	if (!o->utf8)
-		return "+-";
-	return last ? "\xe2\x94\x94\xe2\x94\x80" : "\xe2\x94\x9c\xe2\x94\x80";
+	(void)o;
+	return xasprintf("%zu", json_array_size(json_object_get(obj, "clients")));
+}
+
+/* A line of the tree below an object. */
+void branch_line(struct strlist *lines, const struct out_opts *o, bool last, const char *text)
+{
+	const char *branch = "+-";
+
+	if (o->utf8)
+		branch = last ? "\xe2\x94\x94\xe2\x94\x80" : "\xe2\x94\x9c\xe2\x94\x80";
+	strlist_addf(lines, "%s %s", branch, text);
+}
+
+void grid_add(struct grid *g, char *const *cells)
+{
+	g->cells = xrealloc(g->cells, (g->rows + 1) * GRID_COLS * sizeof(*g->cells));
+	for (size_t c = 0; c < GRID_COLS; c++) {
+		unsigned int w = cells[c] ? text_width(cells[c]) : 0;
+
+		g->cells[g->rows * GRID_COLS + c] = cells[c];
+		if (w > g->width[c])
+			g->width[c] = w;
+	}
+	g->rows++;
+}
+
+/* Cells side by side, those of state words in colour; what is empty to the end is left out. */
+char *grid_line(const struct grid *g, size_t row, const struct out_opts *o)
+{
+	char *const *cells = &g->cells[row * GRID_COLS];
+	struct strbuf b = { 0 };
+	unsigned int gap = 0;
+
+	strbuf_puts(&b, "");
+	for (size_t c = 0; c < GRID_COLS; c++) {
+		unsigned int w = cells[c] ? text_width(cells[c]) : 0, fill = g->width[c] - w;
+		const char *color = o->color && cells[c] ? state_color(cells[c]) : NULL;
+
+		if (!g->width[c])
+			continue;
+		if (!w) {
+			gap += fill + 2;
+			continue;
+		}
+		strbuf_printf(&b, "%*s", (int)(gap + (g->right[c] ? fill : 0)), "");
+		strbuf_printf(&b, "%s%s%s", color ? color : "", cells[c], color ? "\033[0m" : "");
+		gap = (g->right[c] ? 0 : fill) + 2;
+	}
+	return b.s;
+}
+
+void grid_free(struct grid *g)
+{
+	for (size_t i = 0; i < g->rows * GRID_COLS; i++)
+		free(g->cells[i]);
+	free(g->cells);
+	memset(g, 0, sizeof(*g));
+}
+
+static void grid_lines(struct grid *g, const struct out_opts *o, struct strlist *lines)
+{
+	for (size_t r = 0; r < g->rows; r++) {
+		char *line = grid_line(g, r, o);
+
+		branch_line(lines, o, r + 1 == g->rows, line);
+		free(line);
+	}
+	grid_free(g);
 }
 
 void session_children(const json_t *obj, const struct out_opts *o, struct strlist *lines)
 {
-	const json_t *paths = json_object_get(obj, "paths"), *p;
-	unsigned int wname = 0, whca = 0;
-	size_t i, n = json_array_size(paths);
+	struct grid g = { 0 };
+	const json_t *p;
+	size_t i;
 
-	json_array_foreach(paths, i, p) {
-		char *name = shown(p, "name"), *hca = col_hca(p, o);
+	json_array_foreach(json_object_get(obj, "paths"), i, p)
+		grid_add(&g, (char *[GRID_COLS]){ shown(p, "name"), col_hca(p, o),
+						  shown(p, "state") });
+	grid_lines(&g, o, lines);
+}
 
-		if (text_width(name) > wname)
-			wname = text_width(name);
-		if (text_width(hca) > whca)
-			whca = text_width(hca);
-		free(name);
-		free(hca);
-	}
-	json_array_foreach(paths, i, p) {
-		char *name = shown(p, "name"), *hca = col_hca(p, o), *state = shown(p, "state");
-		const char *color = "", *off = "";
+void export_children(const json_t *obj, const struct out_opts *o, struct strlist *lines)
+{
+	struct grid g = { 0 };
+	const json_t *c;
+	size_t i;
 
-		if (o->color) {
-			off = "\033[0m";
-			color = !strcmp(state, "connected") ? "\033[32m" :
-				!strcmp(state, "connecting") || !strcmp(state, "reconnecting") ?
-				"\033[33m" : "\033[31m";
-		}
-		strlist_addf(lines, "%s %s%*s  %s%*s  %s%s%s", branch(o, i + 1 == n), name,
-			     (int)(wname - text_width(name)), "", hca,
-			     (int)(whca - text_width(hca)), "", color, state, off);
-		free(name);
-		free(hca);
-		free(state);
-	}
+	json_array_foreach(json_object_get(obj, "clients"), i, c)
+		grid_add(&g, (char *[GRID_COLS]){ shown(c, "session"), shown(c, "device_path"),
+						  shown(c, "access") });
+	grid_lines(&g, o, lines);
 }

@@ -30,6 +30,7 @@ static const struct field session_fields[] = {
 	{ "paths_connected", NULL, F_COUNT, false, "paths that carry I/O" },
 	{ "paths_configured", NULL, F_COUNT, false, "paths in all" },
 	{ "devices_mapped", NULL, F_COUNT, false, "devices mapped" },
+	{ "pinned_bytes", NULL, F_BYTES, false, "memory that it keeps in this host" },
 	{ "owner", NULL, F_STR, false, "who made it" },
 	{ "paths", NULL, F_LIST, false, "its paths" },
 	{ "devices", NULL, F_LIST, false, "its devices" },
@@ -51,6 +52,22 @@ static const struct column session_columns[] = {
 const struct view session_view = {
 	.name = "session", .key = "sessions", .fields = session_fields,
 	.columns = session_columns, .children = session_children, .brief = "name",
+};
+
+static const struct column client_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "PATHS", .field = "paths", .text = col_paths },
+	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
+	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
+	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
+	{ 0 }
+};
+
+/* A session as the server sees it. */
+const struct view client_view = {
+	.name = "client", .key = "clients", .fields = session_fields,
+	.columns = client_columns, .children = session_children, .brief = "name",
 };
 
 static const struct field path_fields[] = {
@@ -275,4 +292,67 @@ static const struct column reset_columns[] = {
 const struct view reset_view = {
 	.name = "stats-reset", .key = "paths", .fields = reset_fields,
 	.columns = reset_columns, .brief = "name",
+};
+
+static const struct field remap_fields[] = {
+	{ "name", NULL, F_STR, false, "name of the disk" },
+	{ "device_path", NULL, F_STR, false, "name on the server" },
+	{ "session", NULL, F_STR, false, "session that carries it" },
+	{ "new_name", NULL, F_STR, false, "name of the disk that --recreate made" },
+	{ "result", NULL, F_STR, false, "remapped, recreated, would-..., mapped, refused, failed" },
+	{ 0 }
+};
+
+static const struct column remap_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view remap_view = {
+	.name = "remap", .key = "devices", .fields = remap_fields, .columns = remap_columns,
+	.brief = "name",
+};
+
+static const struct field export_fields[] = {
+	{ "device", NULL, F_STR, false, "block device of this host" },
+	{ "node", NULL, F_STR, false, "its node" },
+	{ "devnum", NULL, F_STR, false, "major:minor" },
+	{ "size_bytes", NULL, F_BYTES, false, "capacity" },
+	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
+	{ "read_only", NULL, F_BOOL, false, "the block device itself refuses writes" },
+	{ "clients", NULL, F_LIST, false, "sessions that have it open" },
+	{ 0 }
+};
+
+static const struct column export_columns[] = {
+	{ .title = "DEVICE", .field = "device" },
+	{ .title = "SIZE", .field = "size_bytes", .right = true },
+	{ .title = "CLIENTS", .field = "clients", .right = true, .text = col_clients },
+	{ 0 }
+};
+
+const struct view export_view = {
+	.name = "export", .key = "exports", .fields = export_fields, .columns = export_columns,
+	.children = export_children, .brief = "device",
+};
+
+static const struct field close_fields[] = {
+	{ "device", NULL, F_STR, false, "block device of this host" },
+	{ "session", NULL, F_STR, false, "session that had it open" },
+	{ "device_path", NULL, F_STR, false, "name that the client asked for" },
+	{ "result", NULL, F_STR, false, "closed, would-close, absent, refused, failed" },
+	{ 0 }
+};
+
+static const struct column close_columns[] = {
+	{ .title = "DEVICE", .field = "device" },
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view close_view = {
+	.name = "export-close", .key = "closed", .fields = close_fields, .columns = close_columns,
+	.brief = "device",
 };

@@ -101,11 +101,23 @@ ARGUMENTS = {
     "device show": (["rnbd0"], ["rnbd99"]),
     "map": (["vol9", "--session", "cl1@srv1"], ["vol9", "--session", "nosuch"]),
     "unmap": (["rnbd2"], ["rnbd99"]),
+    "remap": (["rnbd2"], ["rnbd99"]),
+    "resize": (["rnbd0", "+1G"], ["rnbd99", "+1G"]),
+    "device wait": (["rnbd0"], ["rnbd99"]),
+    "session set": (["cl1@srv1", "--mp-policy", "rr"], ["nosuch", "--mp-policy", "rr"]),
+    "server export show": (["sdb"], ["nosuch"]),
+    "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
+    "server client show": (["cl7@here"], ["nosuch"]),
+    "server client disconnect": (["cl7@here", "--force"], ["nosuch", "--force"]),
+    "status": ([], ["nosuch"]),
     "stats": ([], ["nosuch"]),
     "stats reset": (["cl1@srv1"], ["nosuch"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
 }
+# These say nothing when they succeed
+SILENT = ("unmap", "stats reset", "remap", "resize", "device wait", "session set", "server export close",
+          "server client disconnect")
 LOCAL = ("version", "help", "metadata", "schema")
 
 
@@ -117,10 +129,14 @@ def expect(name, state, known):
         return {8}
     if state == "denied":
         return {5}
+    if name == "device wait" and (not known or state == "empty"):
+        return {10}
     if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):
         return {4}
     # a change needs an answer that these recordings do not hold
-    return {1} if name in ("map", "unmap", "stats reset") else {0}
+    changes = name in ("map", "unmap", "remap", "resize", "session set", "stats reset", "server export close",
+                       "server client disconnect")
+    return {1} if changes else {0}
 
 
 def one_state(binary, rec, name, words, state, codes):
@@ -141,7 +157,7 @@ def one_state(binary, rec, name, words, state, codes):
         out.append("%s: text exits %d, JSON %d" % (what, text.returncode, p.returncode))
     if p.returncode and (text.stdout or not text.stderr.startswith(b"rnbdadm: ")):
         out.append("%s: text of a failure: %r %r" % (what, text.stdout, text.stderr))
-    if not p.returncode and (not text.stdout and name not in ("unmap", "stats reset") or text.stderr):
+    if not p.returncode and (not text.stdout and name not in SILENT or text.stderr):
         out.append("%s: text of a success: %r %r" % (what, text.stdout, text.stderr))
     return out
 
@@ -234,7 +250,8 @@ def leaves(obj, names):
 def fields(binary, rec):
     common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
     for key, cmd in (("sessions", "session list --stats --details"), ("paths", "path list --stats --details"),
-                     ("devices", "device list --stats --details"), ("stats", "stats")):
+                     ("devices", "device list --stats --details"), ("stats", "stats"),
+                     ("exports", "server export list"), ("clients", "server client list --stats --details")):
         doc = json.loads(run(binary, *common, *cmd.split(), "-j").stdout)
         everything = run(binary, *common, *cmd.split(), "-o", "csv", "-F", "all").stdout.decode()
         rows = list(csv.reader(io.StringIO(everything)))
@@ -282,7 +299,10 @@ def schemas():
     binary, rec = sys.argv[2:4]
     common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
     tried = 0
-    for cmd in ("session list", "path list", "device list", "stats --per-cpu", "unmap rnbd0", "metadata", "version"):
+    for cmd in ("session list", "path list", "device list", "stats --per-cpu", "unmap rnbd0", "metadata", "version",
+                "status", "server export list", "server client list", "remap rnbd0 rnbd2 --recreate -n", "resize rnbd0 +1G -n",
+                "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all-clients --force -n",
+                "server client disconnect cl7@here --force -n"):
         text = run(binary, *common, *cmd.split(), "-j").stdout
         doc = json.loads(text)
         topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")
@@ -299,7 +319,8 @@ def schemas():
             else:
                 at[where[-1]] = {"of": "another type"}
             tried += 1
-            if loose.is_valid(m) and not (how is None and where[-1] in ("warnings", "error", "details", "id", "per_cpu", "rates")):
+            if loose.is_valid(m) and not (how is None and where[-1] in ("warnings", "error", "details", "id", "per_cpu", "rates", "dry_run", "plan", "changes")
+                                          or how is None and where == ("changed",) and topic in ("session", "client")):
                 problem(cmd, "schema takes a document with", "no" if how is None else "odd", "/".join(map(str, where)))
     print(tried, "mutations")
 

@@ -10,6 +10,7 @@ A description is a list of answers, in the order in which requests are expected:
     {"dump": "session-get", "objects": [{"name": "s1", "state": 0}, ...]}
     {"do": "map", "request": {"device-path": "vol0", ...}, "reply": {...}}
     {"do": "unmap", "error": "EBUSY", "extack": "text", "attr": "force"}
+    {"event": "device-ntf", "object": {...}}
 
 With "request" the request must be equal to it; without, only command and dump flag count. "attr" names
 the attribute at fault ("path.server-addr"), "miss" one that is missing; both need "request", which "any":
@@ -89,7 +90,7 @@ def cmd_number(cmd):
 
 
 def cmd_set(cmd):
-    return {"map": "device", "unmap": "device"}.get(cmd, cmd.split("-")[0])
+    return cmd.split("-")[0] if "-" in cmd else "device"
 
 
 def pad(b):
@@ -199,10 +200,14 @@ def family(answer):
         yield b"R", ack(errno.ENOENT, b"", request)
         return
     ops = answer.get("ops", [c for c in ("session-get", "path-get", "device-get", "export-get", "map", "unmap",
-                                         "stats-get", "stats-reset")])
+                                         "stats-get", "stats-reset", "remap", "resize", "export-close", "session-set",
+                                         "session-disconnect")])
     body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", 1))
     body += nla(6 | NLA_F_NESTED, b"".join(
         nla(i + 1 | NLA_F_NESTED, nla(1, struct.pack("<I", cmd_number(c)))) for i, c in enumerate(ops)))
+    body += nla(7 | NLA_F_NESTED, b"".join(
+        nla(i | NLA_F_NESTED, nla(2, struct.pack("<I", 16 + i)) + nla(1, g.encode() + b"\0"))
+        for i, g in enumerate(("session", "path", "device", "export"), 1)))
     yield b"R", genl(CTRL, 1, 0, body)
     yield b"R", ack(0, b"", request)
 
@@ -242,11 +247,17 @@ def do(answer):
     yield b"R", ack(number_of(answer.get("error", 0)), tlvs(answer, data, attr_set), request)
 
 
+def event(answer):
+    cmd = answer["event"]
+    yield b"M", genl(FAMILY, cmd_number(cmd), 0, attrs(cmd_set(cmd), answer.get("object", {})))
+
+
 def write(path, answers):
     with open(path, "wb") as f:
         f.write(b"rnbdnl1\n")
         for answer in answers:
-            kind = family if "family" in answer else dump if "dump" in answer else do
+            kind = {"family": family, "dump": dump, "do": do, "event": event}[next(k for k in answer if k in (
+                "family", "dump", "do", "event"))]
             for record, data in kind(answer):
                 f.write(record + struct.pack("<I", len(data)) + data)
 

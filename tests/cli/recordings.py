@@ -15,7 +15,8 @@ U64 = 2**64 - 1
 def session(sid, name, state=0, policy=0, up=1, paths=1, devices=1, **more):
     return {"id": sid, "name": name, "role": 0, "state": state, "mp-policy": policy,
             "max-reconnect-attempts": -1, "queue-depth": 512, "max-io-bytes": 131072,
-            "paths-connected": up, "paths-configured": paths, "devices": devices, "generation": 7, **more}
+            "paths-connected": up, "paths-configured": paths, "devices": devices, "pinned-bytes": 3 << 20,
+            "generation": 7, **more}
 
 
 def path(pid, sid, sname, src, dst, hca, state=1, **more):
@@ -70,13 +71,46 @@ STATS = [
 del STATS[1]["heartbeat-latency-ns"]
 
 
+C1, C2 = "cl7@here", "cl8@here"
+CLIENTS = [session(12, C2, paths=1, up=1, role=1, **{"pinned-bytes": 68 << 20}),
+           session(11, C1, paths=2, up=2, devices=2, role=1, **{"pinned-bytes": 136 << 20})]
+for c in CLIENTS:
+    del c["mp-policy"], c["max-reconnect-attempts"]
+CLIENT_PATHS = [path(21, 11, C1, "ip:10.0.0.7", "ip:10.0.0.1", "mlx5_0", role=1),
+                path(22, 11, C1, "ip:10.0.1.7", "ip:10.0.1.1", "mlx5_1", role=1),
+                path(23, 12, C2, "ip:10.0.0.8", "ip:10.0.0.1", "mlx5_0", role=1)]
+for c in CLIENT_PATHS:
+    del c["heartbeat-latency-ns"]
+CLIENT_STATS = [stats(p["id"], p["name"], p["session-id"], p["session-name"], p["hca-name"], (5, 20480, 7, 28672), role=1)
+                for p in CLIENT_PATHS]
+
+
+def export(eid, name, minor, sid, sname, dpath, size, access=1):
+    return {"id": eid, "name": name, "major": 8, "minor": minor, "session-id": sid, "session-name": sname,
+            "device-path": dpath, "access-mode": access, "size-bytes": size, "logical-block-bytes": 512,
+            "read-only": int(access == 0), "since-ns": SINCE, "generation": 7}
+
+
+EXPORTS = [export(33, "sdb", 16, 12, C2, "vol1", 1 << 40, 2), export(31, "ram0", 0, 11, C1, "ram0", 64 << 20, 0),
+           export(32, "sdb", 16, 11, C1, "vol1", 1 << 40)]
+
+
+def server(clients=CLIENTS, paths=CLIENT_PATHS, exports=EXPORTS, counters=CLIENT_STATS):
+    """Before the lists of the client, whose requests are not looked at."""
+    return [{"dump": "session-get", "request": {"role": 1}, "objects": clients},
+            {"dump": "path-get", "request": {"role": 1}, "objects": paths},
+            {"dump": "stats-get", "request": {"role": 1}, "objects": counters},
+            {"dump": "export-get", "objects": exports}]
+
+
 def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
     return [{"dump": "session-get", "objects": sessions}, {"dump": "path-get", "objects": paths},
             {"dump": "device-get", "objects": devices}, {"dump": "stats-get", "objects": counters}]
 
 
 def refused(error, **more):
-    return [{"dump": c, "error": error, **more} for c in ("session-get", "path-get", "device-get", "stats-get")]
+    return [{"dump": c, "error": error, **more}
+            for c in ("session-get", "path-get", "device-get", "stats-get", "export-get")]
 
 
 def grown(counters, **add):
@@ -123,12 +157,15 @@ def odd():
 
 
 def many(n):
+    """@n sessions of four paths and one device; as many clients."""
     ses = [session(i, "s%d" % i, paths=4, up=4, devices=1) for i in range(1, n + 1)]
     pat = [path(4 * i + k, i, "s%d" % i, "ip:10.%d.%d.1" % (k, i % 250), "ip:10.%d.%d.2" % (k, i % 250), "mlx5_0")
            for i in range(1, n + 1) for k in range(4)]
     dev = [device(i, "rnbd%d" % (i - 1), i, "s%d" % i, "vol%d" % i, 1 << 30) for i in range(1, n + 1)]
     cnt = [stats(p["id"], p["name"], p["session-id"], p["session-name"], "mlx5_0", (1, 2, 3, 4)) for p in pat]
-    return [UP] + lists(ses, pat, dev, cnt)
+    exp = [export(i, "sd%d" % i, i, n + i, "c%d" % i, "vol%d" % i, 1 << 30) for i in range(1, n + 1)]
+    cli = [session(n + i, "c%d" % i, role=1) for i in range(1, n + 1)]
+    return [UP] + server(cli, [], exp, []) + lists(ses, pat, dev, cnt)
 
 
 NEW = device(4, "rnbd3", 3, "cl1@srv3", "vol9", 1 << 30)
@@ -151,12 +188,35 @@ def unmap(did, force=False, **more):
     return {"do": "unmap", "request": {"id": did, **({"force": True} if force else {})}, **more}
 
 
+def remap(did, more=None, **answer):
+    return {"do": "remap", "request": {"id": did, **(more or {})}, **answer}
+
+
+def resize(did, size, **answer):
+    return {"do": "resize", "request": {"id": did, "size-bytes": size}, **(answer or {"reply": {"id": did, "size-bytes": size}})}
+
+
+def sized(minor, size):
+    """The next list of devices: one of them has another size."""
+    return [{"dump": "device-get", "objects": [dict(d, **({"size-bytes": size} if d["minor"] == minor else {}))
+                                               for d in DEVICES]}]
+
+
+def close(eid, **answer):
+    return {"do": "export-close", "request": {"id": eid}, **answer}
+
+
+# what --recreate asks for: as it was, by the paths of the session
+RECREATE = {"session-name": S2, "device-path": "ram0", "access-mode": 0,
+            "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.3#1234"}],
+            "poll-queues": 0, "mp-policy": 0}
+
 RECORDINGS = {
-    "empty": [UP] + lists([], [], [], []),
-    "two-sessions": [UP] + lists(),
+    "empty": [UP] + server([], [], [], []) + lists([], [], [], []),
+    "two-sessions": [UP] + server() + lists(),
     "absent": [{"family": False}],
     "denied": [UP] + refused("EPERM"),
-    "no-client": [UP] + refused("EOPNOTSUPP", extack="rnbd-client is not loaded"),
+    "no-client": [UP] + 2 * refused("EOPNOTSUPP", extack="rnbd-client is not loaded"),
     "no-operation": [{"family": True, "ops": ["session-get"]}] + lists(),
     "old-kernel": [UP] + refused("EOPNOTSUPP"),
     "torn": [UP] + [dict(a, intr=True) for a in lists()],
@@ -167,6 +227,7 @@ RECORDINGS = {
     "extreme": extreme(),
     "odd": odd(),
     "many": many(1000),
+    "many4": many(4000),
     "server": [UP, {"dump": "stats-get", "request": {"role": 1}, "objects": [
         stats(9, "ip:10.0.0.1@ip:10.0.0.2", 5, "cl1@srv1", "mlx5_0", (5, 20480, 7, 28672), role=1)]}],
     "series": [UP] + lists() + [
@@ -199,12 +260,64 @@ RECORDINGS = {
     "map-no-memory": map_error("ENOMEM"),
     "unmap": [UP] + lists() + [unmap(3), unmap(1), unmap(2)],
     "unmap-force": [UP] + lists() + [unmap(1, True), unmap(2, True), unmap(3, True)],
+    "unmap-idle": [UP] + lists(devices=[dict(d, **{"open-count": 0}) for d in DEVICES]) + [unmap(1), unmap(2), unmap(3)],
     "unmap-busy": [UP] + lists() + [unmap(3, error="EBUSY", extack="rnbd2 is open")],
     "unmap-gone": [UP] + lists() + [unmap(3, error="ENOENT")],
     "unmap-partial": [UP] + lists() + [unmap(1, True), unmap(2, True, error="EIO"), unmap(3, True)],
     "lazy": [UP] + lists() + [{"dump": "device-get", "objects": [dict(d, **{"open-count": 0}) for d in DEVICES]},
                               unmap(1)],
     "twins": [UP] + lists(devices=[device(1, "rnbd0", 1, S1, "vol0", 1 << 30), device(2, "rnbd1", 2, S2, "vol0", 1 << 30)]),
+    "wait": [UP] + [{"dump": "device-get", "objects": []}, {"event": "device-ntf", "object": DEVICES[1]},
+                    {"dump": "device-get", "objects": [dict(DEVICES[1], state=2)]},
+                    {"event": "device-ntf", "object": DEVICES[1]}, {"dump": "device-get", "objects": DEVICES}],
+    "remap": [UP] + lists() + [remap(3, reply=dict(DEVICES[0], state=1)), remap(1, error="EALREADY"),
+                               remap(2, error="EALREADY")],
+    "remap-time": [UP] + lists() + [remap(3, {"timeout-ms": 2500}, reply=dict(DEVICES[0], state=1))],
+    "remap-gone": [UP] + lists() + [remap(3, error="ENOENT", extack="on the server 'ram0' does not exist")],
+    "remap-lost": [UP] + lists() + [remap(3, error="ENOTCONN", extack="no path of cl1@srv2 is connected")],
+    "remap-partial": [UP] + lists() + [remap(3, error="ETIMEDOUT"), remap(1, error="EALREADY"), remap(2, error="EALREADY")],
+    "recreate": [UP] + lists() + [unmap(3), {"do": "map", "request": RECREATE, "reply": device(
+        7, "rnbd3", 9, S2, "ram0", 64 << 20, 0)}],
+    "recreate-set": [UP] + lists([dict(SESSIONS[0], **{"max-reconnect-attempts": 5}), SESSIONS[1]]) + [
+        unmap(3), {"do": "map", "request": RECREATE, "reply": device(7, "rnbd3", 9, S2, "ram0", 64 << 20, 0)},
+        {"do": "session-set", "request": {"id": 9, "role": 0, "max-reconnect-attempts": 5}, "reply": SESSIONS[0]}],
+    "recreate-fails": [UP] + lists() + [unmap(3), {"do": "map", "request": RECREATE, "error": "ECONNREFUSED"}],
+    "recreate-force": [UP] + lists() + [unmap(1, True), {"do": "map", "reply": device(7, "rnbd0", 1, S1, "vol0", 20 << 30)}],
+    "resize": [UP] + lists() + [resize(1, 30 << 30)] + sized(0, 30 << 30),
+    "resize-small": [UP] + lists() + [resize(1, 10 << 30)] + sized(0, 10 << 30),
+    "resize-other": [UP] + lists() + [resize(1, 30 << 30)] + sized(0, 25 << 30),
+    "resize-late": [UP] + lists() + [resize(1, 30 << 30)] + sized(0, 25 << 30) + [
+        {"event": "device-ntf"}] + sized(0, 30 << 30),
+    "resize-refused": [UP] + lists() + [resize(1, 30 << 30, error="EINVAL", extack="not so", attr="size-bytes")],
+    "resize-4k": [UP] + lists(devices=[dict(DEVICES[1], **{"logical-block-bytes": 4096})]),
+    "session-set": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1,
+                                                                        "max-reconnect-attempts": 20},
+                                      "reply": dict(SESSIONS[1], **{"mp-policy": 1, "max-reconnect-attempts": 20})}],
+    "session-set-one": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
+                                          "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
+    "session-set-refused": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
+                                              "error": "EBUSY", "extack": "no", "attr": "mp-policy"}],
+    "close": [UP] + server() + [close(31), close(32), close(33)],
+    "close-slow": [UP] + server() + [close(31)] + [{"dump": "export-get", "objects": EXPORTS}, {"event": "export-ntf"},
+                                                   {"dump": "export-get", "objects": EXPORTS[:1]}],
+    "close-gone": [UP] + server() + [close(31, error="ENOENT")],
+    "close-partial": [UP] + server() + [close(32), close(33, error="EIO")],
+    "disconnect": [UP] + server() + [{"do": "session-disconnect", "request": {"id": 11, "role": 1}}],
+    "disconnect-slow": [UP] + server() + [
+        {"do": "session-disconnect", "request": {"id": 11, "role": 1}},
+        {"dump": "session-get", "request": {"role": 1}, "objects": CLIENTS}, {"event": "session-ntf"},
+        {"dump": "session-get", "request": {"role": 1}, "objects": CLIENTS[:1]}],
+    "disconnect-gone": [UP] + server() + [{"do": "session-disconnect", "error": "ENOENT"}],
+    "no-server": [UP] + [{"dump": c, "request": {"role": 1}, "error": "EOPNOTSUPP", "extack": "module rtrs_server is not loaded"}
+                         for c in ("session-get", "path-get")] + lists() + [
+        {"dump": "export-get", "error": "EOPNOTSUPP", "extack": "module rnbd_server is not loaded"}],
+    "only-server": [UP] + server() + [{"dump": c, "error": "EOPNOTSUPP", "extack": "module rtrs_client is not loaded"}
+                                      for c in ("session-get", "path-get", "device-get")],
+    "all-up": [UP] + server() + lists([SESSIONS[0]], [PATHS[2]], [dict(DEVICES[0], state=1)]),
+    "new-denied": [UP] + server() + lists() + [
+        {"do": c, "error": "EPERM"} for c in ("remap", "resize", "session-set", "export-close", "session-disconnect")],
+    "old-modules": [{"family": True, "ops": ["session-get", "path-get", "device-get", "export-get", "map", "unmap",
+                                             "stats-get", "stats-reset"]}] + server() + lists(),
     "reset-all": [UP] + lists() + [{"do": "stats-reset", "request": {"role": 0}}],
     "reset-session": [UP] + lists() + [{"do": "stats-reset", "request": {"session-id": 1, "role": 0}}],
     "reset-path": [UP] + lists() + [{"do": "stats-reset", "request": {"path-id": 2, "role": 0}}],
@@ -252,6 +365,8 @@ def make_root(root):
     put(root, "/sys/block/rnbd1/holders/dm-3", "")
     put(root, "/sys/block/dm-3/dm/name", "vg0-lv1")
     put(root, "/sys/module/rnbd_client/version", "0.1")
+    put(root, "/sys/class/block/sdb/ro", "0")
+    put(root, "/sys/class/block/ram0/ro", "1")
     os.makedirs(os.path.join(root, "sys/module/rtrs_core"))
     put(root, "/proc/self/mountinfo",
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
@@ -262,7 +377,21 @@ def make_root(root):
         link(root, "/dev/rnbd/by-session/%s/%s" % (sess, dev), "../../../" + disk)
 
 
+def make_many(root, n):
+    """@n disks with all that is looked up for each of them: a mount, a link, a holder of every second."""
+    mounts = []
+    for i in range(n):
+        os.makedirs(os.path.join(root, "sys/block/rnbd%d/holders" % i))
+        mounts.append("%d 1 252:%d / /m/%d rw - xfs /dev/rnbd%d rw" % (i + 40, i, i, i))
+        link(root, "/dev/rnbd/by-session/s%d/vol%d" % (i + 1, i + 1), "../../../rnbd%d" % i)
+        if i % 2:
+            os.makedirs(os.path.join(root, "sys/block/rnbd%d/holders/dm-%d" % (i, i)))
+    put(root, "/proc/self/mountinfo", "\n".join(mounts))
+
+
 def make_roots(top):
+    make_many(os.path.join(top, "many-root"), 1000)
+    make_many(os.path.join(top, "many4-root"), 4000)
     make_root(os.path.join(top, "root"))
     bare = os.path.join(top, "bare")       # no RDMA device, no disks
     os.makedirs(os.path.join(bare, "run"))

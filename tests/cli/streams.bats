@@ -119,9 +119,9 @@ setup() {
 	[[ $stderr == *"rest"* ]]
 	adm 2 zzz
 	[[ $stderr != *"did you mean"* ]]
-	adm 2 remap
-	[[ $stderr == *"did you mean map"* ]]
-	for later in resize add-path monitor wait config batch check status completion server; do
+	adm 2 resume
+	[[ $stderr == *"did you mean resize"* ]]
+	for later in add-path monitor wait config batch check completion; do
 		adm 2 "$later"
 		[[ $stderr == *"'$later' is not a command"* ]]
 	done

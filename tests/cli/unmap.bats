@@ -122,10 +122,15 @@ setup() {
 	fails 7 busy unmap --session cl1@srv1
 }
 
-@test "--all: only with --force" {
-	fails 7 busy unmap --all
-	[[ $stderr == *"all devices (3, in use 2)"*"/data"*"--force"* ]]
-	fails 7 busy unmap --all -y
+@test "--all: what is in use stays without --force" {
+	fails 3 partial unmap --all
+	[[ $stderr == *"rnbd0: refused"*"/data"*"--force"*"2 of 3 devices failed"* ]]
+	printf '%s' "$JSON" | jq -e '[.devices[].result] == ["refused", "refused", "unmapped"] and .changed'
+	replay lazy bare
+	adm 0 unmap rnbd0 --lazy
+	replay unmap-idle bare
+	adm 0 unmap --all --timeout 30
+	[ -z "$stderr" ]
 	replay unmap-force
 	adm 0 unmap --all --force
 	replay unmap-partial
@@ -133,6 +138,16 @@ setup() {
 	[[ $stderr == *"rnbd1: "*EIO* ]]
 	replay empty
 	adm 0 unmap --all
+}
+
+@test "--all on a terminal asks, -y answers; --timeout 0 is a limit" {
+	replay unmap-idle bare
+	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null; }
+	run -12 ask unmap --all <<<no
+	[[ $output == *"Unmap rnbd0, rnbd1, rnbd2. Type yes:"*declined* ]]
+	run -0 ask unmap --all <<<yes
+	run -0 ask unmap --all -y </dev/null
+	[[ $output != *"Type yes"* ]]
 }
 
 @test "--all with more, or nothing at all: usage" {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* session set: settings of a session, of which only those that differ are written */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "node.h"
+#include "objects.h"
+#include "select.h"
+#include "sysinfo.h"
+
+static int parse(struct ctx *ctx, struct session_settings *want)
+{
+	const char *policy = args_value(&ctx->args, OPT_SET_POLICY);
+	const char *max = args_value(&ctx->args, OPT_MAX_RECONNECT);
+	uint64_t n;
+
+	want->mp_policy = M_UNKNOWN;
+	if (!policy && !max)
+		return fail_set(&ctx->fail, XC_USAGE,
+				"nothing to set: --mp-policy, --max-reconnect-attempts");
+	if (policy)
+		mp_policy_parse(policy, &want->mp_policy);
+	if (max && !max_reconnect_parse(max, &want->max_reconnect_attempts)) {
+		/* the parser let numbers pass, so it is too large */
+		parse_uint(max, &n);
+		return fail_set(&ctx->fail, XC_USAGE,
+				"--max-reconnect-attempts: %llu is more than 9999",
+				(unsigned long long)n);
+	}
+	if (!max)
+		want->max_reconnect_attempts = M_UNKNOWN_INT;
+	return XC_OK;
+}
+
+bool max_reconnect_parse(const char *s, int64_t *v)
+{
+	uint64_t n;
+
+	*v = -1;
+	if (!strcmp(s, "-1") || !strcmp(s, "infinite"))
+		return true;
+	if (!parse_uint(s, &n) || n > 9999)
+		return false;
+	*v = (int64_t)n;
+	return true;
+}
+
+static void add_change(json_t *changes, const char *key, json_t *old, json_t *new)
+{
+	json_t *c = json_object();
+
+	js_set(c, "key", json_string(key));
+	js_set(c, "old", old);
+	js_set(c, "new", new);
+	json_array_append_new(changes, c);
+}
+
+static json_t *js_policy(uint64_t v)
+{
+	return js_str_or_null(mp_policy_name(v));
+}
+
+/* What differs, as the document tells it; what does not is not asked for. */
+static json_t *differences(const struct session *s, struct session_settings *want)
+{
+	json_t *changes = json_array();
+
+	if (want->mp_policy == s->mp_policy)
+		want->mp_policy = M_UNKNOWN;
+	if (want->mp_policy != M_UNKNOWN)
+		add_change(changes, "mp_policy", js_policy(s->mp_policy),
+			   js_policy(want->mp_policy));
+	if (want->max_reconnect_attempts == s->max_reconnect_attempts)
+		want->max_reconnect_attempts = M_UNKNOWN_INT;
+	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
+		add_change(changes, "max_reconnect_attempts", js_s64(s->max_reconnect_attempts),
+			   js_s64(want->max_reconnect_attempts));
+	return changes;
+}
+
+static void print_plan(struct ctx *ctx, const struct session *s,
+		       const struct session_settings *want)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "session");
+	strlist_add(&w, "set");
+	strlist_add(&w, s->name);
+	if (want->mp_policy != M_UNKNOWN)
+		strlist_addf(&w, "--mp-policy=%s", mp_policy_name(want->mp_policy));
+	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
+		strlist_addf(&w, "--max-reconnect-attempts=%lld",
+			     (long long)want->max_reconnect_attempts);
+	plan_add(ctx, &w);
+	strlist_free(&w);
+}
+
+static int do_set(struct ctx *ctx, struct session *sess, const struct session_settings *want,
+		  const json_t *changes)
+{
+	struct session now;
+	struct nl_error e;
+	const json_t *c;
+	size_t i;
+
+	fail_object(&ctx->fail, "session", sess->name);
+	if (!rnl_session_set(ctx->nl, sess->id, want, &now, &e))
+		return fail_nl(&ctx->fail, &e, "client");
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	if (now.mp_policy != M_UNKNOWN)
+		sess->mp_policy = now.mp_policy;
+	if (now.max_reconnect_attempts != M_UNKNOWN_INT)
+		sess->max_reconnect_attempts = now.max_reconnect_attempts;
+	json_array_foreach(changes, i, c)
+		say(ctx, "set %s of session %s",
+		    json_string_value(json_object_get(c, "key")), sess->name);
+	return XC_OK;
+}
+
+static int set(struct ctx *ctx, struct snapshot *s, struct session_settings *want)
+{
+	struct object_opts o = { .root = ctx->test_root };
+	const struct session *found = select_session(s, ctx->args.args[0], &ctx->fail);
+	struct session *sess;
+	json_t *changes, *list;
+	bool differs;
+	int rc = XC_OK;
+
+	if (!found)
+		return ctx->fail.code;
+	sess = &s->sessions.v[found - s->sessions.v];
+	changes = differences(sess, want);
+	differs = json_array_size(changes);
+	if (ctx->dry_run)
+		plan_empty(ctx);
+	if (differs && ctx->dry_run)
+		print_plan(ctx, sess, want);
+	else if (differs)
+		rc = do_set(ctx, sess, want, changes);
+	js_set(ctx->data, "changed", json_boolean(differs && !rc && !ctx->dry_run));
+	if (rc)
+		json_array_clear(changes);
+	js_set(ctx->data, "changes", changes);
+	list = json_array();
+	json_array_append_new(list, js_session(sess, s, &o));
+	if (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV)
+		json_decref(list);
+	else
+		out_attach(ctx, &session_view, list);
+	return rc;
+}
+
+int cmd_session_set(struct ctx *ctx)
+{
+	struct session_settings want;
+	struct snapshot s;
+	int rc = parse(ctx, &want);
+
+	if (rc)
+		return rc;
+	if (!ctx_lock(ctx) ||
+	    !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s))
+		return ctx->fail.code;
+	sys_paths(ctx->test_root, &s.paths);
+	rc = set(ctx, &s, &want);
+	snapshot_free(&s);
+	return rc;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests that change something. */
+#include "nl-priv.h"
+#include "util.h"
+
+static void on_device(const struct nlmsghdr *h, void *arg)
+{
+	rnl_parse_device(h, arg);
+}
+
+static void on_session(const struct nlmsghdr *h, void *arg)
+{
+	rnl_parse_session(h, arg);
+}
+
+static void put_opt(struct nl_msg *msg, int attr, uint64_t v)
+{
+	if (v != M_UNKNOWN)
+		nla_put_u32(msg, attr, (uint32_t)v);
+}
+
+static void put_addr(struct nl_msg *msg, int attr, const struct addr *a)
+{
+	uint8_t bin[ADDR_BIN_MAX];
+	size_t len = addr_to_bin(a, bin);
+
+	if (len)
+		nla_put(msg, attr, (int)len, bin);
+}
+
+bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
+	    struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_MAP, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
+	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
+	nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, req->device_path);
+	put_opt(msg, RNBD_A_DEVICE_ACCESS_MODE, req->access);
+	for (size_t i = 0; i < req->npaths; i++) {
+		struct nlattr *nest = nla_nest_start(msg, RNBD_A_DEVICE_PATH | NLA_F_NESTED);
+
+		put_addr(msg, RNBD_A_PATH_SPEC_CLIENT_ADDR, &req->paths[i].src);
+		put_addr(msg, RNBD_A_PATH_SPEC_SERVER_ADDR, &req->paths[i].dst);
+		nla_nest_end(msg, nest);
+	}
+	put_opt(msg, RNBD_A_DEVICE_POLL_QUEUES, req->poll_queues);
+	put_opt(msg, RNBD_A_DEVICE_CONNECTIONS, req->connections);
+	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->mp_policy);
+	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, req->timeout_ms);
+	device_init(dev);
+	return rnl_transact(nl, msg, on_device, dev, e);
+}
+
+bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_UNMAP, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_UNMAP, 0);
+	/* the id, so that a name given to another disk meanwhile is not hit */
+	nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id);
+	if (force)
+		nla_put_flag(msg, RNBD_A_DEVICE_FORCE);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
+	       struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_REMAP, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_REMAP, 0);
+	nla_put_u32(msg, RNBD_A_DEVICE_ID, id);
+	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, timeout_ms);
+	device_init(dev);
+	return rnl_transact(nl, msg, on_device, dev, e);
+}
+
+bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
+		struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_RESIZE, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_RESIZE, 0);
+	nla_put_u32(msg, RNBD_A_DEVICE_ID, id);
+	nla_put_u64(msg, RNBD_A_DEVICE_SIZE_BYTES, bytes);
+	device_init(dev);
+	return rnl_transact(nl, msg, on_device, dev, e);
+}
+
+bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
+		     struct session *now, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_SESSION_SET, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_SESSION_SET, 0);
+	nla_put_u32(msg, RNBD_A_SESSION_ID, id);
+	nla_put_u32(msg, RNBD_A_SESSION_ROLE, RNBD_ROLE_CLIENT);
+	put_opt(msg, RNBD_A_SESSION_MP_POLICY, want->mp_policy);
+	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
+		nla_put_s32(msg, RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
+			    (int32_t)want->max_reconnect_attempts);
+	session_init(now);
+	return rnl_transact(nl, msg, on_session, now, e);
+}
+
+bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_EXPORT_CLOSE, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_EXPORT_CLOSE, 0);
+	nla_put_u32(msg, RNBD_A_EXPORT_ID, id);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_SESSION_DISCONNECT, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_SESSION_DISCONNECT, 0);
+	nla_put_u32(msg, RNBD_A_SESSION_ID, id);
+	nla_put_u32(msg, RNBD_A_SESSION_ROLE, RNBD_ROLE_SERVER);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,
+		    uint32_t session_id, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_STATS_RESET, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);
+	if (path_id)
+		nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path_id);
+	else if (session_id)
+		nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, session_id);
+	nla_put_u32(msg, RNBD_A_STATS_ROLE,
+		    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}

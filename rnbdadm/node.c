@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "node.h"
+#include "sysinfo.h"
+
+int node_wait(struct ctx *ctx, const struct device *d, int64_t limit)
+{
+	int64_t start = now_ms(), waited = 0;
+	long pause = 2;
+
+	/* without a kernel there is no node */
+	if (!limit || (ctx->nl_replay && !*ctx->test_root))
+		return XC_OK;
+	while (!sys_node_ready(ctx->test_root, d, waited)) {
+		waited = now_ms() - start;
+		if (limit > 0 && waited >= limit) {
+			ctx->fail.err = ETIMEDOUT;
+			fail_object(&ctx->fail, "device", d->name);
+			fail_hint(&ctx->fail, "the device stays mapped; rnbdadm unmap %s", d->name);
+			return fail_set(&ctx->fail, XC_TIMEOUT,
+					"/dev/%s cannot be opened after %lld ms", d->name,
+					(long long)waited);
+		}
+		/* what udev does to it, no event of the kernel tells */
+		sleep_ms(pause);
+		if (pause < 50)
+			pause *= 2;
+	}
+	return XC_OK;
+}
+
+int64_t wait_limit(const struct ctx *ctx, int64_t without)
+{
+	static const enum opt_id waits[] = { OPT_WAIT, OPT_NO_WAIT };
+
+	switch (args_last(&ctx->args, waits, ARRAY_SIZE(waits))) {
+	case OPT_WAIT:
+		return args_time(&ctx->args, OPT_WAIT, 10000);
+	case OPT_NO_WAIT:
+		return 0;
+	default:
+		return without;
+	}
+}
+
+bool wait_begin(struct ctx *ctx, const struct wait *w)
+{
+	struct nl *nl = ctx_nl(ctx);
+	struct nl_error e;
+
+	if (!nl)
+		return false;
+	if (!rnl_listen(nl, w->group, &e)) {
+		fail_nl(&ctx->fail, &e, "client");
+		return false;
+	}
+	return true;
+}
+
+/* Watches the directory of @node, or the nearest one above that exists. */
+static void watch(int fd, const char *root, const char *node)
+{
+	char *path = xasprintf("%s%s", root, node), *slash;
+	size_t top = strlen(root);
+
+	while ((slash = strrchr(path + top, '/')) && slash != path + top) {
+		*slash = '\0';
+		if (inotify_add_watch(fd, path, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ATTRIB) >= 0)
+			break;
+	}
+	free(path);
+}
+
+static void drain(int fd)
+{
+	char buf[4096] __attribute__((aligned(8)));
+
+	while (read(fd, buf, sizeof(buf)) > 0)
+		;
+}
+
+/* Until something happened, at most until @end; false when that has come. */
+static bool sleep_until_event(struct ctx *ctx, int node_fd, int64_t end)
+{
+	struct pollfd p[2] = {
+		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
+		{ .fd = node_fd, .events = POLLIN },
+	};
+	int64_t left = end < 0 ? -1 : end - now_ms();
+
+	/* a recording has no more to tell when its events are over */
+	if (ctx->nl_replay)
+		return rnl_events(ctx->nl);
+	if (end >= 0 && left <= 0)
+		return false;
+	if (poll(p, 2, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
+		return false;
+	rnl_events(ctx->nl);
+	if (node_fd >= 0)
+		drain(node_fd);
+	return true;
+}
+
+int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit)
+{
+	int64_t end = limit < 0 ? -1 : now_ms() + limit;
+	int fd = w->node ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1, rc = XC_OK;
+	enum wait_is is;
+
+	for (;;) {
+		/* the watch first, so that nothing happens between look and watch */
+		if (fd >= 0)
+			watch(fd, ctx->test_root, w->node);
+		is = w->look(ctx, w->arg);
+		if (is == WAIT_FAIL)
+			rc = ctx->fail.code;
+		if (is != WAIT_MORE)
+			break;
+		if (!sleep_until_event(ctx, fd, end)) {
+			rc = XC_TIMEOUT;
+			break;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Waiting: for the node of a disk, and for anything that the family tells of. */
+#ifndef RNBDADM_NODE_H
+#define RNBDADM_NODE_H
+
+#include "ctx.h"
+
+/* Until the node can be opened, for @limit ms (-1 no limit); an exit code. */
+int node_wait(struct ctx *ctx, const struct device *d, int64_t limit);
+
+/* --wait, --no-wait and neither as the limit of a wait: 0 none, -1 no limit. */
+int64_t wait_limit(const struct ctx *ctx, int64_t without);
+
+enum wait_is { WAIT_MORE, WAIT_DONE, WAIT_FAIL };
+
+struct wait {
+	const char *group;	/* multicast group that wakes it up */
+	const char *node;	/* file below /dev that does, too, or NULL */
+	/* looks; on WAIT_FAIL ctx->fail is set */
+	enum wait_is (*look)(struct ctx *ctx, void *arg);
+	void *arg;
+};
+
+/* From here on no event is missed; before that which is to be awaited. */
+bool wait_begin(struct ctx *ctx, const struct wait *w);
+/* XC_OK, the code of ctx->fail, or XC_TIMEOUT with ctx->fail still to be set. */
+int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit);
+
+#endif

@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# remap, resize, session set, device wait.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() { load helpers; }
+
+@test "remap: the request names the id; what is mapped is no failure" {
+	replay remap
+	adm 0 remap rnbd2 --trace
+	[ -z "$output" ]
+	[[ $stderr == *"remap len="*" id=3"$'\n'* ]]
+	adm 0 remap rnbd2 rnbd0 -j
+	valid rnbdadm.remap/1
+	golden remap.json
+	adm 0 remap rnbd0 -o csv
+	golden remap.csv
+	adm 0 remap --session cl1@srv1 -v
+	[ -z "$stderr" ]
+	replay remap-time
+	adm 0 remap ram0 --timeout 2500ms -v
+	[[ $stderr == "rnbdadm: remapped rnbd2 (ram0 of session cl1@srv2)" ]]
+	fails 2 usage remap rnbd2 --timeout 1ms
+}
+
+@test "remap: refusals" {
+	replay remap-gone
+	fails 4 not_found remap rnbd2
+	[[ $stderr == *"kernel: on the server 'ram0' does not exist"* ]]
+	replay remap-lost
+	fails 1 failed remap rnbd2
+	[[ $stderr == *"no path of cl1@srv2 is connected"* ]]
+	replay remap-partial
+	fails 3 partial remap rnbd0 rnbd2
+	fails 4 not_found remap rnbd9
+	fails 2 usage remap
+	fails 2 usage remap --all rnbd0
+	replay new-denied
+	fails 5 permission remap rnbd2
+	replay old-modules
+	fails 9 unsupported remap rnbd2
+}
+
+@test "remap --all asks; --only-disconnected leaves the others out" {
+	replay remap
+	fails 12 declined remap --all
+	adm 0 remap --all -y
+	adm 0 remap --all -y --only-disconnected --trace
+	[ "$(grep -c -- "^nl ->.* remap " <<<"$stderr")" = 1 ]
+	replay empty
+	adm 0 remap --all
+}
+
+@test "remap --recreate: as it was; in use is refused" {
+	replay recreate
+	adm 0 remap rnbd2 --recreate
+	[ "$output" = /dev/rnbd3 ]
+	adm 0 remap rnbd2 --recreate -j
+	valid rnbdadm.remap/1
+	[ "$(jqv '.devices[0] | [.name, .new_name, .result] | @csv')" = '"rnbd2","rnbd3","recreated"' ]
+	replay recreate-set
+	adm 0 remap rnbd2 --recreate --trace
+	[[ $stderr == *"session-set len="*"max-reconnect-attempts=5"* ]]
+	replay recreate-fails
+	fails 1 failed remap rnbd2 --recreate
+	[[ $stderr == *"unmapped, but not mapped again"*"rnbdadm map ram0 --session cl1@srv2"* ]]
+	replay recreate-force
+	fails 7 busy remap rnbd0 --recreate
+	[[ $stderr == *"rnbd0 is used by: mount /data"* ]]
+	adm 0 remap rnbd0 --recreate --force
+}
+
+@test "resize: sizes" {
+	replay resize
+	for size in 30G +10G 30720M 32212254720 62914560s 30GiB 31457280K; do
+		adm 0 resize rnbd0 "$size"
+		[ -z "$output$stderr" ]
+	done
+	adm 0 resize rnbd0 30G -j --wait
+	valid rnbdadm.resize/1
+	golden resize.json
+	adm 0 resize rnbd0 30G -v --trace
+	[[ $stderr == *"resize len="*"id=1 size-bytes=32212254720"*"resized rnbd0: 20.0 GiB -> 30.0 GiB"* ]]
+	for size in 1000 0 010 0x10 "" 9223372036854775808 +9223372036854775807 9223372036854775807 -20G -30G 1.5G 10Q G + - 10GG; do
+		fails 2 usage resize rnbd0 "$size"
+	done
+	fails 2 usage resize rnbd0
+	replay resize-4k
+	fails 2 usage resize rnbd0 30000000512
+	[[ $stderr == *"multiple of the logical block, 4096"* ]]
+}
+
+@test "resize: the same size is nothing to do" {
+	replay two-sessions
+	adm 0 resize rnbd0 20G -j
+	valid rnbdadm.resize/1
+	[ "$(jqv '.changed | not')" = true ]
+	adm 0 resize rnbd0 +0
+}
+
+@test "resize: smaller needs two words, and an answer on a terminal" {
+	replay resize-small
+	fails 7 busy resize rnbd0 10G
+	[[ $stderr == "rnbdadm: resize rnbd0 10G: refused, 10.0 GiB is smaller than the current 20.0 GiB"*"rnbd0 is used by: mount /data (ext4)"*"--allow-shrink"* ]]
+	fails 7 busy resize rnbd0 -10G
+	fails 7 busy resize rnbd0 10G --force
+	fails 7 busy resize rnbd0 10G --allow-shrink
+	adm 0 resize rnbd0 10G --allow-shrink --force
+	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" resize rnbd0 10G --allow-shrink --force "$@")" /dev/null; }
+	run -12 ask <<<no
+	[[ $output == *"mount /data"*"Shrink rnbd0 from 20.0 GiB to 10.0 GiB. Type yes:"*declined* ]]
+	run -0 ask <<<yes
+	run -0 ask -y </dev/null
+}
+
+@test "resize: the size is read back" {
+	replay resize-other
+	fails 1 failed resize rnbd0 30G
+	[[ $stderr == *"the size is 26843545600 bytes now, not the 32212254720 asked for"* ]]
+	replay resize-late
+	adm 0 resize rnbd0 30G --wait
+}
+
+@test "resize: refusals" {
+	replay resize-refused
+	fails 1 failed resize rnbd0 30G
+	[[ $stderr == *"kernel: not so (size-bytes)"* ]]
+	fails 6 conflict resize rnbd2 1G
+	[[ $stderr == *"the device is disconnected"*"rnbdadm remap rnbd2"* ]]
+	fails 4 not_found resize rnbd9 1G
+	fails 9 unsupported resize rnbd0 --from-server
+	fails 2 usage resize rnbd0 1G --from-server
+	replay new-denied
+	fails 5 permission resize rnbd0 30G
+	replay old-modules
+	fails 9 unsupported resize rnbd0 30G
+}
+
+@test "session set: only what differs is asked for" {
+	replay session-set
+	adm 0 session set cl1@srv1 --mp-policy mi --max-reconnect-attempts 20
+	[ -z "$output$stderr" ]
+	adm 0 session set cl1@srv1 --mp-policy min-inflight --max-reconnect-attempts=20 -j
+	valid rnbdadm.session/1
+	golden session-set.json
+	replay session-set-one
+	adm 0 session set cl1@srv1 --mp-policy rr --max-reconnect-attempts -1 -v
+	[ "$stderr" = "rnbdadm: set mp_policy of session cl1@srv1" ]
+	replay two-sessions
+	adm 0 session set cl1@srv1 --mp-policy ml --max-reconnect-attempts infinite -j
+	valid rnbdadm.session/1
+	[ "$(jqv '.changed == false and .changes == []')" = true ]
+}
+
+@test "session set: refusals" {
+	replay session-set-refused
+	fails 7 busy session set cl1@srv1 --mp-policy rr
+	printf '%s' "$JSON" | jq -e '.changed == false and .changes == []'
+	fails 2 usage session set cl1@srv1
+	fails 2 usage session set cl1@srv1 --mp-policy best
+	fails 2 usage session set cl1@srv1 --max-reconnect-attempts 10000
+	fails 2 usage session set cl1@srv1 --max-reconnect-attempts -2
+	fails 4 not_found session set nosuch --mp-policy rr
+	replay new-denied
+	fails 5 permission session set cl1@srv1 --mp-policy rr
+	replay old-modules
+	fails 9 unsupported session set cl1@srv1 --mp-policy rr
+}
+
+@test "device wait: each event is a reason to look" {
+	replay wait
+	adm 0 device wait rnbd0 --trace
+	[ "$(grep -c "device-get dump" <<<"$stderr")" -ge 3 ]
+	[ "$(grep -c "^nl \*\*.*device-ntf" <<<"$stderr")" = 2 ]
+	[ -z "$output" ]
+	adm 0 device wait vol0 --session cl1@srv1 -j
+	valid rnbdadm.device/1
+	[ "$(jqv '.devices[0].name')" = rnbd0 ]
+	replay two-sessions
+	fails 10 timeout device wait rnbd9 --timeout 1
+	[[ $stderr == *"there is no such device"* ]]
+	fails 10 timeout device wait rnbd2 --timeout 0
+	[[ $stderr == *"rnbd2 is disconnected"* ]]
+	fails 2 usage device wait 3
+	replay twins
+	fails 6 conflict device wait vol0
+	replay two-sessions bare
+	fails 10 timeout device wait rnbd0 --timeout 0
+	[[ $stderr == *"there is no /dev/rnbd0"* ]]
+}
+
+@test "--dry-run: nothing is sent, and its lines can be run" {
+	replay two-sessions
+	for c in "remap rnbd2" "remap rnbd2 --recreate" "remap rnbd0 --recreate --force" "resize rnbd0 +1G" \
+		"resize rnbd0 1G --allow-shrink --force" "session set cl1@srv1 --mp-policy rr" "unmap rnbd2" "stats reset cl1@srv1" \
+		"server export close sdb --all-clients --force" "server client disconnect cl7@here --force" \
+		"map vol9 --session cl1@srv1"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -n --trace
+		plan=$output
+		[ -n "$plan" ]
+		run ! grep -E -- "-> .* (map|unmap|remap|resize|session-set|export-close|session-disconnect|stats-reset) " <<<"$stderr"
+		# shellcheck disable=SC2086
+		adm 0 $c -n -j
+		valid_any
+		[ "$(jqv '.dry_run and (.plan | length > 0)')" = true ]
+		while IFS= read -r line; do
+			read -ra words <<<"${line#rnbdadm }"
+			adm 0 "${words[@]}" -n
+			[ "$output" = "$line" ]
+		done <<<"$plan"
+	done
+}
+
+@test "the words of the kernel's texts that decide an exit code are there" {
+	grep -A6 'says_words\[\]\[2\] = {' "$TOP/rnbdadm/err.c" | grep -o '"[^"]*"' | tr -d '"' >"$BATS_TEST_TMPDIR/words"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/words")" -ge 4 ]
+	while IFS= read -r w; do
+		grep -rq --include='*.[ch]' -- "$w" "$TOP/kernel" || { echo "nowhere: $w"; return 1; }
+	done <"$BATS_TEST_TMPDIR/words"
+	# nowhere else does the tool look into them
+	run ! grep -n 'strstr([a-z>-]*extack' "$TOP"/rnbdadm/{cmd-*,job,use,node,ctx,select}.c
+}
+
+@test "the documents of these tests are valid" { all_valid; }

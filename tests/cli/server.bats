@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# server export, server client, status.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	replay two-sessions
+}
+
+# shown NAME ARGS..: text, JSON and CSV as in the golden files
+shown() {
+	local name=$1
+	shift
+	adm 0 "$@"
+	golden "$name.txt"
+	[ -z "$stderr" ]
+	adm 0 "$@" -j
+	valid_any
+	golden "$name.json"
+	adm 0 "$@" -o csv
+	golden "$name.csv"
+}
+
+@test "server export list, show" {
+	shown export-list server export list
+	shown export-list-client server export list --client cl8@here
+	shown export-show server export show /dev/sdb
+	LC_ALL=C.UTF-8 adm 0 server export list --brief
+	[ "$output" = $'ram0\nsdb' ]
+	adm 0 server export list --filter clients=cl8@here --no-tree
+	[ "${#lines[@]}" = 2 ]
+	fails 4 not_found server export show sdc
+	[[ $stderr == *"did you mean sdb?"* ]]
+	fails 4 not_found server export list --client nosuch
+	replay empty
+	shown export-list-empty server export list
+}
+
+@test "server client list, show" {
+	shown client-list server client list
+	shown client-show server client show cl7@here
+	adm 0 server client list --stats --details -j
+	valid rnbdadm.client/1
+	[ "$(jqv '.clients[0].counters.read_ios')" = 10 ]
+	fails 4 not_found server client show cl1@srv1
+	[[ $stderr == *"no such client"* ]]
+	replay empty
+	shown client-list-empty server client list
+}
+
+@test "server export close: refused with who has it open" {
+	replay close
+	fails 7 busy server export close ram0
+	[[ $stderr == *"refused, 1 client has it open"*"cl7@here has it open as 'ram0' (ro)"*"--force"* ]]
+	fails 6 conflict server export close sdb --force
+	[[ $stderr == *"2 clients have it open"*"--all-clients"* ]]
+	fails 7 busy server export close sdb --all-clients
+	fails 7 busy server export close sdb --client cl8@here
+	fails 2 usage server export close sdb --client cl8@here --all-clients
+	fails 4 not_found server export close sdc --force
+	fails 4 not_found server export close ram0 --client cl8@here --force
+}
+
+@test "server export close --force" {
+	replay close
+	adm 0 server export close ram0 --force --trace
+	[[ $stderr == *"export-close len="*" id=31"* ]]
+	adm 0 server export close sdb --all-clients --force -j
+	valid rnbdadm.export-close/1
+	golden close.json
+	adm 0 server export close sdb --client cl8@here -f -v
+	[[ $stderr == *"closed sdb of session cl8@here; the client keeps its disk"* ]]
+	adm 0 server export close ram0 -f -o csv
+	[ "${lines[1]}" = ram0,cl7@here,ram0,closed ]
+	replay close-slow
+	adm 0 server export close ram0 -f --wait
+	replay close-gone
+	fails 4 not_found server export close ram0 -f
+	adm 0 server export close ram0 -f --idempotent
+	adm 0 server export close sdc -f --idempotent -j
+	valid rnbdadm.export-close/1
+	replay close-partial
+	fails 3 partial server export close sdb --all-clients -f
+	[[ $stderr == *"cl8@here: "*"1 of 2 clients failed"* ]]
+	replay new-denied
+	fails 5 permission server export close ram0 -f
+	replay close
+	run -12 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" server export close ram0 -f)" /dev/null <<<no
+	[[ $output == *"Close ram0 (cl7@here has it open as 'ram0' (ro)). Type yes:"* ]]
+}
+
+@test "server client disconnect" {
+	replay disconnect
+	fails 7 busy server client disconnect cl7@here
+	[[ $stderr == *"has 2 devices open"*"cl7@here has ram0 open as 'ram0' (ro)"* ]]
+	adm 0 server client disconnect cl7@here --force
+	[ -z "$output$stderr" ]
+	adm 0 server client disconnect cl7@here --force -j
+	valid rnbdadm.client/1
+	[ "$(jqv '[.changed, .clients[0].name] | @csv')" = 'true,"cl7@here"' ]
+	replay disconnect-slow
+	adm 0 server client disconnect cl7@here --force --wait
+	replay disconnect-gone
+	fails 4 not_found server client disconnect cl7@here -f
+	adm 0 server client disconnect cl7@here -f --idempotent
+	fails 4 not_found server client disconnect nosuch -f
+	adm 0 server client disconnect nosuch -f --idempotent
+	replay new-denied
+	fails 5 permission server client disconnect cl7@here -f
+}
+
+@test "the server's side without its module: 8" {
+	replay no-server
+	for c in "server export list" "server client list" "server export close sdb -f" "server client disconnect x -f"; do
+		# shellcheck disable=SC2086
+		fails 8 unavailable $c
+		[[ $stderr == *"modprobe rnbd_server"* ]]
+	done
+}
+
+@test "status: both sides, one of them, one object" {
+	adm 0 status
+	golden status.txt
+	LC_ALL=C.UTF-8 run --separate-stderr -0 "$RNBDADM" "${R[@]}" status
+	golden status-utf8.txt
+	adm 0 status -j
+	valid rnbdadm.status/1
+	golden status.json
+	adm 0 status --client
+	[[ $output != *cl7* ]]
+	adm 0 status --server -j
+	valid rnbdadm.status/1
+	[ "$(jqv '.client.sessions == [] and (.server.clients | length) == 2')" = true ]
+	adm 0 status vol0 --no-tree
+	[ "${#lines[@]}" = 2 ]
+	adm 0 status cl7@here
+	[[ ${lines[0]} == "server  1 client  2 exports" ]]
+	fails 4 not_found status nosuch
+	fails 2 usage status --bird
+	for r in no-server only-server empty; do
+		replay $r
+		adm 0 status
+		golden "status-$r.txt"
+		adm 0 status -j
+		valid rnbdadm.status/1
+	done
+}
+
+@test "status --check-state: 11 when something is not up" {
+	adm 11 status --check-state
+	[[ $output == *cl1@srv1* && $stderr == *"not fully up"* ]]
+	adm 11 status --check-state -j
+	valid rnbdadm.status/1
+	adm 11 status cl1@srv1 --check-state
+	adm 0 status --server --check-state
+	replay all-up
+	adm 0 status --check-state
+	[ -z "$stderr" ]
+}
+
+@test "status without a module: 8 and a complete document" {
+	for r in absent no-client; do
+		replay $r
+		fails 8 unavailable status
+		[ "$(jq '.summary | add' <<<"$JSON")" = 0 ]
+		[ "$(jq '[.client, .server | .[]] | add | length' <<<"$JSON")" = 0 ]
+	done
+}
+
+@test "status at 80 columns: no line is longer" {
+	run -0 script -qec "stty cols 80; $(printf '%q ' "$PLAIN" "${R[@]}" status --color=never)" /dev/null
+	((${#lines[@]} > 10))
+	for line in "${lines[@]}"; do
+		line=${line%$'\r'}
+		((${#line} <= 80))
+	done
+	[[ ${lines[0]} == "client  "* && ${lines[1]} == "server  "* ]]
+}
+
+# milliseconds of processor time, the best of three runs: others may be busy on this machine
+best() {
+	local t best=999999 TIMEFORMAT='%U %S'
+	for _ in 1 2 3; do
+		t=$({ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print int(1000 * ($1 + $2)) }')
+		((t >= best)) || best=$t
+	done
+	echo "$best"
+}
+
+@test "a thousand devices under a second; four thousand in no more than their share" {
+	for c in "device list -j" "status -j" "status" "server export list -j" "unmap --session s1 -n -j"; do
+		replay many many-root
+		# shellcheck disable=SC2086
+		small=$(best "$PLAIN" "${R[@]}" $c)
+		replay many4 many4-root
+		# shellcheck disable=SC2086
+		big=$(best "$PLAIN" "${R[@]}" $c)
+		echo "$c: $small ms, $big ms"
+		((small < 1000))
+		# 4 would be linear, 16 quadratic; the start of the program counts as well
+		((big < 8 * small + 100))
+	done
+}
+
+@test "the documents of these tests are valid" { all_valid; }
