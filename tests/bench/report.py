@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the table and bench.json: report.py DIR JSON KEY=VALUE..., of DIR/raw.jsonl and DIR/pairs/client/packets.tsv.
+
+bench.json:
+  setup    what was measured on: accel (kvm or tcg), cpus, kernel, rounds, seconds of each measurement
+  figures  list, one entry for each contender, cell and quantity:
+           contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N
+           cell       "4k randread qd1" and so on
+           quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
+                      which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
+                      where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
+           median, rounds
+           to_in_tree, to_nvme  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
+  exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
+  pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines
+"""
+import collections
+import json
+import os
+import statistics
+import sys
+
+NAMES = {
+    "ours": "this project, secure",
+    "in-tree": "in-tree RNBD, secure",
+    "nvme": "NVMe/RDMA",
+    "ours-N": "this project, insecure",
+    "in-tree-N": "in-tree RNBD, insecure",
+}
+QUANTITIES = {
+    "iops": "I/Os per second",
+    "packets": "Packets per I/O",
+    "cpu_us": "CPU time per I/O, microseconds: both ends and the application",
+    "exact": "I/Os per second of one CPU of a thousand million instructions per second",
+    "workqueue_us": "Of it in kernel work queues: completions of the server, and softirqs that ran on top of them",
+}
+MEASURED = ("iops", "packets", "cpu_us", "workqueue_us")
+DIGITS = {"iops": 0, "exact": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
+
+
+def rival(contender, kind):
+    if kind == "nvme":
+        return "nvme"
+    return "in-tree-N" if contender.endswith("-N") else "in-tree"
+
+
+def ratio(values, other):
+    rounds = values.keys() & other.keys()
+    if not rounds or not all(other[r] for r in rounds):
+        return None
+    return statistics.median(values[r] / other[r] for r in rounds)
+
+
+def figures(raw):
+    values = collections.defaultdict(dict)
+    for line in raw:
+        for quantity in MEASURED:
+            values[line["contender"], line["cell"], quantity][line["round"]] = line[quantity]
+    for (contender, cell, quantity), rounds in values.items():
+        entry = {"contender": contender, "cell": cell, "quantity": quantity,
+                 "median": round(statistics.median(rounds.values()), 2),
+                 "rounds": [round(rounds[r], 2) for r in sorted(rounds)]}
+        for kind in ("in_tree", "nvme"):
+            other = rival(contender, kind)
+            against = ratio(rounds, values.get((other, cell, quantity), {}))
+            if other != contender and against is not None:
+                entry["to_" + kind] = round(against, 2)
+        yield entry
+
+
+def text(entry):
+    out = f"{entry['median']:.{DIGITS[entry['quantity']]}f}"
+    if entry["contender"].startswith("ours"):
+        out += " (" + ", ".join(f"{entry[k]:.2f}" if k in entry else "-" for k in ("to_in_tree", "to_nvme")) + ")"
+    return out
+
+
+def table(entries, quantity):
+    cells = list(dict.fromkeys(e["cell"] for e in entries))
+    by = {(e["contender"], e["cell"]): e for e in entries if e["quantity"] == quantity}
+    print(f"\n| {QUANTITIES[quantity]} | " + " | ".join(cells) + " |")
+    print("|---|" + "--:|" * len(cells))
+    for contender in NAMES:
+        if (contender, cells[0]) in by:
+            print(f"| {NAMES[contender]} | " + " | ".join(text(by[contender, c]) for c in cells) + " |")
+
+
+def pair_table(pairs):
+    kinds = list(dict.fromkeys(p["io"] for p in pairs))
+    rows = dict.fromkeys((p["client"], p["server"], p["always_invalidate"]) for p in pairs)
+    print("\n| Packets per I/O: client, server, always_invalidate | " + " | ".join(kinds) + " |")
+    print("|---|" + "--:|" * len(kinds))
+    for row in rows:
+        cost = {p["io"]: p["packets"] for p in pairs if (p["client"], p["server"], p["always_invalidate"]) == row}
+        print(f"| {', '.join(row)} | " + " | ".join(f"{cost[k]:.1f}" for k in kinds) + " |")
+
+
+def read_raw(path):
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        return [json.loads(line) for line in f]
+
+
+def read_pairs(path):
+    if not os.path.exists(path):
+        return
+    with open(path) as f:
+        for line in f:
+            client, server, mode, io, packets = line.rstrip("\n").split("\t")
+            yield {"client": client, "server": server, "always_invalidate": mode, "io": io, "packets": float(packets)}
+
+
+def main():
+    where, target, *setup = sys.argv[1:]
+    entries = list(figures(read_raw(os.path.join(where, "raw.jsonl"))))
+    exact = [{**e, "quantity": "exact"} for e in figures(read_raw(os.path.join(where, "exact", "raw.jsonl")))
+             if e["quantity"] == "iops"]
+    pairs = list(read_pairs(os.path.join(where, "pairs", "client", "packets.tsv")))
+    setup = dict(s.split("=", 1) for s in setup)
+    print(" ".join(f"{k}={v}" for k, v in setup.items()))
+    print("In brackets: ratio to in-tree in the same mode, ratio to NVMe/RDMA; medians over the rounds.")
+    for quantity in MEASURED:
+        table(entries, quantity)
+    if exact:
+        table(exact, "exact")
+    if pairs:
+        pair_table(pairs)
+    for quantity, found in (("iops", entries), ("exact", exact)):
+        below = [e["cell"] for e in found if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
+        if found:
+            print(f"\n{QUANTITIES[quantity]}, secure mode, below in-tree: " + (", ".join(below) or "nowhere"))
+    with open(target, "w") as f:
+        json.dump({"setup": setup, "figures": entries, "exact": exact, "pairs": pairs}, f, indent=1)
+        f.write("\n")
+
+
+main()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# Which allocations are failed by build/debug/nth. Sourced in the guest, after guest.bash.
+# shellcheck shell=bash disable=SC2034
+
+NTH=$ROOT/build/debug/nth
+
+# functions PATTERN: where the functions begin and end whose line of kallsyms matches, as one range
+functions() { awk -v what="$1" '$2 !~ /[tT]/ { next }
+	NR == FNR { if ($0 ~ what) { if (!n++ || $1 < lo) lo = $1; if ($1 > hi) hi = $1 } next }
+	$1 > hi && (end == "" || $1 < end) { end = $1 }
+	END { if (!n) exit 1; printf "0x%s 0x%s\n", lo, end }' /proc/kallsyms /proc/kallsyms; }
+
+# faults_below PATTERN: only those that such a function is waiting for. What kmemleak allocates for itself does not count.
+faults_below() {
+	local range attr cache
+	range=$(functions "$1") || { fail "no function matches $1"; return 1; }
+	for attr in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		echo "${range% *}" >"$attr/require-start" && echo "${range#* }" >"$attr/require-end" && echo 0 >"$attr/probability" &&
+			echo 0 >"$attr/verbose" && echo N >"$attr/ignore-gfp-wait" && echo -1 >"$attr/times" || return
+	done
+	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order && echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem || return
+	for cache in /sys/kernel/slab/*; do
+		[[ $cache == */kmemleak_* ]] || echo 1 >"$cache/failslab" || return
+	done
+	echo Y >/sys/kernel/debug/failslab/cache-filter
+}
+
+# What the kernel says of a failed allocation, with a trace or without, is no report here. The end of the run need not see it.
+only_failed_allocations() {
+	local DMESG_BAD=${DMESG_BAD/|Call Trace/}
+	DMESG_BAD=${DMESG_BAD/|page allocation failure/}
+	dmesg_clean && dmesg -C
+}

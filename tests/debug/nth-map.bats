@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Each allocation that our client makes when it maps, connects and maps again fails once, in whatever task it happens. The
+# operation fails or does without; nothing is left of it, and the next one works.
+# shellcheck shell=bats disable=SC2030,SC2031
+
+CTL=/sys/class/rnbd-client/ctl
+MAP="$CTL/map_device=sessname=nth path=ip:10.0.0.1 device_path=/dev/ram0"
+UNMAP="/sys/block/rnbd0/rnbd/unmap_device=force"
+ADM=$ROOT/build/rnbdadm
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/debug/faults.bash"
+	net_up 1
+	ram_disk 8 2
+	# What is small fails soon
+	load_server sess_queue_depth=4
+	load_client
+	faults_below '[[](rtrs|rnbd)_client[]]$'
+}
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/debug/faults.bash"
+	dmesg_mark
+}
+
+teardown() {
+	"$ADM" unmap --all --force -y
+	only_failed_allocations
+}
+
+@test "map and connect, client: objects" { "$NTH" any slab "$MAP" "$UNMAP" >&3; }
+
+@test "map and connect, client: pages" { "$NTH" any page "$MAP" "$UNMAP" >&3; }
+
+@test "a second disk of the session, over netlink" {
+	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1
+	"$NTH" any slab "!$ADM map /dev/ram1 --session nth >/dev/null 2>&1" "!$ADM unmap rnbd1 --if-exists >/dev/null" >&3
+}
+
+# closed: the server takes the disk away, and the client has seen it
+closed='echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/nth/force_close
+	until grep -q closed /sys/block/rnbd0/rnbd/state; do sleep 0.05; done'
+
+@test "remap of a disk that the server has closed" {
+	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1
+	eval "$closed"
+	"$NTH" any slab "/sys/block/rnbd0/rnbd/remap_device=1" "!$closed" >&3
+}
