@@ -14,7 +14,7 @@ all: modules rnbdadm ## modules and rnbdadm (default)
 
 help: ## this list
 	@echo "Targets:"
-	@sed -n 's/^\([a-z_]*\):.* ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20 | sed 's/^/  /'
+	@sed -n 's/^\([a-z_-]*\):.* ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20 | sed 's/^/  /'
 	@echo "Variables: KDIR=$(KDIR) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) SUBDIR_MOD=$(SUBDIR_MOD)"
 
 demo: ## installs what it needs and shows a disk mapped over RDMA in a virtual machine
@@ -24,6 +24,15 @@ check: ## installs what it needs and runs all tests
 	@tests/deps.sh check
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/run
+
+check-debug: ## builds a kernel with sanitizers and runs the tests of the modules on it
+	@tests/deps.sh debug
+	@$(MAKE) -s --no-print-directory rnbdadm
+	@tests/debug/run
+
+bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 15 minutes
+	@tests/deps.sh check
+	@tests/bench/run
 
 modules: kdir ## the five kernel modules, for the kernel of KDIR
 	$(KMAKE) modules
@@ -51,4 +60,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check modules rnbdadm install uninstall modules_install clean kdir
+.PHONY: all help demo check bench check-debug modules rnbdadm install uninstall modules_install clean kdir

@@ -5,7 +5,8 @@
 set -o pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
-KERNEL=${KERNEL:-6.1}
+KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
+KERNEL=${KERNEL:-${KERNELS%% *}}
 
 say() { printf '%s\n' "$*" >&2; }
 

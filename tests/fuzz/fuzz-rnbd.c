@@ -11,14 +11,14 @@ struct head {
 static void sess_info(const uint8_t *p, size_t size)
 {
 	struct rnbd_msg_sess_info m;
-	uint8_t version, zero[31] = { 0 };
+	uint8_t version, zero[sizeof(m.reserved)] = { 0 };
 
 	if (rnbd_sess_info_parse(p, size, &version))
 		return;
 	accepted++;
 	MUST(version <= RNBD_VERSION_MAJOR && version <= p[4]);
 	rnbd_sess_info_pack(&m, RNBD_MSG_SESS_INFO_RSP, version);
-	MUST(m.version == version && !memcmp(m.reserved, zero, sizeof(zero)));
+	MUST(m.version == version && !m.minor && !memcmp(m.reserved, zero, sizeof(zero)));
 }
 
 static void open_(const uint8_t *p, size_t size)

@@ -24,9 +24,9 @@ static void header(const uint8_t *p, size_t size, uint32_t off)
 	MUST(r.has_desc || !r.need_inval);
 	MUST(r.has_desc ? r.desc.len && r.desc.len <= r.data_len : !r.desc.len && !r.desc.addr);
 	if (r.is_read) {
-		n = rtrs_read_hdr_pack((void *)again, r.usr_len, r.has_desc ? &r.desc : NULL);
+		n = rtrs_read_hdr_pack((void *)again, r.usr_len, r.has_desc ? &r.desc : NULL, r.need_inval);
 		memcpy(want, p, n);
-		want[4] = r.has_desc;
+		want[4] = r.need_inval;
 		want[5] = 0;
 	} else {
 		n = sizeof(struct rtrs_msg_write);

@@ -43,6 +43,9 @@ static void conn(void)
 	memset(q.paths_uuid, 0x22, sizeof(q.paths_uuid));
 	rtrs_conn_req_pack(&mq, &q);
 	seed("fuzz-rtrs-conn", "request", "", 0, &mq, sizeof(mq));
+	q.lean = true;
+	rtrs_conn_req_pack(&mq, &q);
+	seed("fuzz-rtrs-conn", "request-lean", "", 0, &mq, sizeof(mq));
 	rtrs_conn_rsp_pack(&mr, &r);
 	seed("fuzz-rtrs-conn", "accept", "", 0, &mr, sizeof(mr));
 	r.err = -ENXIO;
@@ -81,14 +84,14 @@ static void request(void)
 	};
 	__u8 m[24];
 
-	rtrs_read_hdr_pack((void *)m, 32, &d);
+	rtrs_read_hdr_pack((void *)m, 32, &d, true);
 	seed("fuzz-rtrs-request", "read", &head, sizeof(head), m, 24);
 	rtrs_write_hdr_pack((void *)m, 32);
 	seed("fuzz-rtrs-request", "write", &head, sizeof(head), m, 4);
 	rtrs_rkey_rsp_pack((void *)m, 5, 0x1234);
 	seed("fuzz-rtrs-request", "rkey", &head, sizeof(head), m, 8);
 	head.imm = rtrs_imm_io_req(&g, 0, 32);
-	rtrs_read_hdr_pack((void *)m, 32, NULL);
+	rtrs_read_hdr_pack((void *)m, 32, NULL, false);
 	seed("fuzz-rtrs-request", "flush", &head, sizeof(head), m, 8);
 	head.imm = rtrs_imm_io_rsp(5, -EIO, true);
 	seed("fuzz-rtrs-request", "response", &head, sizeof(head), m, 0);

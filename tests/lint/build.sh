@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The modules build with W=1 and sparse (endian checks) without a word; names of global symbols tell their module.
+# For each kernel of the lab the modules build with W=1 and sparse (endian checks) without a word; names of global symbols tell
+# their module.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 . "$ROOT/tests/vm/lib/kernel.bash"
 
@@ -8,11 +9,12 @@ log=$(mktemp) || exit
 trap 'rm -f "$log"' EXIT
 # From nothing: make tells of a file only when it builds it
 rm -rf build/lint-*
-out='' dir=$(lab_modules lint W=1 C=1 CF=-D__CHECK_ENDIAN__ 2>"$log") || out=$(tail -n 40 "$log")
-verdict "the modules build" "$out"
 
-complaints() { grep -E '(warning|error):' "$log" | sed "s,$ROOT/build/lint-[^/]*/,," | sort -u | grep -v "^$(lab_headers)"; }
-check "W=1 and sparse say nothing" complaints
+# Not those in the kernel's own headers
+complaints() {
+	grep -E '(warning|error):' "$log" | awk -v theirs="$(dirname "$(lab_headers)")/" '
+		index($0, theirs) != 1 && !seen[$0]++ { sub(/.*\/build\/lint-[^\/]*\//, ""); print }'
+}
 
 symbols() {
 	local part=$1 prefix=$2
@@ -20,10 +22,15 @@ symbols() {
 		sed 's,^.*/kernel/,kernel/,' |
 		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
 }
-if [[ -n $dir ]]; then
+
+for KERNEL in $KERNELS; do
+	out='' dir=$(lab_modules lint W=1 C=1 CF=-D__CHECK_ENDIAN__ 2>"$log") || out=$(tail -n 40 "$log")
+	verdict "$KERNEL: the modules build" "$out"
+	check "$KERNEL: W=1 and sparse say nothing" complaints
+	[[ -n $dir ]] || continue
 	# The generator names what belongs to the netlink family after the family, which is rnbd
 	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_; do
-		check "global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
+		check "$KERNEL: global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
 	done
-fi
+done
 finish

@@ -47,7 +47,8 @@ static void conn_req(void)
 	       F(rtrs_msg_conn_req, sess_uuid, 12, 16),
 	       F(rtrs_msg_conn_req, paths_uuid, 28, 16),
 	       F(rtrs_msg_conn_req, first_conn, 44, 1),
-	       F(rtrs_msg_conn_req, reserved, 45, 11));
+	       F(rtrs_msg_conn_req, reserved, 45, 10),
+	       F(rtrs_msg_conn_req, flags, 55, 1));
 }
 
 static void conn_rsp(void)
@@ -139,7 +140,8 @@ static void rnbd_control(void)
 	FIELDS(rnbd_msg_sess_info, 36,
 	       F(rnbd_msg_sess_info, hdr, 0, 4),
 	       F(rnbd_msg_sess_info, version, 4, 1),
-	       F(rnbd_msg_sess_info, reserved, 5, 31));
+	       F(rnbd_msg_sess_info, minor, 5, 1),
+	       F(rnbd_msg_sess_info, reserved, 6, 30));
 	FIELDS(rnbd_msg_open, 264,
 	       F(rnbd_msg_open, hdr, 0, 4),
 	       F(rnbd_msg_open, access_mode, 4, 1),

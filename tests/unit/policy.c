@@ -4,18 +4,27 @@
 #include "tap.h"
 
 #define PATHS	5
+#define MS	1000000ULL
+#define US	1000ULL
+
+unsigned int stub_cpu;
+u64 stub_now;
 
 static struct rtrs_client_path path[PATHS];
 static struct rtrs_client_session session;
 static u32 cursor;
+static enum rtrs_client_policy policy;
 
 /* A session of the first @n paths, of which those of @mask are connected. */
 static void open_session(unsigned int n, unsigned int mask)
 {
 	unsigned int i;
 
-	session = (struct rtrs_client_session){ .cursor = &cursor };
+	session = (struct rtrs_client_session){ .cursor = &cursor, .policy = policy };
 	cursor = 0;
+	stub_cpu = 0;
+	stub_now = 3600ULL * 1000 * MS;
+	memset(path, 0, sizeof(path));
 	EQ(rtrs_client_path_set_init(&session), 0);
 	for (i = 0; i < n; i++) {
 		path[i].state = mask & 1U << i ? RTRS_CLIENT_PATH_CONNECTED : RTRS_CLIENT_PATH_RECONNECTING;
@@ -50,25 +59,39 @@ static unsigned int candidates(int *first)
 static void policies(void)
 {
 	EQ(rtrs_client_policy_check(RTRS_CLIENT_ROUND_ROBIN), 0);
+	EQ(rtrs_client_policy_check(RTRS_CLIENT_MIN_INFLIGHT), 0);
+	EQ(rtrs_client_policy_check(RTRS_CLIENT_MIN_LATENCY), 0);
 	EQ(rtrs_client_policy_check(RTRS_CLIENT_POLICY_COUNT), -EOPNOTSUPP);
 	EQ(rtrs_client_policy_check(~0U), -EOPNOTSUPP);
 }
 
 /* All numbers of paths, all subsets of them connected: each that is, once, and no other. */
-static void each_once(void)
+static void each_once_by(enum rtrs_client_policy by)
 {
 	unsigned int n, mask, i;
 	int first;
 
+	policy = by;
 	for (n = 0; n <= PATHS; n++)
 		for (mask = 0; mask < 1U << n; mask++) {
 			open_session(n, mask);
 			for (i = 0; i < 7; i++) {
-				NOTE("%u paths, connected 0x%x, request %u", n, mask, i);
+				NOTE("policy %u, %u paths, connected 0x%x, request %u", by, n, mask, i);
 				EQ(candidates(&first), mask);
+				if (first >= 0)
+					path[first].stats[i % STUB_CPUS].inflight++;
 			}
 			close_session();
 		}
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+static void each_once(void)
+{
+	unsigned int by;
+
+	for (by = 0; by < RTRS_CLIENT_POLICY_COUNT; by++)
+		each_once_by(by);
 }
 
 static void in_turn(void)
@@ -160,14 +183,195 @@ static void no_memory(void)
 	close_session();
 }
 
+static int chosen(void)
+{
+	int first;
+
+	candidates(&first);
+	return first;
+}
+
+/* What counts is the sum over the CPUs: one of them alone may be below zero. */
+static void fewest(void)
+{
+	unsigned int i, seen = 0;
+
+	policy = RTRS_CLIENT_MIN_INFLIGHT;
+	open_session(3, 7);
+	path[0].stats[0].inflight = 5;
+	path[0].stats[1].inflight = -3;
+	path[1].stats[2].inflight = 1;
+	path[2].stats[0].inflight = -7;
+	path[2].stats[2].inflight = 10;
+	for (i = 0; i < 6; i++)
+		EQ(chosen(), 1);
+	path[1].stats[1].inflight = 1;
+	/* two are equal now: both have their turn */
+	for (i = 0; i < 6; i++)
+		seen |= 1U << chosen();
+	EQ(seen, 3);
+	path[0].state = RTRS_CLIENT_PATH_CLOSING;
+	path[1].state = RTRS_CLIENT_PATH_CLOSING;
+	EQ(chosen(), 2);
+	/* summed up while requests go on: below zero is none, and no path is better for it */
+	path[0].state = RTRS_CLIENT_PATH_CONNECTED;
+	path[0].stats[0].inflight = -100;
+	path[2].stats[0].inflight = -10;
+	for (seen = i = 0; i < 6; i++)
+		seen |= 1U << chosen();
+	EQ(seen, 5);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+/* A request of @ns from the CPU that runs. */
+static void took(int i, u64 ns)
+{
+	rtrs_client_latency_chosen(&path[i].stats[stub_cpu].latency, stub_now);
+	stub_now += ns;
+	rtrs_client_latency_sample(&path[i].stats[stub_cpu].latency, stub_now, ns);
+}
+
+static void fastest(void)
+{
+	unsigned int i;
+
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(3, 7);
+	for (i = 0; i < 10; i++) {
+		took(0, 300 * US);
+		took(1, 100 * US);
+		took(2, 200 * US);
+	}
+	EQ(chosen(), 1);
+	/* it becomes slow; a single request does not decide */
+	took(1, 250 * US);
+	EQ(chosen(), 1);
+	for (i = 0; i < 40; i++)
+		took(1, 400 * US);
+	took(0, 300 * US);
+	took(2, 200 * US);
+	EQ(chosen(), 2);
+	path[2].state = RTRS_CLIENT_PATH_CLOSING;
+	took(1, 400 * US);
+	EQ(chosen(), 0);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+static void new_path(void)
+{
+	unsigned int i;
+
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(2, 1);
+	for (i = 0; i < 10; i++)
+		took(0, 100 * US);
+	path[1].state = RTRS_CLIENT_PATH_CONNECTED;
+	EQ(chosen(), 1);
+	/* one request tries it, those behind it do not wait for what it will be like */
+	rtrs_client_latency_chosen(&path[1].stats[0].latency, stub_now);
+	for (i = 0; i < 10; i++) {
+		EQ(chosen(), 0);
+		took(0, 100 * US);
+	}
+	/* the first result counts in full */
+	rtrs_client_latency_sample(&path[1].stats[0].latency, stub_now, 50 * US);
+	EQ(chosen(), 1);
+	EQ(path[1].stats[0].latency.ns, 50 * US);
+	/* a result of no time at all is not the mark of a new path */
+	rtrs_client_latency_sample(&path[0].stats[1].latency, stub_now, 0);
+	CHECK(path[0].stats[1].latency.ns);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+/* What was slow once is tried again, by one request at a time. */
+static void fading(void)
+{
+	u64 start;
+	int i;
+
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(2, 3);
+	took(0, 100 * US);
+	took(1, 50 * MS);
+	start = stub_now;
+	for (i = 0; i < 100000 && chosen() == 0; i++)
+		took(0, 100 * US);
+	NOTE("after %llu ms", (stub_now - start) / MS);
+	CHECK(stub_now - start > 1000 * MS);
+	CHECK(stub_now - start < 5000 * MS);
+	rtrs_client_latency_chosen(&path[1].stats[0].latency, stub_now);
+	EQ(chosen(), 0);
+	/* never asked for longer than a word has bits */
+	stub_now += 3600ULL * 24 * 365 * 1000 * MS;
+	took(0, 100 * US);
+	EQ(chosen(), 1);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+/* Heartbeats bound from below what a path can do, whether they are answered or not. */
+static void heartbeats(void)
+{
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(2, 3);
+	took(0, 100 * US);
+	took(1, 90 * US);
+	EQ(chosen(), 1);
+	path[1].hb.rtt_ns.v = 30 * MS;
+	EQ(chosen(), 0);
+	/* however much its average has faded */
+	stub_now += 10000 * MS;
+	took(0, 100 * US);
+	EQ(chosen(), 0);
+	path[1].hb.rtt_ns.v = 10 * US;
+	EQ(chosen(), 1);
+	path[1].hb.missed.v = 1;
+	path[1].hb.sent = stub_now - 20 * MS;
+	EQ(chosen(), 0);
+	path[1].hb.missed.v = 0;
+	EQ(chosen(), 1);
+	/* of a moment that is to come, as clocks of CPUs may have it */
+	path[1].hb.missed.v = 1;
+	path[1].hb.sent = stub_now + 20 * MS;
+	path[1].stats[0].latency.at = stub_now + 20 * MS;
+	CHECK(chosen() >= 0);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+static void cpus(void)
+{
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(2, 3);
+	took(0, 100 * US);
+	took(1, 200 * US);
+	stub_cpu = 1;
+	took(0, 200 * US);
+	took(1, 100 * US);
+	EQ(chosen(), 1);
+	stub_cpu = 0;
+	EQ(chosen(), 0);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
 int main(void)
 {
 	RUN(policies, "policies that there are");
-	RUN(each_once, "every connected path is tried once, no other: all subsets of 5");
+	RUN(each_once, "every connected path is tried once, no other: all policies, all subsets of 5");
 	RUN(in_turn, "round-robin takes the paths in turn");
 	RUN(overflow, "the same where the cursor overflows");
 	RUN(other_states, "only connected paths carry requests");
 	RUN(removal, "paths are taken out and put in");
+	RUN(fewest, "min-inflight takes the path with the fewest requests of all CPUs");
+	RUN(fastest, "min-latency takes the path whose requests take least");
+	RUN(new_path, "min-latency tries a new path at once, with one request");
+	RUN(fading, "min-latency tries a slow path again after a while");
+	RUN(heartbeats, "min-latency believes a heartbeat rather than an average");
+	RUN(cpus, "min-latency of each CPU");
 	RUN(no_memory, "no memory: the set stays as it was");
 	return tap_end();
 }

@@ -37,6 +37,18 @@ static void sess_info(void)
 		EQ(rnbd_sess_info_parse(m, 36, &got), 0);
 		EQ(got, v < 2 ? v : 2);
 	}
+	/* so it is with the minor one, where the peer announces any: older ones never do */
+	EQ(m[5], 0);
+	for (v = 0; v < 256; v++) {
+		NOTE("minor %d", v);
+		m[4] = 2;
+		m[5] = v;
+		EQ(rnbd_sess_info_minor(m), v < 2 ? v : 2);
+		m[4] = 3;
+		EQ(rnbd_sess_info_minor(m), v < 2 ? v : 2);
+		m[4] = 1;
+		EQ(rnbd_sess_info_minor(m), 0);
+	}
 	for (len = 0; len < 36; len++) {
 		NOTE("%zu bytes", len);
 		EQ(rnbd_sess_info_parse(EXACT(m, len), len, &got), -EINVAL);

@@ -18,6 +18,9 @@ static const __u8 accept_bytes[LEN] = {
 	0x02, 0x00, 0x00, 0x00,
 };
 
+/* The end of a request for a lean path, not the first of its session. */
+static const __u8 lean_bytes[LEN - 44] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80 };
+
 static const __u8 reject_bytes[LEN] = { 0xbd, 0x1b, 0x00, 0x02, 0x98, 0xff };
 
 static struct rtrs_conn_req request(void)
@@ -64,6 +67,10 @@ static void request_pack(void)
 	rtrs_conn_req_pack(m, &r);
 	MEM(m, request_bytes, 44);
 	EQ(((__u8 *)m)[44], 0);
+	r.lean = true;
+	rtrs_conn_req_pack(m, &r);
+	MEM(m, request_bytes, 44);
+	MEM((__u8 *)m + 44, lean_bytes, LEN - 44);
 }
 
 static void request_parse(void)
@@ -75,6 +82,7 @@ static void request_parse(void)
 	EQ(got.cid_num, want.cid_num);
 	EQ(got.recon_cnt, want.recon_cnt);
 	EQ(got.first_conn, true);
+	EQ(got.lean, false);
 	MEM(got.sess_uuid, want.sess_uuid, 16);
 	MEM(got.paths_uuid, want.paths_uuid, 16);
 }
@@ -137,8 +145,21 @@ static void request_first_conn(void)
 		EQ(got.first_conn, v & 1);
 	}
 	/* reserved bytes are not looked at */
-	for (v = 45; v < LEN - 1; v++) {
+	for (v = 45; v < LEN - 2; v++) {
 		EQ(parse_request(v, 0xffff, &got), 0);
+		EQ(got.first_conn, 1);
+		EQ(got.lean, false);
+	}
+}
+
+static void request_lean(void)
+{
+	struct rtrs_conn_req got;
+	int v;
+
+	for (v = 0; v < 256; v++) {
+		EQ(parse_request(54, v << 8 | 0xff, &got), 0);
+		EQ(got.lean, v >> 7);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -155,12 +176,14 @@ static void request_round_trip(void)
 		r.cid_num = cids[i] + 1;
 		r.recon_cnt = i ? 0xffff - i : 0;
 		r.first_conn = i & 1;
+		r.lean = i & 2;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
 		EQ(got.cid, r.cid);
 		EQ(got.cid_num, r.cid_num);
 		EQ(got.recon_cnt, r.recon_cnt);
 		EQ(got.first_conn, r.first_conn);
+		EQ(got.lean, r.lean);
 	}
 }
 
@@ -288,6 +311,7 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");
 	RUN(accept_parse, "accept: every field is found");

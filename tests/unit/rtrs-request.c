@@ -26,10 +26,14 @@ static void pack(void)
 	rtrs_write_hdr_pack((void *)m, 32);
 	MEM(m, write_bytes, 4);
 	EQ(m[4], 0xa5);
-	EQ(rtrs_read_hdr_pack((void *)m, 32, NULL), 8);
+	EQ(rtrs_read_hdr_pack((void *)m, 32, NULL, true), 8);
 	MEM(m, flush_bytes, 8);
 	EQ(m[8], 0xa5);
-	EQ(rtrs_read_hdr_pack((void *)m, 32, &d), 24);
+	EQ(rtrs_read_hdr_pack((void *)m, 32, &d, true), 24);
+	MEM(m, read_bytes, 24);
+	EQ(rtrs_read_hdr_pack((void *)m, 32, &d, false), 24);
+	EQ(m[4], 0);
+	m[4] = read_bytes[4];
 	MEM(m, read_bytes, 24);
 	rtrs_write_hdr_pack((void *)m, 0xffff);
 	EQ(rtrs_get_le16(m + 2), 0xffff);
@@ -245,7 +249,7 @@ static void request(const struct example *e)
 	__u8 m[24];
 
 	if (e->read) {
-		hdr = rtrs_read_hdr_pack((void *)m, e->usr, e->data ? &d : NULL);
+		hdr = rtrs_read_hdr_pack((void *)m, e->usr, e->data ? &d : NULL, true);
 	} else {
 		rtrs_write_hdr_pack((void *)m, e->usr);
 		hdr = 4;
@@ -264,6 +268,19 @@ static void request(const struct example *e)
 	EQ(r.has_desc, e->read && e->data);
 	EQ(r.need_inval, e->read && e->data);
 	EQ(r.desc.len, e->read ? e->data : 0);
+}
+
+static void rkey_next(void)
+{
+	__u32 key = 0xaabbcc00;
+	int i;
+
+	for (i = 0; i < 255; i++) {
+		EQ(rtrs_rkey_next(key), key + 1);
+		key++;
+	}
+	EQ(rtrs_rkey_next(key), 0xaabbcc00);
+	EQ(rtrs_rkey_next(0xffffffff), 0xffffff00);
 }
 
 static void examples(void)
@@ -319,6 +336,7 @@ int main(void)
 	RUN(desc_len, "READ: region against the room for the answer");
 	RUN(nothing_remains, "headers: nothing of the last one remains");
 	RUN(rkey, "RKEY_RSP: bytes, type, slot, length");
+	RUN(rkey_next, "next key: low byte, modulo 256");
 	RUN(examples, "requests: the worked examples of the specification");
 	return tap_end();
 }

@@ -186,6 +186,7 @@ slab_clean() {
 await() {
 	local limit=$1 until
 	shift
+	limit=$((limit * ${LAB_SLOW:-1}))
 	until=$((${EPOCHREALTIME/./} + limit * 1000000))
 	until "$@"; do
 		((${EPOCHREALTIME/./} < until)) || { fail "not within $limit s: $*"; return 1; }
@@ -232,3 +233,9 @@ on_server() {
 	rc=$(<"$SHARED/$id.status")
 	return "$rc"
 }
+
+# What is looked for at the end of a run, besides
+# shellcheck disable=SC2034 # bats-guest, server-loop
+END_CHECKS=()
+# shellcheck disable=SC1090
+[[ -z ${LAB_GUEST-} ]] || . "$LAB_GUEST"

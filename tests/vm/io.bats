@@ -2,64 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an application sees of a mapped disk: its data, on the backing device as well; flushes and FUA writes; access modes;
 # coming and going of disks. In one guest, over sysfs alone.
+# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
 
-CTL=/sys/class/rnbd-client/ctl
-
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/disk.bash"
 	net_up 1
 	ram_disk 16 2
 	load_server
 	load_client
 }
 
-setup() { . "$ROOT/tests/vm/guest.bash"; }
+setup() { . "$ROOT/tests/vm/disk.bash"; }
 
 teardown() { unmap_all; }
-
-# map PATH [OPTION..]: prints the name of the disk
-map() {
-	local path=$1 session=s1 opt
-	shift
-	for opt in "$@"; do
-		[[ $opt != sessname=* ]] || session=${opt#*=}
-	done
-	echo "sessname=$session path=ip:10.0.0.1 device_path=$path $*" >$CTL/map_device || return
-	basename "$(readlink "$CTL/devices/${path//\//!}@$session")"
-}
-
-# map_fails TEXT-OF-ERRNO OPTION..
-map_fails() {
-	local why=$1
-	shift
-	run -1 env LC_ALL=C bash -c 'echo "$1" >"$2"' - "$*" $CTL/map_device
-	[[ $output == *"$why"* ]] || fail "$output"
-}
-
-unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }
-
-unmap_all() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || unmap "${disk##*/}" force
-	done
-}
-
-mode() {
-	unload rnbd-server rtrs-server
-	load_server "$@"
-}
-
-# The page cache of a device that the server has open may be old: look under it
-sum() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
-
-same_contents() {
-	local here there
-	here=$(sum "$1") && there=$(sum "$2") && [[ $here == "$there" ]] || fail "$1 is $here, $2 is $there"
-}
 
 verify() {
 	local disk=$1
@@ -192,21 +150,6 @@ data_is_right() {
 	unmap "$disk"
 	echo 0 >/sys/kernel/config/nullb/big/power
 	rmdir /sys/kernel/config/nullb/big
-}
-
-# Writes the actions of uevents of rnbdN to the file, until it is killed or a minute is over
-uevents() {
-	exec python3 -u - >"$1" <<-'END'
-		import re, signal, socket
-		signal.alarm(60)
-		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
-		s.bind((0, 1))
-		print("ready")
-		while True:
-		    m = re.match(rb"(\w+)@/devices/virtual/block/rnbd\d+\0", s.recv(65536))
-		    if m:
-		        print(m.group(1).decode())
-	END
 }
 
 @test "uevents: add, online, offline, remove" {

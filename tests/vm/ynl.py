@@ -11,13 +11,31 @@ Environment: YNL (the unpacked generator), ROOT (this tree).
 import argparse
 import json
 import os
+import pickle
 import subprocess
 import sys
 
 import yaml
 
-# The parser in C: the one in Python takes long in an emulated guest
-yaml.safe_load = lambda stream: yaml.load(stream, Loader=yaml.CSafeLoader)
+
+
+def load(stream):
+    """Each call of this program reads the same specification, which takes long in an emulated guest: once is enough, and the
+    parser in C."""
+    age = os.fstat(stream.fileno()).st_mtime_ns
+    parsed = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"ynl-spec-{age}.pickle")
+    try:
+        with open(parsed, "rb") as f:
+            return pickle.load(f)
+    except FileNotFoundError:
+        spec = yaml.load(stream, Loader=yaml.CSafeLoader)
+        with open(f"{parsed}.{os.getpid()}", "wb") as f:
+            pickle.dump(spec, f)
+        os.rename(f.name, parsed)
+        return spec
+
+
+yaml.safe_load = load
 sys.path.insert(0, os.path.join(os.environ["YNL"], "tools/net/ynl"))
 from lib import NlError, YnlFamily  # noqa: E402
 

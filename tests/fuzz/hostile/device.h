@@ -6,6 +6,8 @@
 #include "peer.h"
 
 int device_open(struct path *p, const char *name, uint8_t access_mode, uint32_t *id);
+/* For writing, as soon as nobody else has it so */
+int device_open_free(struct path *p, const char *name, uint32_t *id);
 int device_close(struct path *p, uint32_t id);
 
 /* @data_len: bytes at @data (write), or of the result (read) */

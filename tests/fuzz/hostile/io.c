@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* RNBD's IO. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "device.h"
 
@@ -28,6 +29,20 @@ int device_open(struct path *p, const char *name, uint8_t access_mode, uint32_t 
 	if (!err) {
 		*id = info.device_id;
 		sectors = info.nsectors;
+	}
+	return err;
+}
+
+/* The one who had it before may be gone, but not yet for the server. */
+int device_open_free(struct path *p, const char *name, uint32_t *id)
+{
+	int err, tries;
+
+	for (tries = 0; tries < 200; tries++) {
+		err = device_open(p, name, 1, id);
+		if (err != EPERM)
+			break;
+		usleep(50000);
 	}
 	return err;
 }
@@ -60,7 +75,7 @@ static int start(void)
 
 	snprintf(other, sizeof(other), "/%s", disk);
 	WANT(path_up(&path, 2), 0);
-	WANT(device_open(&path, disk, 1, &rw), 0);
+	WANT(device_open_free(&path, disk, &rw), 0);
 	WANT(device_open(&path, other, 0, &ro), 0);
 	return 0;
 }

@@ -135,10 +135,8 @@ static uint32_t build_header(struct path *p, const struct request *r, void *hdr)
 		return sizeof(struct rtrs_msg_write);
 	}
 	if (r->sg_cnt == 0 || (r->sg_cnt < 0 && !r->data_len))
-		return rtrs_read_hdr_pack(m, r->usr_len, NULL);
-	len = rtrs_read_hdr_pack(m, r->usr_len, &desc);
-	/* User space regions cannot be invalidated by the peer. */
-	rtrs_put_le16(&m->flags, 0);
+		return rtrs_read_hdr_pack(m, r->usr_len, NULL, false);
+	len = rtrs_read_hdr_pack(m, r->usr_len, &desc, r->need_inval);
 	if (r->sg_cnt > 0)
 		rtrs_put_le16(&m->sg_cnt, r->sg_cnt);
 	(void)p;
@@ -205,13 +203,14 @@ int path_works(struct path *p)
 		.data_len = sizeof(msg),
 		.sg_cnt = -1,
 	};
-	static const uint8_t zero[31];
+	static const uint8_t zero[sizeof(rsp->reserved)];
 
 	rnbd_sess_info_pack(&msg, RNBD_MSG_SESS_INFO, 2);
 	for (r.cid = 0; r.cid < p->cons; r.cid++) {
 		WANT_FOR(request(p, &r), 0, "connection %u", r.cid);
 		WANT(rnbd_get_le16(&rsp->hdr.type), RNBD_MSG_SESS_INFO_RSP);
 		WANT(rsp->version, 2);
+		WANT(rsp->minor, 0); /* we announced none */
 		WANT(memcmp(rsp->reserved, zero, sizeof(zero)), 0);
 		WANT(peer_result()[sizeof(*rsp)], 0xa5);
 	}

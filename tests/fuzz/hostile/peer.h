@@ -70,6 +70,7 @@ struct path {
  * struct request - an RTRS request
  * @sg_cnt: descriptors of a read; -1: one if there is data
  * @desc_len: length in the descriptor; 0: @data_len
+ * @need_inval: asks for an invalidation, which a region of user space cannot have
  */
 struct request {
 	unsigned int cid;
@@ -81,6 +82,7 @@ struct request {
 	uint32_t usr_len;
 	int sg_cnt;
 	uint32_t desc_len;
+	bool need_inval;
 };
 
 /* Given on the command line */
@@ -157,7 +159,7 @@ struct test {
 	int (*run)(void);
 };
 
-extern const struct test connect_tests[], info_tests[], request_tests[], rnbd_tests[], io_tests[],
-	random_tests[];
+extern const struct test connect_tests[], info_tests[], request_tests[], lean_tests[], rnbd_tests[],
+	io_tests[], random_tests[], access_tests[], special_tests[];
 
 #endif /* HOSTILE_PEER_H */

@@ -115,7 +115,7 @@ static int usr_len(void)
 	WANT(closes(100, &w, sizeof(w)), 0);
 	rtrs_write_hdr_pack(&w, 0xffff);
 	WANT(closes(0xfffe, &w, sizeof(w)), 0);
-	rtrs_read_hdr_pack(&r, 0xffff, NULL);
+	rtrs_read_hdr_pack(&r, 0xffff, NULL, false);
 	WANT(closes(0, &r, sizeof(r)), 0);
 	return 0;
 }
@@ -144,8 +144,7 @@ static int descriptors(void)
 		.len = 36,
 	};
 
-	rtrs_read_hdr_pack(m, 36, &d);
-	rtrs_put_le16(&m->flags, 0);
+	rtrs_read_hdr_pack(m, 36, &d, false);
 	rtrs_put_le16(&m->sg_cnt, 2);
 	WANT(closes(72, buf, sizeof(buf)), 0);
 	rtrs_put_le16(&m->sg_cnt, 0xffff);
@@ -170,8 +169,7 @@ static int bad_target(void)
 	WANT(path_up(&p, 2), 0);
 	memcpy(peer_tx(), &sess_info, sizeof(sess_info));
 	m = (struct rtrs_msg_read *)(peer_tx() + sizeof(sess_info));
-	rtrs_read_hdr_pack(m, r.usr_len, &(struct rtrs_desc){ 0xdead0000, 0x12345678, 36 });
-	rtrs_put_le16(&m->flags, 0);
+	rtrs_read_hdr_pack(m, r.usr_len, &(struct rtrs_desc){ 0xdead0000, 0x12345678, 36 }, false);
 	con_write_imm(&p.con[1], p.chunk[0].addr + 36, p.chunk[0].rkey, 36 + RTRS_READ_HDR_MAX,
 		      rtrs_imm_io_req(&p.geo, 0, 72));
 	WANT(path_wait_closed(&p), true);

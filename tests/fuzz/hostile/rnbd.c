@@ -98,8 +98,9 @@ static int sess_info(void)
 		WANT(send_usr(36, true, 36 + 1000 * i), 0);
 		WANT(p[0], RNBD_MSG_SESS_INFO_RSP);
 		WANT_FOR(p[4], v[i].agreed, "version %u", v[i].ours);
+		WANT_FOR(p[5], v[i].agreed < 2 ? 0 : RNBD_VERSION_MINOR, "version %u", v[i].ours);
 		for (j = 1; j < 36; j++)
-			WANT_FOR(j == 4 || !p[j], true, "byte %u", j);
+			WANT_FOR(j == 4 || j == 5 || !p[j], true, "byte %u", j);
 		WANT(clean_behind(36, 36 + 1000 * i), true);
 	}
 	for (i = 0; i < 36; i++)
@@ -183,7 +184,7 @@ static int open_twice(void)
 	WANT(id2, id);
 	WANT(device_open(&path, other, 0, &id2), 0);
 	WANT(id2 != id, true);
-	WANT(device_open(&path, third, 1, &id3), 0);
+	WANT(device_open_free(&path, third, &id3), 0);
 	WANT(device_open(&path, "/./dev/../dev/ram0", 1, &i), EINVAL);
 	WANT(device_close(&path, id), 0);
 	WANT(device_close(&path, id2), 0);
@@ -208,7 +209,7 @@ static int writers(void)
 	for (i = 0; i < 4; i++)
 		snprintf(name[i], sizeof(name[i]), "%s%s", spelling[i], disk);
 	WANT(start(), 0);
-	WANT(device_open(&path, name[0], 1, &id[0]), 0);
+	WANT(device_open_free(&path, name[0], &id[0]), 0);
 	WANT(device_open(&path, name[1], 1, &id[1]), EPERM);
 	WANT(device_open(&path, name[1], 0, &id[1]), 0);
 	WANT(device_open(&path, name[2], 2, &id[2]), 0);
@@ -226,7 +227,7 @@ static int close_messages(void)
 	WANT(start(), 0);
 	WANT(device_close(&path, 0), 0);
 	WANT(device_close(&path, 0xffffffff), 0);
-	WANT(device_open(&path, disk, 1, &id), 0);
+	WANT(device_open_free(&path, disk, &id), 0);
 	rnbd_close_pack((struct rnbd_msg_close *)usr, id);
 	WANT(send_usr(8, true, 0), EINVAL);
 	WANT(send_usr(8, true, 56), EINVAL);

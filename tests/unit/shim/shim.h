@@ -56,6 +56,8 @@ typedef unsigned int gfp_t;
 #define BUILD_BUG_ON(cond)	_Static_assert(!(cond), #cond)
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, v)	((x) = (v))
+#define smp_wmb()		__sync_synchronize()
+#define smp_rmb()		__sync_synchronize()
 
 #ifndef ENOTSUPP
 #define ENOTSUPP		524

@@ -19,8 +19,42 @@ struct rcu_head {
 	void *next;
 };
 
+typedef struct {
+	int v;
+} atomic_t;
+
+typedef struct {
+	s64 v;
+} atomic64_t;
+
+typedef s64 ktime_t;
+
+#define STUB_CPUS		3
+
+/* Where the code under test runs, and when */
+extern unsigned int stub_cpu;
+extern u64 stub_now;
+
+struct rtrs_client_latency {
+	u64 ns;
+	u64 at;
+};
+
+struct rtrs_client_cpu_stats {
+	s32 inflight;
+	struct rtrs_client_latency latency;
+};
+
+struct rtrs_hb {
+	atomic_t missed;
+	ktime_t sent;
+	atomic64_t rtt_ns;
+};
+
 struct rtrs_client_path {
 	unsigned int state;
+	struct rtrs_hb hb;
+	struct rtrs_client_cpu_stats stats[STUB_CPUS];
 };
 
 struct rtrs_client_path_set {
@@ -31,6 +65,7 @@ struct rtrs_client_path_set {
 
 struct rtrs_client_session {
 	struct rtrs_client_path_set *paths;
+	enum rtrs_client_policy policy;
 	u32 *cursor;
 };
 
@@ -40,6 +75,16 @@ struct rtrs_client_pick {
 	unsigned int tried;
 };
 
+#define U64_MAX			(~0ULL)
+#define NSEC_PER_MSEC		1000000L
+#define NSEC_PER_SEC		1000000000L
+#define ktime_get_ns()		(stub_now)
+#define ktime_to_ns(t)		(t)
+#define atomic_read(a)		((a)->v)
+#define atomic64_read(a)	((a)->v)
+#define per_cpu_ptr(p, cpu)	(&(p)[cpu])
+#define raw_cpu_ptr(p)		(&(p)[stub_cpu])
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STUB_CPUS; (cpu)++)
 #define __GFP_NOFAIL		0
 #define rcu_dereference(p)	(p)
 #define rcu_assign_pointer(p, v)	((p) = (v))
@@ -59,6 +104,8 @@ static inline bool rtrs_client_path_connected(const struct rtrs_client_path *pat
 }
 
 int rtrs_client_policy_check(unsigned int policy);
+void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
+void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
 int rtrs_client_path_set_init(struct rtrs_client_session *session);

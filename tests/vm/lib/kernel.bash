@@ -2,18 +2,80 @@
 # The lab's kernel, its initramfs, the in-tree drivers as a peer, and our own modules built for it.
 # shellcheck shell=bash disable=SC2034,SC2153,SC1091
 
-# The newest installed headers of the wanted series decide which image is run: both must be of one version.
+# The wanted series decides, and within it the newest headers that are here: image, headers and version belong together.
+# Headers are either installed or, as those of 6.12 would install a kernel with them, unpacked in the cache.
+headers_here() {
+	printf '%s\n' /usr/src/linux-headers-"$KERNEL".*-amd64 "$CACHE"/headers-"$KERNEL".*/usr/src/linux-headers-"$KERNEL".*-amd64 |
+		grep -Ev -- '\*|-(rt|cloud)-amd64$' | awk -F / '{ print $NF, $0 }' | sort -V | sed -n '$s/^[^ ]* //p'
+}
+
+# Prints "RELEASE VERSION" of the newest kernel of the series that the archive has with headers and image
+archive_kernel() {
+	local package rel version
+	while read -r package; do
+		rel=${package#linux-headers-}
+		version=$(apt-cache show --no-all-versions "$package" 2>/dev/null | sed -n 's/^Version: //p')
+		[[ -n $version ]] && apt-cache show "linux-image-$rel=$version" >/dev/null 2>&1 || continue
+		echo "$rel $version"
+		return
+	done < <(apt-cache pkgnames "linux-headers-$KERNEL." | grep -Ev -- '-(rt|cloud)-amd64$' | grep -- '-amd64$' | sort -rV)
+	return 1
+}
+
+fetch_headers() {
+	local rel=$1 version=$2 final=$3 tmp=$4 package packages
+	cd "$tmp" || return
+	mapfile -t packages < <(apt-cache show "linux-headers-$rel=$version" | sed -n 's/^Depends: //p' | tr ',' '\n' |
+		sed -nE 's/^ *(linux-(headers-[^ ]*-common|kbuild-[^ ]*)).*/\1/p')
+	apt-get download "linux-headers-$rel=$version" "${packages[@]}" || return
+	for package in ./*.deb; do
+		dpkg-deb -x "$package" . && rm -f "$package" || return
+	done
+	sed -i "s,^include /usr/src,include $final/usr/src," "usr/src/linux-headers-$rel/Makefile"
+}
+
+fetch_newest_headers() {
+	local rel version
+	read -r rel version < <(archive_kernel) || {
+		say "There are no kernel headers for $KERNEL, and the package lists know no linux-headers-$KERNEL.*-amd64 with an"
+		say "image of the same version. On Debian 12 both come from bookworm and bookworm-security: are the lists up to"
+		say "date (apt-get update)? A series that the archive has dropped cannot be tested."
+		return 1
+	}
+	cached "headers-$rel-$version" "kernel $rel: download its headers and unpack them" fetch_headers "$rel" "$version" \
+		"$CACHE/headers-$rel-$version" >/dev/null
+}
+
 lab_headers() {
 	local dir
-	dir=$(printf '%s\n' /usr/src/linux-headers-"$KERNEL".*-amd64 | sort -V | tail -n 1)
-	[[ -d $dir ]] || { say "no kernel headers for $KERNEL: run tests/deps.sh"; return 1; }
+	dir=$(headers_here)
+	[[ -n $dir ]] || { fetch_newest_headers && dir=$(headers_here); } || return
 	printf '%s\n' "$dir"
 }
 
 lab_release() {
 	local dir
 	dir=$(lab_headers) || return
-	printf '%s\n' "${dir#/usr/src/linux-headers-}"
+	printf '%s\n' "${dir##*/linux-headers-}"
+}
+
+# The version of the package that the headers come from
+lab_version() {
+	local dir rel
+	dir=$(lab_headers) || return
+	rel=${dir##*/linux-headers-}
+	case $dir in
+	"$CACHE"/*) dir=${dir#"$CACHE/headers-$rel-"} && printf '%s\n' "${dir%%/*}" ;;
+	*) dpkg-query -W -f '${Version}\n' "linux-headers-$rel" ;;
+	esac
+}
+
+# Nothing can be run with headers whose image is gone from the archive
+stale_headers() {
+	local rel version
+	[[ -n $(headers_here) ]] || return 1
+	rel=$(lab_release) && version=$(lab_version) || return 1
+	[[ ! -e $CACHE/kernel-$rel-$version ]] && ! apt-cache show "linux-image-$rel=$version" >/dev/null 2>&1
 }
 
 fetch_image() {
@@ -21,7 +83,7 @@ fetch_image() {
 	cd "$tmp" || return
 	if ! apt-get download "linux-image-$rel=$version"; then
 		echo "linux-image-$rel=$version cannot be downloaded. Without a network nothing can be done; else bring"
-		echo "headers and package lists up to date: apt-get update && apt-get install linux-headers-amd64"
+		echo "headers and package lists up to date: tests/deps.sh check"
 		return 1
 	fi
 	dpkg-deb -x ./*.deb . && rm -f ./*.deb || return
@@ -33,8 +95,7 @@ fetch_image() {
 # Prints the directory that holds boot/vmlinuz-REL and lib/modules/REL
 lab_kernel() {
 	local rel version
-	rel=$(lab_release) || return
-	version=$(dpkg-query -W -f '${Version}' "linux-headers-$rel") || return
+	rel=$(lab_release) && version=$(lab_version) || return
 	cached "kernel-$rel-$version" "kernel $rel: download the image and unpack it" fetch_image "$rel" "$version"
 }
 
@@ -56,7 +117,7 @@ make_initramfs() {
 		esac || return
 		basename "$ko" .xz
 	done >"$root/lib/order" || return
-	[[ -s $root/lib/order ]] || return
+	[[ -s $root/lib/order || ${#BOOT_MODULES[@]} -eq 0 ]] || return
 	(cd "$root" && find . | sort | busybox cpio -H newc -o | gzip -1) >"$tmp/initramfs.gz" || return
 	rm -rf "$root"
 }
@@ -102,9 +163,12 @@ build_peer() {
 lab_peer() {
 	local rel headers source id
 	headers=$(lab_headers) && rel=$(lab_release) && source=$(lab_source) || return
-	id=$(find "$source/drivers" -type f | sort | key "$(dpkg-query -W "linux-headers-$rel")" "$(declare -f build_peer)") || return
+	id=$(find "$source/drivers" -type f | sort | key "$rel $(lab_version)" "$(declare -f build_peer)") || return
 	cached "peer-$rel-$id" "in-tree peer: build it" build_peer "$source" "$headers" || return
 }
+
+# More arguments for make where our modules are built
+LAB_MAKE=()
 
 # Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
 # lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules, all that make says
@@ -118,7 +182,7 @@ lab_modules() {
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
 	# BTF of modules needs the vmlinux that no package has
-	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2 {lock}>&- || rc=$?
+	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules >&2 {lock}>&- || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
 }

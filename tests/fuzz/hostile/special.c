@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What needs a disk of its own, or half a minute. */
+#include <stdlib.h>
+
+#include "device.h"
+
+#define KIB4	4096
+
+static uint8_t block[RESULT_SIZE];
+
+static int io(struct path *p, uint32_t id, uint8_t op, uint32_t flags, uint64_t sector,
+	      uint32_t bytes)
+{
+	struct rnbd_io m = { .device_id = id, .op = op, .flags = flags, .sector = sector,
+			     .bytes = bytes };
+	bool read = op == RNBD_OP_READ || op == RNBD_OP_FLUSH;
+
+	return device_io(p, &m, read, block, op <= RNBD_OP_WRITE ? bytes : 0);
+}
+
+/* A client that says nothing, after each step of the handshake, is thrown out. */
+static int silent(void)
+{
+	struct path p[3];
+	double start;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		path_init(&p[i], 2);
+		WANT(path_connect(&p[i], 0), 0);
+		if (i)
+			WANT(path_connect(&p[i], 1), 0);
+	}
+	start = peer_now();
+	WANT(path_info(&p[2], path_new_name()), 0);
+	for (i = 0; i < 2; i++) {
+		WANT_FOR(con_wait_dead(&p[i].con[0], 45), true, "connection of path %u", i);
+		WANT_FOR(peer_now() - start > 20, true, "path %u", i);
+	}
+	/* The one that is through with it stays, heartbeats or not. */
+	WANT(path_works(&p[2]), 0);
+	for (i = 0; i < 3; i++)
+		path_down(&p[i]);
+	return 0;
+}
+
+/* DISK has no size. */
+static int empty(void)
+{
+	struct path p;
+	uint32_t id;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(device_open(&p, disk, 0, &id), 0);
+	WANT(rnbd_get_le64(peer_result() + 8), 0);
+	WANT(io(&p, id, RNBD_OP_READ, 0, 0, 512), EIO);
+	WANT(io(&p, id, RNBD_OP_READ, 0, ~0ULL >> 10, 512), EIO);
+	WANT(io(&p, id, RNBD_OP_FLUSH, 0, RNBD_FLUSH_SECTOR, 0), 0);
+	WANT(device_close(&p, id), 0);
+	path_down(&p);
+	return 0;
+}
+
+static bool all(uint8_t byte)
+{
+	size_t i;
+
+	for (i = 0; i < KIB4; i++)
+		if (peer_result()[i] != byte)
+			return false;
+	return true;
+}
+
+/* DISK, of blocks of 4 KiB, knows all operations but the secure erase. */
+static int operations(void)
+{
+	static const struct { uint8_t op; uint32_t flags; } zeroing[] = {
+		{ RNBD_OP_WRITE_ZEROES, 0 },
+		{ RNBD_OP_WRITE_ZEROES, RNBD_F_NOUNMAP },
+		{ RNBD_OP_WRITE_ZEROES, RNBD_F_ALL | 0xf000 },
+		{ RNBD_OP_DISCARD, 0 },
+		{ RNBD_OP_DISCARD, RNBD_F_ALL },
+	};
+	struct path p;
+	uint32_t id;
+	size_t i;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(device_open_free(&p, disk, &id), 0);
+	for (i = 0; i < sizeof(zeroing) / sizeof(zeroing[0]); i++) {
+		memset(block, 0x5b, sizeof(block));
+		WANT(io(&p, id, RNBD_OP_WRITE, 0, 64, 3 * KIB4), 0);
+		WANT_FOR(io(&p, id, zeroing[i].op, zeroing[i].flags, 72, KIB4), 0, "number %zu", i);
+		WANT(io(&p, id, RNBD_OP_READ, 0, 64, KIB4), 0);
+		WANT(all(0x5b), true);
+		WANT(io(&p, id, RNBD_OP_READ, 0, 72, KIB4), 0);
+		WANT_FOR(all(0), true, "number %zu", i);
+		WANT(io(&p, id, RNBD_OP_READ, 0, 80, KIB4), 0);
+		WANT(all(0x5b), true);
+	}
+	WANT(io(&p, id, RNBD_OP_SECURE_ERASE, 0, 64, KIB4), EOPNOTSUPP);
+	/* Blocks are of 4 KiB */
+	WANT(io(&p, id, RNBD_OP_DISCARD, 0, 64, 512), EINVAL);
+	WANT(io(&p, id, RNBD_OP_DISCARD, 0, 65, KIB4), EINVAL);
+	WANT(io(&p, id, RNBD_OP_WRITE_ZEROES, 0, 64, KIB4 + 512), EINVAL);
+	WANT(io(&p, id, RNBD_OP_WRITE, 0, 64, 512), EINVAL);
+	WANT(io(&p, id, RNBD_OP_READ, 0, 63, KIB4), EINVAL);
+	/* All flags, each alone */
+	WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_FUA, 64, KIB4), 0);
+	WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_PREFLUSH, 64, KIB4), 0);
+	WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_SYNC, 64, KIB4), 0);
+	WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_FUA, 0, 0), 0);
+	WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_PREFLUSH, RNBD_FLUSH_SECTOR, 0), 0);
+	WANT(io(&p, id, RNBD_OP_FLUSH, 0, 0, 0), 0);
+	path_down(&p);
+	return 0;
+}
+
+/*
+ * DISK leads to the device of $SECTORS sectors, or nowhere: its way is changed all the time. Ends
+ * when both have been seen often enough.
+ */
+static int moving(void)
+{
+	const char *want = getenv("SECTORS");
+	unsigned int i, found = 0, failed = 0;
+	struct path p;
+	uint32_t id;
+	int err;
+
+	WANT(path_up(&p, 2), 0);
+	for (i = 0; i < 3000 && (found < 100 || failed < 20); i++) {
+		err = device_open(&p, disk, 0, &id);
+		if (err) {
+			WANT_FOR(err == EXDEV || err == ENOENT || err == EAGAIN || err == ENOTDIR,
+				 true, "%d", err);
+			failed++;
+			continue;
+		}
+		found++;
+		WANT_FOR(rnbd_get_le64(peer_result() + 8), strtol(want, NULL, 0), "try %u", i);
+		WANT(device_close(&p, id), 0);
+	}
+	printf("found %u times, not %u times\n", found, failed);
+	WANT(found >= 10 && failed >= 5, true);
+	path_down(&p);
+	return 0;
+}
+
+const struct test special_tests[] = {
+	{ "special-silent", silent },
+	{ "special-empty", empty },
+	{ "special-operations", operations },
+	{ "special-moving", moving },
+	{ NULL, NULL },
+};

@@ -1,0 +1,442 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Who the server lets do what: the administrator's means against a client, operations on disks of all kinds, memory.
+# lab: ynl
+# lab: make tests/fuzz/hostile
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+CTL=/sys/class/rnbd-server/ctl/devices
+HOSTILE=$ROOT/build/hostile/hostile
+
+# A disk that takes a second for each request
+slow_disk() {
+	local dir=/sys/kernel/config/nullb/slow
+	modprobe null_blk nr_devices=0 && mkdir "$dir" && echo 64 >"$dir/size" && echo 2 >"$dir/irqmode" || return
+	echo 1000000000 >"$dir/completion_nsec" && echo 1 >"$dir/memory_backed" && echo 1 >"$dir/power" || return
+	await 5 test -b /dev/slow
+}
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 2
+	ram_disk 64 2
+	slow_disk
+	modprobe loop
+	load_server sess_queue_depth=64
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/guest.bash"; }
+
+teardown() {
+	unmap_all
+	dmesg_clean
+}
+
+# map SESSION NAME [ACCESS [ADDRESS..]]
+map() {
+	local session=$1 name=$2 access=${3-rw} addr paths=''
+	shift $(($# < 3 ? $# : 3))
+	for addr in "${@:-10.0.0.1}"; do paths+=" path=ip:$addr"; done
+	echo "sessname=$session$paths device_path=$name access_mode=$access" >/sys/class/rnbd-client/ctl/map_device || return
+	for addr in /sys/block/rnbd*; do await 10 test -b "/dev/${addr##*/}"; done
+}
+
+# A device whose I/O waits until `dmsetup resume gate`, with a read of the session s1 in it; the reader is $reader
+gate() {
+	local stats=/sys/class/rtrs-server/s1/paths/ip:10.0.0.1@ip:10.0.0.1/stats/rdma
+	dmsetup create --noudevsync gate --table "0 65536 linear /dev/ram1 0"
+	await 10 test -b /dev/dm-0
+	map s1 /dev/dm-0
+	dmsetup suspend --noudevsync gate
+	echo 1 >$stats
+	reads /dev/rnbd0 &
+	reader=$!
+	await 10 grep -q '^[1-9]' $stats
+}
+
+ungate() { dmsetup remove --noudevsync gate; }
+
+unmap_all() {
+	local dev
+	for dev in /sys/block/rnbd*; do
+		[[ ! -e $dev ]] || echo force >"$dev/rnbd/unmap_device"
+	done
+	await 15 no_exports
+}
+
+no_exports() { [[ ! -d $CTL || -z $(ls "$CTL") ]]; }
+
+# server [PARAM=VALUE]..: both modules of it loaded anew
+server() {
+	unload rnbd-server rtrs-server
+	load_server "$@"
+}
+
+hostile() { timeout -k 5 120 "$HOSTILE" 10.0.0.1 1234 "$@"; }
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
+# export_id SESSION
+export_id() { ynl dump export-get '{"session-name":"'"$1"'"}' | jq '.reply[0].id'; }
+
+reads() { dd if="$1" of=/dev/null bs=4k count=1 iflag=direct status=none 2>&1; }
+
+# cannot CMD..: fails with an I/O error
+io_error() {
+	run "$@"
+	[[ $status -ne 0 && $output == *"Input/output error"* ]] || fail "$*: status $status, $output"
+}
+
+@test "sysfs, section 4: modes, contents, what force_close takes" {
+	local dir=$CTL/ram0/sessions/s1 value
+	map s1 /dev/ram0 ro
+	[ "$(cd $dir && stat -c '%n %A %U' -- * | sort)" = "access_mode -r--r--r-- root
+force_close -rw-r--r-- root
+mapping_path -r--r--r-- root
+read_only -r--r--r-- root" ]
+	[ "$(cat $dir/read_only $dir/access_mode $dir/mapping_path)" = "1
+ro
+/dev/ram0" ]
+	[[ $(cat $dir/force_close) == "Usage: echo"* ]]
+	[ "$(wc -l <$dir/force_close)" -eq 1 ]
+	for value in 0 2 11 1x normal " 1" ""; do
+		run bash -c 'printf "%s\n" "$2" >"$1"' _ $dir/force_close "$value"
+		[[ $status -ne 0 && $output == *"Invalid argument"* ]] || fail "'$value': $status, $output"
+	done
+	run -0 reads /dev/rnbd0
+	printf 1 >$dir/force_close
+	[ ! -e $dir ]
+}
+
+@test "sysfs, section 2: modes, contents, what disconnect and the statistics take" {
+	local dir=/sys/class/rtrs-server/s1/paths/ip:10.0.0.1@ip:10.0.0.1 file
+	map s1 /dev/ram0
+	[ "$(ls /sys/class/rtrs-server)" = s1 ]
+	[ "$(ls /sys/class/rtrs-server/s1/paths)" = ip:10.0.0.1@ip:10.0.0.1 ]
+	[ "$(cd $dir && stat -c '%n %A' -- disconnect hca_name hca_port src_addr dst_addr stats stats/*)" = "disconnect -rw-r--r--
+hca_name -r--r--r--
+hca_port -r--r--r--
+src_addr -r--r--r--
+dst_addr -r--r--r--
+stats drwxr-xr-x
+stats/rdma -rw-r--r--" ]
+	[ "$(ls $dir | wc -l)" -eq 6 ]
+	[ "$(cat $dir/hca_name $dir/hca_port $dir/src_addr $dir/dst_addr)" = "rxe0
+1
+ip:10.0.0.1
+ip:10.0.0.1" ]
+	reads /dev/rnbd0
+	[[ $(cat $dir/stats/rdma) =~ ^[1-9][0-9]*\ [1-9][0-9]{3,}\ [0-9]+\ [0-9]+$ ]]
+	for file in disconnect stats/rdma; do
+		for value in 0 2 all; do
+			run bash -c 'echo "$2" >"$1"' _ $dir/$file $value
+			[[ $status -ne 0 && $output == *"Invalid argument"* ]]
+		done
+	done
+	echo 1 >$dir/stats/rdma
+	[ "$(cat $dir/stats/rdma)" = "0 0 0 0" ]
+	[[ $(cat $dir/disconnect) == "Usage: echo"* ]]
+	echo 1 >$dir/disconnect
+	await 10 test ! -e $dir
+}
+
+@test "force_close: the device is released when it returns, the client is not told" {
+	map s1 /dev/ram0
+	map s2 /dev/ram0 ro
+	[ "$(ls $CTL/ram0/sessions)" = "s1
+s2" ]
+	echo 1 >$CTL/ram0/sessions/s1/force_close
+	map s3 /dev/ram0 rw
+	[ "$(ls $CTL/ram0/sessions)" = "s2
+s3" ]
+	[ "$(cat /sys/block/rnbd0/rnbd/session)" = s1 ]
+	io_error reads /dev/rnbd0
+	run -0 reads /dev/rnbd1
+	run -0 reads /dev/rnbd2
+}
+
+@test "force_close waits for what runs, and more than one may wait" {
+	local pids=() pid reader
+	gate
+	for _ in 1 2 3; do
+		bash -c "echo 1 >$CTL/dm-0/sessions/s1/force_close" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do await 10 grep -q force_close_store "/proc/$pid/stack"; done
+	[ -e $CTL/dm-0/sessions/s1 ]
+	dmsetup resume --noudevsync gate
+	for pid in "${pids[@]}"; do wait "$pid"; done
+	wait "$reader"
+	await 10 no_exports
+	io_error reads /dev/rnbd0
+	unmap_all
+	ungate
+}
+
+@test "export-close of netlink: one opening of one session, by its id" {
+	local id
+	map s1 /dev/ram0
+	map s2 /dev/ram0 ro
+	run -0 ynl dump export-get
+	jqe '[.reply[] | ."read-only"] | sort == [0, 1]'
+	jqe 'all(.reply[]; ."since-ns" / 1000000000 - now | . > -60 and . < 60)'
+	id=$(export_id s1)
+	run -0 ynl --listen export do export-close "{\"id\":$id}"
+	jqe '.error == null and ([.events[].msg | [.event, .id]] == [["destroy", '"$id"']])'
+	[ "$(ls $CTL/ram0/sessions)" = s2 ]
+	io_error reads /dev/rnbd0
+	run -0 reads /dev/rnbd1
+	run -0 ynl do export-close "{\"id\":$id}"
+	jqe ".error.errno == 2 and (.error.text | test(\"$id\"))"
+	run -0 ynl do export-close '{}'
+	jqe '.error.errno == 22 and (.error.text | length) > 5'
+	run -0 setpriv --bounding-set=-sys_admin "$ROOT/tests/vm/ynl.py" do export-close "{\"id\":$(export_id s2)}"
+	jqe '.error.errno == 1'
+}
+
+@test "a kill ends the wait of force_close, not the close" {
+	local pid reader
+	gate
+	bash -c "echo 1 >$CTL/dm-0/sessions/s1/force_close" &
+	pid=$!
+	await 10 grep -q force_close_store "/proc/$pid/stack"
+	kill -9 $pid
+	await 5 bash -c "! kill -0 $pid 2>/dev/null || grep -q '^State:.*Z' /proc/$pid/status"
+	[ -e $CTL/dm-0/sessions/s1 ]
+	dmsetup resume --noudevsync gate
+	wait "$reader"
+	await 10 no_exports
+	unmap_all
+	ungate
+}
+
+@test "session-disconnect: all paths of the session, gone when it returns" {
+	map s1 /dev/ram0 rw 10.0.0.1 10.0.1.1
+	map s2 /dev/ram1
+	[ "$(ls /sys/class/rtrs-server/s1/paths | wc -l)" -eq 2 ]
+	echo 0 >/sys/class/rtrs-client/s1/max_reconnect_attempts
+	run -0 ynl --listen session do session-disconnect '{"name":"s1","role":"server"}'
+	jqe '.error == null'
+	[ ! -e /sys/class/rtrs-server/s1 ]
+	[ ! -e $CTL/ram0 ]
+	jqe '[.events[] | select(.msg.role == "server" and .msg.name == "s1") | .msg.event] | .[-1] == "destroy"'
+	run -0 reads /dev/rnbd1
+	run -0 ynl do session-disconnect '{"name":"nosuch","role":"server"}'
+	jqe '.error.errno == 2 and (.error.text | test("nosuch"))'
+	run -0 ynl do session-disconnect '{"role":"server"}'
+	jqe '.error.errno == 22 and (.error.text | length) > 5'
+}
+
+@test "a client comes back after session-disconnect" {
+	map s1 /dev/ram0
+	run -0 ynl do session-disconnect '{"name":"s1","role":"server"}'
+	jqe '.error == null'
+	unmap_all
+	map s1 /dev/ram0
+	run -0 reads /dev/rnbd0
+}
+
+@test "everybody closes at once: force_close, unmap, map, sysfs" {
+	local end=$((SECONDS + 20)) i pids=()
+	for i in 1 2; do
+		while ((SECONDS < end)); do
+			for file in $CTL/*/sessions/*/force_close; do echo 1 >"$file"; done 2>/dev/null
+		done &
+		pids+=($!)
+	done
+	while ((SECONDS < end)); do cat $CTL/*/sessions/*/*; done >/dev/null 2>&1 &
+	pids+=($!)
+	while ((SECONDS < end)); do
+		map s1 /dev/ram0 ro || :
+		map s1 //dev/ram0 ro || :
+		for i in /sys/block/rnbd*; do [[ ! -e $i ]] || echo force >"$i/rnbd/unmap_device" || :; done
+	done 2>/dev/null
+	wait "${pids[@]}" || :
+	unmap_all
+	map s1 /dev/ram0
+	run -0 reads /dev/rnbd0
+}
+
+@test "a disk and its partition are independent, and the link leads to the whole disk" {
+	local disk
+	truncate -s 32M /run/tmp/part
+	python3 - /run/tmp/part <<-'END'
+		import struct, sys
+		with open(sys.argv[1], "r+b") as f:	# MBR with two partitions
+		    f.seek(446)
+		    for start in 2048, 10240:
+		        f.write(struct.pack("<8xII", start, 8192).replace(bytes(8), bytes(4) + b"\x83" + bytes(3), 1))
+		    f.seek(510)
+		    f.write(b"\x55\xaa")
+	END
+	disk=$(losetup -P --show -f /run/tmp/part)
+	await 10 test -b "${disk}p2"
+	map w1 "$disk" rw
+	map w2 "${disk}p1" rw
+	map w3 "${disk}p2" rw
+	run ! map w4 "${disk}p1" rw
+	[ "$(ls $CTL)" = "${disk##*/}
+${disk##*/}p1
+${disk##*/}p2" ]
+	[ "$(readlink -f "$CTL/${disk##*/}p1/block_dev")" = "$(readlink -f "/sys/block/${disk##*/}")" ]
+	[ "$(blockdev --getsz /dev/rnbd1)" = 8192 ]
+	unmap_all
+	losetup -d "$disk"
+}
+
+@test "operations on a disk that has them: zeroes with and without NOUNMAP, discard, FUA, PREFLUSH" {
+	local disk
+	mkfs.ext4 -q /dev/ram1
+	mkdir -p /run/tmp/ext4
+	mount /dev/ram1 /run/tmp/ext4
+	dd if=/dev/urandom of=/run/tmp/ext4/disk bs=1M count=32 conv=fsync status=none
+	disk=$(losetup -b 4096 --show -f /run/tmp/ext4/disk)
+	hostile "$disk" /dev/slow special-operations access-read-only access-read-only-disk
+	losetup -d "$disk"
+	umount /run/tmp/ext4
+}
+
+@test "zeroes without NOUNMAP may free blocks, with it they do not; nothing else is touched" {
+	local disk before
+	mkfs.ext4 -q /dev/ram1
+	mkdir -p /run/tmp/ext4
+	mount /dev/ram1 /run/tmp/ext4
+	dd if=/dev/urandom of=/run/tmp/ext4/disk bs=1M count=32 conv=fsync status=none
+	cp /run/tmp/ext4/disk /run/tmp/model
+	disk=$(losetup --show -f /run/tmp/ext4/disk)
+	map s1 "$disk"
+	[ "$(</sys/block/rnbd0/queue/write_zeroes_max_bytes)" -gt 0 ]
+	before=$(stat -c %b /run/tmp/ext4/disk)
+	blkdiscard -z -o 1M -l 1M /dev/rnbd0
+	dd if=/dev/zero of=/run/tmp/model bs=1M seek=1 count=1 conv=notrunc status=none
+	sync /run/tmp/ext4/disk
+	cmp /dev/rnbd0 /run/tmp/model
+	[ "$(stat -c %b /run/tmp/ext4/disk)" -ge "$before" ]
+	fallocate -p -o 2M -l 1M /dev/rnbd0
+	dd if=/dev/zero of=/run/tmp/model bs=1M seek=2 count=1 conv=notrunc status=none
+	cmp /dev/rnbd0 /run/tmp/model
+	[ "$(stat -c %b /run/tmp/ext4/disk)" -le $((before - 2000)) ]
+	blkdiscard -o 4M -l 3M /dev/rnbd0
+	dd if=/dev/zero of=/run/tmp/model bs=1M seek=4 count=3 conv=notrunc status=none
+	cmp "$disk" /run/tmp/model
+	[ "$(stat -c %b /run/tmp/ext4/disk)" -le $((before - 8000)) ]
+	unmap_all
+	losetup -d "$disk"
+	umount /run/tmp/ext4
+}
+
+@test "a disk of no size, one of 16 TiB, one without discard" {
+	local disk
+	disk=$(losetup -f)
+	hostile "$disk" /dev/slow special-empty
+	truncate -s 16T /run/tmp/big
+	disk=$(losetup --show -f /run/tmp/big)
+	hostile "$disk" /dev/slow io-places io-round-trip
+	losetup -d "$disk"
+	hostile /dev/ram0 /dev/slow io-unknown-ops
+	! dmesg_new | grep -iE 'operation not supported error|I/O error'
+}
+
+@test "the last close of a loop device that goes with it" {
+	local disk
+	truncate -s 16M /run/tmp/auto
+	disk=$(losetup --show -f /run/tmp/auto)
+	map s1 "$disk"
+	losetup -d "$disk" # goes with the last who has it
+	run -0 reads /dev/rnbd0
+	unmap_all
+	await 10 bash -c "! losetup $disk 2>/dev/null"
+}
+
+@test "a way to a disk that is changed all the time leads there, or nowhere" {
+	local top=/run/tmp/move pid
+	mkdir -p $top/x/in $top/out
+	mknod $top/x/in/disk b 1 0
+	mknod $top/out/disk b 7 9	# of no size
+	ln -s ../out $top/x/link
+	server sess_queue_depth=64 dev_search_path=$top/x
+	python3 - $top/x/in $top/x/link <<-'END' &
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None)
+		a, b = [os.fsencode(arg) for arg in sys.argv[1:]]
+		while libc.syscall(316, -100, a, -100, b, 2) == 0:	# renameat2(EXCHANGE)
+		    pass
+	END
+	pid=$!
+	SECTORS=131072 hostile in/disk /dev/slow special-moving
+	kill $pid
+	server sess_queue_depth=64
+}
+
+@test "names near PATH_MAX" {
+	local top=/run/tmp name i
+	name=$(printf 'd%.0s' {1..240})
+	for i in {1..15}; do top+=/$name; done
+	python3 - "$top" <<-'END'
+		import os, stat, sys
+		for part in sys.argv[1].split("/")[1:]:
+		    os.chdir("/" if part == "run" else ".")
+		    os.makedirs(part, exist_ok=True)
+		    os.chdir(part)
+		for length in 100, 254:
+		    os.mknod("n" * min(length, 254), 0o600 | stat.S_IFBLK, os.makedev(1, 0))
+	END
+	server sess_queue_depth=64 "dev_search_path=$top"
+	map s1 "$(printf 'n%.0s' {1..100})"
+	map s2 "$(printf 'n%.0s' {1..254})" ro
+	[ "$(ls $CTL/ram0/sessions | wc -l)" -eq 2 ]
+	unmap_all
+	# 4096 bytes and more with any name
+	server sess_queue_depth=64 "dev_search_path=$top/$(printf 'e%.0s' {1..200})/$(printf 'f%.0s' {1..200})"
+	run map s1 "$(printf 'n%.0s' {1..254})"
+	[[ $status -ne 0 && $output == *"Invalid argument"* ]] || fail "$status $output"
+	server sess_queue_depth=64
+}
+
+@test "memory: counted with its paths, refused where it is too much, given back" {
+	local one two
+	map s1 /dev/ram0
+	run -0 ynl do session-get '{"name":"s1","role":"server"}'
+	one=$(jq '.reply."pinned-bytes"' <<<"$output")
+	((one > 64 * 131072 && one < 2 * 64 * 131072))
+	unmap_all
+	map s1 /dev/ram0 rw 10.0.0.1 10.0.1.1
+	run -0 ynl do session-get '{"name":"s1","role":"server"}'
+	two=$(jq '.reply."pinned-bytes"' <<<"$output")
+	((two > one && two < one + 64 * 131072))
+	unmap_all
+
+	server sess_queue_depth=64 max_memory=12
+	map s1 /dev/ram0
+	run map s2 /dev/ram1
+	[[ $status -ne 0 && $output == *"Cannot allocate memory"* ]]
+	[ "$(dmesg_new | grep -c 'a session needs [0-9]* bytes more, available are [0-9]* of 12582912')" -eq 1 ]
+	run -0 reads /dev/rnbd0
+	unmap_all
+	map s2 /dev/ram1
+	run -0 reads /dev/rnbd0
+	unmap_all
+	server sess_queue_depth=64
+}
+
+@test "B21: more regions than the service connection has room for" {
+	unmap_all
+	server sess_queue_depth=2048 max_chunk_size=8192 always_invalidate=Y
+	map s1 /dev/ram0
+	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=4k --size=2m --verify=crc32c --direct=1 \
+		--ioengine=libaio --iodepth=64 --minimal >/dev/null
+	unmap_all
+	server sess_queue_depth=64
+}
+
+@test "B20: a queue depth that nothing divides, always_invalidate=N" {
+	server sess_queue_depth=67 always_invalidate=N
+	map s1 /dev/ram0
+	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=64k --size=8m --verify=crc32c --direct=1 \
+		--ioengine=libaio --iodepth=16 --minimal >/dev/null
+	unmap_all
+	server sess_queue_depth=64
+}

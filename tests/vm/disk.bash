@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# Helpers for .bats files about mapped disks, beside those of guest.bash: both ends in one guest, the server at 10.0.0.1.
+#
+#   map PATH [OPTION..]           maps it in session s1, or sessname=; prints the name of the disk
+#   map_fails TEXT OPTION..       the options are refused with the errno of this text
+#   write_fails TEXT FILE VALUE   so is the value written to FILE
+#   unmap DISK [force]            unmap_all: all there are, by force
+#   mode [PARAM=VALUE..]          the server's modules anew, with these parameters
+#   sum DEVICE                    of what is on it, past the page cache; same_contents A B
+#   uevents FILE                  writes "ready", then the action and RESIZE=1 of each uevent of a disk rnbdN to FILE, until it is
+#                                 killed or a minute is over. Runs in the background: uevents FILE 3>&- &
+# shellcheck shell=bash
+
+. "$ROOT/tests/vm/guest.bash"
+
+CTL=/sys/class/rnbd-client/ctl
+
+map() {
+	local path=$1 session=s1 opt
+	shift
+	for opt in "$@"; do
+		[[ $opt != sessname=* ]] || session=${opt#*=}
+	done
+	echo "sessname=$session path=ip:10.0.0.1 device_path=$path $*" >$CTL/map_device || return
+	basename "$(readlink "$CTL/devices/${path//\//!}@$session")"
+}
+
+write_fails() {
+	local why=$1
+	run -1 env LC_ALL=C bash -c 'printf "%s\n" "$1" >"$2"' - "$3" "$2"
+	# shellcheck disable=SC2154 # output: of bats
+	[[ $output == *"$why"* ]] || fail "$output"
+}
+
+map_fails() {
+	local why=$1
+	shift
+	write_fails "$why" $CTL/map_device "$*"
+}
+
+unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }
+
+unmap_all() {
+	local disk
+	for disk in /sys/block/rnbd*; do
+		[[ ! -e $disk ]] || unmap "${disk##*/}" force
+	done
+}
+
+mode() {
+	unload rnbd-server rtrs-server
+	load_server "$@"
+}
+
+# The page cache of a device that the server has open may be old: look under it
+sum() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
+
+same_contents() {
+	local here there
+	here=$(sum "$1") && there=$(sum "$2") && [[ $here == "$there" ]] || fail "$1 is $here, $2 is $there"
+}
+
+uevents() {
+	exec python3 -u - >"$1" <<-'END'
+		import re, signal, socket
+		signal.alarm(60)
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
+		s.bind((0, 1))
+		print("ready")
+		while True:
+		    m = s.recv(65536)
+		    a = re.match(rb"(\w+)@/devices/virtual/block/rnbd\d+\0", m)
+		    if a:
+		        print(a.group(1).decode() + (" RESIZE=1" if b"\0RESIZE=1\0" in m else ""))
+	END
+}

@@ -1,0 +1,267 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What a disk can do: limits as the server has them, every operation on the backing device, sizes from nothing to 16 TiB,
+# merged requests, polled queues. In one guest.
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+TRACE=/sys/kernel/tracing
+OPS=$TRACE/events/rnbd_server/rnbd_server_io
+
+setup_file() {
+	. "$ROOT/tests/vm/disk.bash"
+	net_up 1
+	ram_disk 16
+	modprobe loop
+	modprobe null_blk nr_devices=0
+	load_server
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/disk.bash"; }
+
+teardown() {
+	local dir
+	unmap_all
+	losetup -D
+	rm -f /run/tmp/disk.*
+	for dir in /sys/kernel/config/nullb/nb*; do
+		[[ ! -d $dir ]] || { echo 0 >"$dir/power"; rmdir "$dir"; }
+	done
+}
+
+# loop SIZE [OPTION..]: prints a loop device on a sparse file
+loop() {
+	local file size=$1
+	shift
+	file=$(mktemp /run/tmp/disk.XXXXXX) && truncate -s "$size" "$file" && losetup --show "$@" -f "$file"
+}
+
+# nullb NAME ATTRIBUTE=VALUE..
+nullb() {
+	local dir=/sys/kernel/config/nullb/$1 opt
+	mkdir "$dir"
+	shift
+	for opt in memory_backed=1 "$@"; do
+		echo "${opt#*=}" >"$dir/${opt%%=*}"
+	done
+	echo 1 >"$dir/power"
+}
+
+# traced EVENT-DIR CMD..: what it made happen is in /run/tmp/trace
+traced() {
+	local events=$1
+	shift
+	echo >$TRACE/trace
+	echo 1 >"$events/enable"
+	"$@" || { echo 0 >"$events/enable"; return 1; }
+	echo 0 >"$events/enable"
+	grep -v '^#' $TRACE/trace >/run/tmp/trace || :
+}
+
+queue() { cat "/sys/block/$1/queue/$2"; }
+
+fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null || :; }
+
+@test "discard, write zeroes with and without NOUNMAP: on the backing device" {
+	local back disk file blocks
+	back=$(loop 16M)
+	file=$(losetup -n -O BACK-FILE "$back")
+	disk=$(map "$back")
+	fill "/dev/$disk"
+	blocks=$(stat -c %b "$file")
+	traced $OPS blkdiscard -o 1M -l 4M "/dev/$disk"
+	grep -q 'op=discard .*sector=2048 ' /run/tmp/trace
+	same_contents "/dev/$disk" "$back"
+	[ "$(stat -c %b "$file")" -eq $((blocks - 8192)) ]
+
+	[ "$(queue "$disk" write_zeroes_max_bytes)" -gt 0 ]
+	# May unmap, must not be written
+	traced $OPS fallocate -p -o 6M -l 4M "/dev/$disk"
+	grep -q 'op=write-zeroes flags=0x[01]*0* ' /run/tmp/trace || cat /run/tmp/trace
+	run ! grep -q 'op=write-zeroes flags=0x[89a-f]' /run/tmp/trace
+	same_contents "/dev/$disk" "$back"
+	[ "$(dd if="$back" bs=1M skip=6 count=4 iflag=direct status=none | tr -d '\0' | wc -c)" -eq 0 ]
+	# Must not: the flag reaches the server; what it cannot do the block layer writes
+	traced $OPS fallocate -z -o 11M -l 4M "/dev/$disk"
+	grep -q 'op=write-zeroes flags=0x[89a-f]..' /run/tmp/trace
+	same_contents "/dev/$disk" "$back"
+	[ "$(dd if="$back" bs=1M skip=11 count=4 iflag=direct status=none | tr -d '\0' | wc -c)" -eq 0 ]
+	blkdiscard -z "/dev/$disk"
+	[ "$(dd if="$back" bs=1M iflag=direct status=none | tr -d '\0' | wc -c)" -eq 0 ]
+}
+
+@test "what is cut to a limit is whole blocks: 16 TiB, blocks of 4096 bytes" {
+	local back disk file end=$((16 << 40))
+	back=$(loop 16T -b 4096)
+	file=$(losetup -n -O BACK-FILE "$back")
+	disk=$(map "$back")
+	[ "$(blockdev --getsize64 "/dev/$disk")" -eq $end ]
+	[ "$(queue "$disk" logical_block_size)" -eq 4096 ]
+	[ $(($(queue "$disk" discard_max_bytes) % 4096)) -eq 0 ]
+	[ $(($(queue "$disk" write_zeroes_max_bytes) % 4096)) -eq 0 ]
+	[ "$(queue "$disk" write_zeroes_max_bytes)" -lt $((1 << 32)) ]
+	[ "$(queue "$disk" discard_max_bytes)" -gt $((3 << 30)) ]
+	# More than one request of each
+	dd if=/dev/urandom of="/dev/$disk" bs=1M seek=$((4096)) count=2 oflag=direct status=none
+	fallocate -p -o 4096 -l 6G "/dev/$disk"
+	[ "$(dd if="$back" bs=1M skip=4096 count=2 iflag=direct status=none | tr -d '\0' | wc -c)" -eq 0 ]
+	dd if=/dev/urandom of="/dev/$disk" bs=1M seek=$((4096)) count=2 oflag=direct status=none
+	blkdiscard -o 4096 -l 6G "/dev/$disk"
+	[ "$(stat -c %b "$file")" -eq 0 ]
+	# Its last megabyte
+	dd if=/dev/urandom of=/run/tmp/disk.data bs=1M count=1 status=none
+	dd if=/run/tmp/disk.data of="/dev/$disk" bs=1M seek=$(((end >> 20) - 1)) count=1 oflag=direct status=none
+	dd if="/dev/$disk" bs=1M skip=$(((end >> 20) - 1)) count=1 iflag=direct status=none | cmp - /run/tmp/disk.data
+	tail -c 1M "$file" | cmp - /run/tmp/disk.data
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=1M seek=$((end >> 20)) count=1 oflag=direct
+}
+
+@test "nothing: a device of 0 bytes" {
+	local back disk
+	back=$(losetup -f)
+	disk=$(map "$back")
+	[ "$(blockdev --getsize64 "/dev/$disk")" -eq 0 ]
+	[ "$(dd if="/dev/$disk" bs=4k count=1 status=none | wc -c)" -eq 0 ]
+	truncate -s 8M /run/tmp/disk.late
+	losetup "$back" /run/tmp/disk.late
+	echo 16384 >"/sys/block/$disk/rnbd/resize"
+	fill "/dev/$disk"
+	same_contents "/dev/$disk" "$back"
+	losetup -d "$back" || :
+}
+
+@test "size of requests: the smaller limit of session and server" {
+	local disk
+	mode max_chunk_size=1048576 sess_queue_depth=16
+	nullb nb1 size=16 max_sectors=4096
+	nullb nb2 size=16 max_sectors=64
+	await 5 test -b /dev/nb2
+	disk=$(map /dev/nb1)
+	# 128 pages in a region, one for a buffer that begins inside of a page
+	[ "$(queue "$disk" max_hw_sectors_kb)" -eq 508 ]
+	[ "$(queue "$disk" optimal_io_size)" -eq 520192 ]
+	echo 508 >"/sys/block/$disk/queue/max_sectors_kb"
+	traced $OPS dd if=/dev/urandom of="/dev/$disk" bs=508K count=6 oflag=direct iflag=fullblock status=none
+	[ "$(grep -c 'op=write .*bytes=520192$' /run/tmp/trace)" -eq 6 ]
+	traced $OPS dd if="/dev/$disk" of=/dev/null bs=508K count=6 iflag=direct status=none
+	[ "$(grep -c 'op=read .*bytes=520192$' /run/tmp/trace)" -eq 6 ]
+	same_contents "/dev/$disk" /dev/nb1
+	disk=$(map /dev/nb2)
+	[ "$(queue "$disk" max_hw_sectors_kb)" -eq 32 ]
+	traced $OPS dd if=/dev/urandom of="/dev/$disk" bs=128K count=4 oflag=direct iflag=fullblock status=none
+	[ "$(grep -c 'op=write .*bytes=32768$' /run/tmp/trace)" -eq 16 ]
+	same_contents "/dev/$disk" /dev/nb2
+	unmap_all
+	mode
+}
+
+@test "logical blocks of 512 and 4096, verified at the depths" {
+	local disk bs
+	for bs in 512 4096; do
+		nullb nb$bs size=16 blocksize=$bs
+		await 5 test -b /dev/nb$bs
+		disk=$(map /dev/nb$bs)
+		[ "$(queue "$disk" logical_block_size)" -eq $bs ]
+		fio --filename="/dev/$disk" --rw=randwrite --bsrange=$bs-124k --bs_unaligned=0 --blockalign=$bs --verify=crc32c \
+			--verify_fatal=1 --direct=1 --ioengine=libaio --minimal --name=v --iodepth=64 --size=3m >/run/tmp/fio ||
+			{ cat /run/tmp/fio; false; }
+		same_contents "/dev/$disk" /dev/nb$bs
+		# Smaller than a block
+		[ $bs -eq 512 ] || run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
+	done
+}
+
+@test "neighbours are merged" {
+	local disk before
+	disk=$(map /dev/ram0)
+	[ "$(queue "$disk" nomerges)" -eq 0 ]
+	before=$(awk '{ print $6 }' "/sys/block/$disk/stat")
+	traced $OPS fio --filename="/dev/$disk" --rw=write --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --iodepth_batch=16 \
+		--iodepth_batch_complete_min=16 \
+		--name=m --size=4m --minimal --output=/run/tmp/fio
+	[ "$(awk '{ print $6 }' "/sys/block/$disk/stat")" -gt $((before + 500)) ]
+	grep -q 'op=write .*bytes=65536$' /run/tmp/trace
+}
+
+# Completions that the kinds of completion queues have brought since the trace began: polled, interrupt driven. The server's
+# are of a third kind.
+polled() {
+	awk '
+		/ cq_alloc: / { match($0, /cq\.id=[0-9]+/); kind[substr($0, RSTART, RLENGTH)] = $NF }
+		/ cq_poll: / {
+			match($0, /cq\.id=[0-9]+/)
+			id = substr($0, RSTART, RLENGTH)
+			match($0, /returned [0-9]+/)
+			if (RLENGTH > 0) n[id] += substr($0, RSTART + 9, RLENGTH - 9)
+		}
+		END { for (id in n) sum[kind[id]] += n[id]
+			for (k in sum) print k, sum[k] }' "$1"
+}
+
+@test "polled queues: io_uring with IOPOLL completes by polling alone" {
+	local disk mark
+	# The RDMA device keeps completion queues for the next who wants some: these are all new
+	unload rnbd-client rtrs-client rnbd-server rtrs-server rtrs-core
+	net_down
+	net_up 1
+	load_server
+	load_client
+	echo >$TRACE/trace
+	echo 16384 >$TRACE/buffer_size_kb
+	echo 1 >$TRACE/events/rdma_core/cq_alloc/enable
+	disk=$(map /dev/ram0 nr_poll_queues=2)
+	echo 0 >$TRACE/events/rdma_core/cq_alloc/enable
+	grep cq_alloc $TRACE/trace >/run/tmp/alloc
+	[ "$(queue "$disk" io_poll)" -eq 1 ]
+	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" -eq 2 ]
+	for mark in randwrite randread; do
+		traced $TRACE/events/rdma_core/cq_poll fio --filename="/dev/$disk" --rw=$mark --bs=4k --direct=1 --ioengine=io_uring \
+			--hipri --iodepth=8 --name=p --size=2m --minimal --output=/run/tmp/fio
+		grep -q ';0;' /run/tmp/fio
+		run -0 polled <(cat /run/tmp/alloc /run/tmp/trace)
+		echo "$output"
+		# 512 requests; a heartbeat or two by interrupt
+		[ "$(awk '/DIRECT/ { n += $2 } END { print n + 0 }' <<<"$output")" -ge 512 ]
+		[ "$(awk '/SOFTIRQ/ { n += $2 } END { print n + 0 }' <<<"$output")" -le 20 ]
+	done
+	# Without it, the other way round
+	traced $TRACE/events/rdma_core/cq_poll fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
+		--iodepth=8 --name=i --size=2m --minimal --output=/run/tmp/fio
+	run -0 polled <(cat /run/tmp/alloc /run/tmp/trace)
+	[ "$(awk '/SOFTIRQ/ { n += $2 } END { print n + 0 }' <<<"$output")" -ge 512 ]
+	[ "$(awk '/DIRECT/ { n += $2 } END { print n + 0 }' <<<"$output")" -eq 0 ]
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "forced away from who reads, writes and maps it" {
+	local disk pid i
+	for i in 1 2 3; do
+		disk=$(map /dev/ram0)
+		exec 7<>"/dev/$disk"
+		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=f --time_based \
+			--runtime=60 --minimal >/dev/null 2>&1 3>&- 7>&- & pid=$!
+		python3 - "/dev/$disk" 3>&- 7>&- <<-'END' &
+			import mmap, os, sys, time
+			fd = os.open(sys.argv[1], os.O_RDWR)
+			m = mmap.mmap(fd, 1 << 20)
+			end = time.time() + 30
+			while time.time() < end:
+			    m[0:4096] = bytes(4096)
+			    try:
+			        os.fsync(fd)
+			    except OSError:
+			        break
+		END
+		await 10 eval '[[ $(awk "{ print \$1 + \$5 }" /sys/block/'"$disk"'/stat) -gt 200 ]]'
+		unmap "$disk" force
+		[ ! -e "/sys/block/$disk" ]
+		! wait $pid || fail "fio met no error"
+		wait
+		[ ! -e /sys/class/rtrs-client/s1 ]
+		exec 7>&-
+	done
+	disk=$(map /dev/ram0)
+	same_contents "/dev/$disk" /dev/ram0
+}

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+# One cell of the lab matrix, for matrix.bats: what is done to a disk in every combination of ends, and what each operation
+# comes to. Sourced by the client's guest and by the server's; the functions whose names start with "server_" run there.
+#
+# An operation prints nothing when all is right, or one line "NOTE N" with the number of a footnote of matrix-table; whatever
+# else it prints is shown when it fails.
+# shellcheck shell=bash
+
+. "$ROOT/tests/vm/guest.bash"
+
+BACK=/dev/loop1 # on a file of an ext4 that has no journal: it frees blocks, and can zero some without freeing them
+MIB=96
+DISK=/dev/rnbd0
+DIR=/sys/block/rnbd0
+DATA=/run/tmp/data TREE=/run/tmp/tree MNT=/run/tmp/mnt WANT=/run/tmp/want
+
+# --- server's guest ----------------------------------------------------------------------------------------------------
+
+server_prepare() {
+	local file=/run/tmp/back.img
+	modprobe loop && mkdir /run/tmp/back && truncate -s $((MIB + 32))M $file && mkfs.ext4 -q -O ^has_journal -m 0 $file &&
+		losetup /dev/loop0 $file && mount /dev/loop0 /run/tmp/back || return
+	truncate -s ${MIB}M /run/tmp/back/disk && losetup $BACK /run/tmp/back/disk
+}
+
+# Contents of the backing device from one MiB on, and how many blocks its file has
+server_sum() { dd if=$BACK bs=1M skip="$1" count="$2" iflag=direct status=none | md5sum; }
+server_blocks() { stat -c %b /run/tmp/back/disk; }
+
+server_openings() { find /sys/class/rnbd-server/ctl/devices/*/sessions -mindepth 1 -maxdepth 1 -type d 2>/dev/null; }
+server_idle() { [[ -z $(server_openings) ]]; }
+server_close() { echo 1 >"$(server_openings)/force_close"; }
+
+# --- client's guest ----------------------------------------------------------------------------------------------------
+
+prepare() {
+	dd if=/dev/urandom of=$DATA bs=1M count=4 status=none && mkdir -p $TREE/{a,b} $MNT &&
+		split -b 90001 -a 3 $DATA $TREE/a/ && head -c 64k $DATA | split -b 3001 -a 3 - $TREE/b/ && modprobe -a ext4 xfs
+}
+
+map() {
+	echo "sessname=matrix path=ip:10.1.0.1 device_path=$BACK" >/sys/class/rnbd-client/ctl/map_device && await 20 test -b $DISK
+}
+
+unmap() { echo "${1:-normal}" >$DIR/rnbd/unmap_device && await 20 test ! -e $DIR; }
+
+# errno TEXT VALUE FILE: the write fails with the errno of this text
+errno() {
+	local said
+	if said=$(LC_ALL=C bash -c 'echo "$1" >"$2"' - "$2" "$3" 2>&1); then
+		fail "'$2' written to $3: no error, but '$1' was expected"
+	else
+		[[ $said == *"$1"* ]] || fail "$said, but '$1' was expected"
+	fi
+}
+
+# same MIB N FILE: FILE is what is there, for us and on the backing device
+same() {
+	local want here there
+	want=$(md5sum <"$3") && here=$(dd if=$DISK bs=1M skip="$1" count="$2" iflag=direct status=none | md5sum) &&
+		there=$(on_server server_sum "$1" "$2") || return
+	[[ $here == "$want" ]] || fail "$2 MiB at MiB $1: read $here, written $want"
+	[[ $there == "$want" ]] || fail "$2 MiB at MiB $1: on the backing device $there, written $want"
+}
+
+# The data at this MiB, and as what it must look like afterwards
+lay() { dd if=$DATA of=$DISK bs=1M seek="$1" oflag=direct conv=notrunc status=none && cp $DATA $WANT; }
+
+op_fio() {
+	local max
+	max=$(<$DIR/queue/max_hw_sectors_kb) || return
+	timeout 60 fio --filename=$DISK --thread --rw=randwrite --bsrange="512-${max}k" --verify=crc32c --verify_fatal=1 --direct=1 \
+		--ioengine=libaio --randseed="$RANDOM" --minimal --name=1 --iodepth=1 --size=1m --name=4 --iodepth=4 --offset=1m --size=2m \
+		--name=16 --iodepth=16 --offset=3m --size=3m --name=64 --iodepth=64 --offset=6m --size=6m || return
+	dd if=$DISK of=/run/tmp/fio bs=1M count=12 iflag=direct status=none && same 0 12 /run/tmp/fio
+}
+
+op_discard() {
+	local before after
+	lay 16 && before=$(on_server server_blocks) && blkdiscard -o 17M -l 2M $DISK && blkdiscard -o $((16 << 20 | 8192)) -l 12k $DISK &&
+		fallocate -p -o 1M -l 2M $WANT && fallocate -p -o 8k -l 12k $WANT && same 16 4 $WANT || return
+	after=$(on_server server_blocks)
+	# 512-byte blocks, less what the file system needs to tell of the holes
+	((before - after > 4096)) || fail "$((before - after)) blocks were freed"
+}
+
+# Through the device's own write zeroes or, where there are none, by writing
+op_zeroes() {
+	lay 24 && blkdiscard -z -o 25M -l 2M $DISK && blkdiscard -z -o $((24 << 20 | 512)) -l 12k $DISK &&
+		fallocate -p -o 1M -l 2M $WANT && fallocate -p -o 512 -l 12k $WANT && same 24 4 $WANT || return
+	if (($(<$DIR/queue/write_zeroes_max_bytes))); then
+		[[ $HAS_ZEROES == y ]] || fail "the disk offers write zeroes, which this pair has not"
+	else
+		[[ $HAS_ZEROES == n ]] || fail "the disk offers no write zeroes"
+		echo NOTE 1
+	fi
+}
+
+# Zeroed with leave to free the blocks, and without
+op_nounmap() {
+	local a b c
+	[[ $HAS_ZEROES == y ]] || { echo NOTE 1; return; }
+	lay 32 && a=$(on_server server_blocks) && fallocate -z -o 33M -l 1M $DISK && b=$(on_server server_blocks) &&
+		fallocate -p -o 34M -l 1M $DISK && c=$(on_server server_blocks) &&
+		fallocate -p -o 1M -l 2M $WANT && same 32 4 $WANT || return
+	((b - c > 2000)) || fail "$((b - c)) blocks were freed by a punched hole"
+	if [[ $HAS_NOUNMAP == y ]]; then
+		((b >= a)) || fail "$((a - b)) blocks were freed by zeroing that must not free any"
+	else
+		echo NOTE 2
+	fi
+}
+
+# filesystem TYPE CHECK..
+filesystem() {
+	local type=$1
+	shift
+	mount -t "$type" $DISK $MNT && cp -r $TREE $MNT/ && umount $MNT && mount -t "$type" $DISK $MNT || return
+	diff -r $TREE $MNT/tree && rm -r $MNT/tree/a && umount $MNT && "$@"
+}
+
+op_ext4() { mkfs.ext4 -q -F $DISK && filesystem ext4 e2fsck -fn $DISK; }
+
+op_xfs() { mkfs.xfs -q -f --unsupported $DISK && filesystem xfs xfs_repair -n $DISK; }
+
+state_is() { [[ $(<$DIR/rnbd/state) == "$1" ]]; }
+
+op_remap() {
+	lay 40 || return
+	if [[ $CLIENT == in-tree ]]; then
+		errno "already in progress" 1 $DIR/rnbd/remap_device && same 40 4 $WANT && echo NOTE 3
+		return
+	fi
+	on_server server_close || return
+	! dd if=$DISK of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null || { fail "read a device that is closed"; return 1; }
+	await 10 state_is closed && echo 1 >$DIR/rnbd/remap_device && state_is open && same 40 4 $WANT
+}
+
+op_unmap() {
+	exec 7<>$DISK || return
+	errno "busy" normal $DIR/rnbd/unmap_device || return
+	exec 7>&-
+	unmap && on_server await 10 server_idle && map
+}
+
+under_load() { awk '{ exit !($1 + $5 > 100) }' $DIR/stat; }
+
+op_force() {
+	local pid rc=0
+	unmap && map || return
+	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
+		--time_based --runtime=80 --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
+	await 20 under_load && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
+	((rc == 0)) || kill $pid
+	if wait $pid; then fail "fio did not notice that its disk has gone" || rc=1; fi
+	((rc == 0)) && on_server await 10 server_idle && map && lay 44 && same 44 4 $WANT
+}
+
+# cell CLIENT SERVER Y|N: "ours" or "in-tree" each. Says what came of it in a line for matrix-table; returns 1 when something failed.
+OPS='load fio discard zeroes nounmap ext4 xfs remap unmap force unload'
+cell() {
+	local op said note result bad=0 loaded=y line t0=$SECONDS
+	CLIENT=$1 SERVER=$2 INV=$3
+	HAS_ZEROES=y HAS_NOUNMAP=n
+	[[ $KERNEL != 6.1 || "$1$2" == oursours ]] || HAS_ZEROES=n
+	# Our client writes zeroes to a server that would free the blocks
+	[[ $1 != ours ]] || HAS_NOUNMAP=y
+	line="# cell: kernel=$KERNEL client=$1 server=$2 inv=$3"
+	for op in $OPS; do
+		note=''
+		if [[ $loaded == n && $op != unload ]]; then
+			result=FAIL
+		elif said=$("op_$op" 2>&1); then
+			result=ok
+			note=$(sed -n 's/^NOTE //p' <<<"$said")
+		else
+			result=FAIL bad=1
+			printf '%s\n' "$said" | tail -n 30 | sed "s/^/# $op: /" >&3
+			[[ $op == load ]] && loaded=n || again
+		fi
+		line+=" $op=$result${note:+:$note}"
+	done
+	echo "$line seconds=$((SECONDS - t0))" >&3
+	return $bad
+}
+
+# After a failure: the next operation gets a disk that works, if there can be one
+again() {
+	! mountpoint -q $MNT || umount $MNT
+	[[ ! -e $DIR ]] || unmap force
+	map || :
+} >/dev/null 2>&1
+
+modules_of() { [[ $1 == ours ]] && echo "load_$2" || echo "load_peer_$2"; }
+
+op_load() {
+	on_server "$(modules_of "$SERVER" server) always_invalidate=$INV" && "$(modules_of "$CLIENT" client)" && map
+}
+
+op_unload() {
+	# shellcheck disable=SC2119
+	unmap && unload_all && dmesg_clean && on_server "unload_all && dmesg_clean"
+}

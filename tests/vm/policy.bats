@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What can be set for a session and read of it, by sysfs and by netlink: path policies, attempts to reconnect, counters,
+# pinned memory. In one guest, two paths.
+# lab: ynl
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+SESSION=/sys/class/rtrs-client/s1
+NAMES=("round-robin (RR: 0)" "min-inflight (MI: 1)" "min-latency (ML: 2)")
+
+setup_file() {
+	. "$ROOT/tests/vm/disk.bash"
+	net_up 2
+	ram_disk 16
+	load_server
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/disk.bash"; }
+
+teardown() { unmap_all; }
+
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
+# file_is FILE TEXT: TEXT and a new line, no byte more
+file_is() { cmp "$1" - <<<"$2" || fail "$1: '$(<"$1")', not '$2'"; }
+
+map2() { map /dev/ram0 path=ip:10.0.1.1; }
+
+# One line for each path: reads, writes, in flight
+counters() { awk '{ print $1, $3, $5 }' $SESSION/paths/*/stats/rdma; }
+
+each_policy() {
+	local i
+	for i in 0 1 2; do
+		echo $i >$SESSION/mpath_policy
+		"$@" || return
+	done
+}
+
+@test "mpath_policy: what it shows and takes, under both names" {
+	local i text
+	map2
+	file_is $SESSION/mpath_policy "${NAMES[0]}"
+	for i in "0 0" "1 1" "2 2" "0 rr" "1 MI" "2 Ml" "0 round-robin" "1 min-inflight (MI: 1)" "2 MIN-LATENCYthing"; do
+		text=${i#* } i=${i%% *}
+		echo "$text" >$SESSION/mp_policy
+		file_is $SESSION/mpath_policy "${NAMES[i]}"
+		file_is $SESSION/mp_policy "${NAMES[i]}"
+		echo $(((i + 1) % 3)) >$SESSION/mpath_policy
+		printf %s "$text" >$SESSION/mpath_policy
+		file_is $SESSION/mp_policy "${NAMES[i]}"
+	done
+	for text in 3 -1 '' r rrr robin minlatency; do
+		write_fails "Invalid argument" $SESSION/mpath_policy "$text"
+	done
+	[ "$(stat -c %a $SESSION/mpath_policy $SESSION/mp_policy $SESSION/max_reconnect_attempts | xargs)" = "644 644 644" ]
+}
+
+@test "max_reconnect_attempts: -1 to 9999" {
+	local n
+	map2
+	file_is $SESSION/max_reconnect_attempts -1
+	for n in 0 9999 -1 17; do
+		echo $n >$SESSION/max_reconnect_attempts
+		file_is $SESSION/max_reconnect_attempts $n
+	done
+	for n in -2 10000 '' x 0x10 1.5; do
+		write_fails "Invalid argument" $SESSION/max_reconnect_attempts "$n"
+	done
+	write_fails "out of range" $SESSION/max_reconnect_attempts 4294967296
+	file_is $SESSION/max_reconnect_attempts 17
+}
+
+@test "session-set: reply, event, errors" {
+	map2
+	run -0 ynl --listen session do session-set '{"name":"s1","mp-policy":"min-latency","max-reconnect-attempts":12}'
+	jqe '.reply."mp-policy" == "min-latency" and .reply."max-reconnect-attempts" == 12 and .reply.name == "s1"'
+	jqe '[.events[].msg | [.event, .state, ."old-state", ."mp-policy", ."max-reconnect-attempts"]] ==
+		[["change", "connected", "connected", "min-latency", 12]]'
+	file_is $SESSION/mpath_policy "${NAMES[2]}"
+	file_is $SESSION/max_reconnect_attempts 12
+	run -0 ynl --listen session --shell "echo 1 >$SESSION/mpath_policy; echo 13 >$SESSION/max_reconnect_attempts"
+	jqe '[.events[].msg | [."mp-policy", ."max-reconnect-attempts"]] == [["min-inflight", 12], ["min-inflight", 13]]'
+	run -0 ynl do session-set '{"name":"s1","mp-policy":"round-robin","max-reconnect-attempts":10000}'
+	jqe '.error.errno == 22 and .error.text == "attempts to reconnect are -1 to 9999" and
+		.error.attribute == ".max-reconnect-attempts"'
+	run -0 ynl do session-set '{"name":"s1","max-reconnect-attempts":-2}'
+	jqe '.error.errno == 22'
+	# All of it or nothing
+	file_is $SESSION/mpath_policy "${NAMES[1]}"
+	run -0 ynl do session-set '{"name":"s2","max-reconnect-attempts":1}'
+	jqe '.error.errno == 2'
+}
+
+@test "map with a policy" {
+	run -0 ynl do map '{"session-name":"s1","device-path":"/dev/ram0","mp-policy":"min-inflight","path":[
+		{"server-addr":"020004d20a0000010000000000000000"},{"server-addr":"020004d20a0001010000000000000000"}]}'
+	jqe '.reply.name == "rnbd0"'
+	file_is $SESSION/mpath_policy "${NAMES[1]}"
+}
+
+loads() {
+	fio --filename="/dev/$disk" --rw=randrw --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=libaio \
+		--iodepth=16 --name=v --size=2m --minimal >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
+	same_contents "/dev/$disk" /dev/ram0 || return
+	# Each path had its part, and nothing is in flight
+	awk '$1 + $2 == 0 || $3 != 0 { bad = 1 } END { exit bad || NR != 2 }' <(counters) || fail "$(counters)"
+}
+
+@test "every policy: the data is right, both paths carry requests, none is left in flight" {
+	local disk
+	disk=$(map2)
+	each_policy loads
+}
+
+@test "min-inflight: a reset under load does not touch what is in flight" {
+	local disk pid i
+	disk=$(map2)
+	echo mi >$SESSION/mpath_policy
+	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=r --time_based --runtime=90 \
+		--minimal >/dev/null 3>&- & pid=$!
+	await 60 eval '[[ $(counters | awk "{ n += \$3 } END { print n }") -gt 0 ]]'
+	for ((i = 0; i < 20; i++)); do
+		echo 1 | tee $SESSION/paths/*/stats/reset_all $SESSION/paths/*/stats/rdma >/dev/null
+		# Never more than the depth, as a sum that wrapped would be
+		counters | awk '$3 > 64 { print; exit 1 }'
+	done
+	kill $pid
+	wait $pid || :
+	[ "$(counters | awk '{ print $3 }' | xargs)" = "0 0" ]
+	# Neither path looks busier than it is
+	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=r --size=2m --minimal \
+		>/dev/null
+	counters | awk '$1 < 100 { print; exit 1 }'
+}
+
+@test "the policy is changed under load" {
+	local disk pid i
+	disk=$(map2)
+	fio --filename="/dev/$disk" --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=w --size=4m --verify=crc32c \
+		--verify_fatal=1 --minimal >/run/tmp/fio 3>&- & pid=$!
+	for ((i = 0; i < 60; i++)); do
+		echo $((i % 3)) >$SESSION/mpath_policy
+	done
+	wait $pid
+	[ "$(counters | awk '{ print $3 }' | xargs)" = "0 0" ]
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "counters: their files, to the byte" {
+	local disk stats file zero value
+	disk=$(map2)
+	stats=$(echo $SESSION/paths/*@ip:10.0.0.1/stats)
+	zero=$(printf '0 %.0s' $(seq "$(nproc --all)"))
+	dd if="/dev/$disk" of=/dev/null bs=4k count=64 iflag=direct status=none
+	dd if=/dev/zero of="/dev/$disk" bs=8k count=64 oflag=direct status=none
+	[[ $(<"$stats/rdma") =~ ^[0-9]+\ [0-9]+\ [0-9]+\ [0-9]+\ 0\ 0$ ]]
+	[[ $(<"$stats/cpu_migration_from") =~ ^([0-9]+\ )+$ ]]
+	[ "$(wc -w <"$stats/cpu_migration_to")" -eq "$(nproc --all)" ]
+	file_is "$stats/reconnects" "0 0"
+	[ "$(wc -l <"$stats/reset_all")" -eq 1 ]
+	# 26 bytes of message and 6 of padding count with the data
+	cat $SESSION/paths/*/stats/rdma
+	echo 1 | tee $SESSION/paths/*/stats/rdma >/dev/null
+	dd if=/dev/zero of="/dev/$disk" bs=8k count=64 oflag=direct status=none
+	[ "$(awk '{ n += $3; b += $4 } END { print n, b }' $SESSION/paths/*/stats/rdma)" = "64 $((64 * (8192 + 32)))" ]
+	for file in rdma reconnects cpu_migration_from cpu_migration_to reset_all; do
+		[ "$(stat -c %a "$stats/$file")" = 644 ]
+		for value in 2 x 11 '' '1 1'; do
+			write_fails "Invalid argument" "$stats/$file" "$value"
+		done
+		printf 1 >"$stats/$file"
+	done
+	file_is "$stats/rdma" "0 0 0 0 0 0"
+	file_is "$stats/cpu_migration_from" "$zero"
+	file_is "$stats/cpu_migration_to" "$zero"
+}
+
+@test "files of a path" {
+	local dir
+	map2
+	dir=$SESSION/paths/ip:10.0.0.1@ip:10.0.0.1
+	file_is "$dir/state" connected
+	file_is "$dir/hca_name" rxe0
+	file_is "$dir/hca_port" 1
+	file_is "$dir/src_addr" ip:10.0.0.1
+	file_is "$dir/dst_addr" ip:10.0.0.1
+	await 15 grep -qx '[1-9][0-9]* ns' "$dir/cur_latency"
+	[ "$(cd "$dir" && stat -c %a state hca_name hca_port src_addr dst_addr cur_latency | sort -u)" = 444 ]
+}
+
+@test "uevents of the session: add when its paths are there, remove" {
+	local pid
+	python3 -u - >/run/tmp/uevents 3>&- <<-'END' & pid=$!
+		import os, signal, socket
+		signal.alarm(60)
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
+		s.bind((0, 1))
+		print("ready")
+		while True:
+		    what = s.recv(65536).split(b"\0")[0].decode()
+		    if "/rtrs-client/" in what:
+		        paths = "/sys" + what.split("@")[1] + "/paths"
+		        print(what, len(os.listdir(paths)) if os.path.isdir(paths) else "")
+	END
+	await 10 grep -q ready /run/tmp/uevents
+	map2
+	unmap_all
+	await 10 grep -q ^remove /run/tmp/uevents
+	kill $pid
+	run -0 cat /run/tmp/uevents
+	[ "${lines[1]}" = "add@/devices/virtual/rtrs-client/s1 2" ] || fail "$output"
+	[[ ${lines[2]} == "remove@/devices/virtual/rtrs-client/s1"* ]] || fail "$output"
+	[ ${#lines[@]} -eq 3 ]
+}
+
+@test "pinned memory is told, for each path, and grows with the slots" {
+	local one two
+	map /dev/ram0
+	run -0 ynl do session-get '{"name":"s1"}'
+	one=$(jq '.reply."pinned-bytes"' <<<"$output")
+	unmap_all
+	map2
+	run -0 ynl do session-get '{"name":"s1"}'
+	two=$(jq '.reply."pinned-bytes"' <<<"$output")
+	# 512 slots of a message, 1 KiB, and a list of 32 pages at least
+	[ "$one" -gt $((512 * (1024 + 256))) ]
+	[ "$two" -eq $((2 * one)) ]
+	unmap_all
+	mode sess_queue_depth=128
+	map /dev/ram0
+	run -0 ynl do session-get '{"name":"s1"}'
+	[ "$(jq '.reply."pinned-bytes"' <<<"$output")" -eq $((one / 4)) ]
+	unmap_all
+	mode
+}
+
+# The server keeps 32 MiB for the session, the client gigabytes for so many queues
+@test "more memory than there is: refused before it is taken, with both figures" {
+	local before
+	mode sess_queue_depth=4096 max_chunk_size=8192 always_invalidate=N
+	before=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
+	run -0 ynl do map '{"session-name":"s1","device-path":"/dev/ram0","connections":1000,"path":[
+		{"server-addr":"020004d20a0000010000000000000000"}]}'
+	jqe '.error.errno == 12 and (.error.text | test("^a path of 4096 slots needs [0-9]+ KiB, [0-9]+ are available"))'
+	[ "$(grep -o 'needs [0-9]*' <<<"$output" | cut -d' ' -f2)" -gt "$before" ]
+	[ ! -e $SESSION ]
+	await 10 census_even
+	mode
+	map2
+}

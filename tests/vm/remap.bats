@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# A disk whose device the server has closed: it notices, it is opened again with all that is new of it, by sysfs and by
+# netlink; and disks that are given another size. In one guest.
+# lab: ynl
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+NULLB=/sys/kernel/config/nullb/nb
+
+setup_file() {
+	. "$ROOT/tests/vm/disk.bash"
+	net_up 1
+	ram_disk 16 2
+	modprobe null_blk nr_devices=0
+	load_server
+	load_client
+}
+
+setup() { . "$ROOT/tests/vm/disk.bash"; }
+
+teardown() {
+	unmap_all
+	exec 7>&-
+	[[ ! -d $NULLB ]] || { echo 0 >$NULLB/power; rmdir $NULLB; }
+}
+
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
+# nullb ATTRIBUTE=VALUE..: makes /dev/nb anew
+nullb() {
+	local opt
+	[[ -d $NULLB ]] || mkdir $NULLB
+	echo 0 >$NULLB/power
+	echo 1 >$NULLB/memory_backed
+	for opt in "$@"; do
+		echo "${opt#*=}" >"$NULLB/${opt%%=*}"
+	done
+	echo 1 >$NULLB/power
+	await 5 test -b /dev/nb
+}
+
+server_closes() { echo 1 >"/sys/class/rnbd-server/ctl/devices/${1##*/}/sessions/s1/force_close"; }
+
+is() { [[ $(<"$1") == "$2" ]] || fail "$1 is $(<"$1"), not $2"; }
+
+limit_is() { is "/sys/block/$disk/queue/$1" "$2"; }
+
+state_is() { grep -qx "$2" "/sys/block/$1/rnbd/state"; }
+
+# The server closes the device of $disk; a request finds out
+lose() {
+	server_closes "$1"
+	! dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null
+	await 10 state_is "$disk" closed
+}
+
+remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
+
+@test "closed by the server: the disk is closed, told once, and remap brings it back" {
+	local disk pid
+	uevents /run/tmp/uevents 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/uevents
+	disk=$(map /dev/ram0)
+	dd if=/dev/urandom of="/dev/$disk" bs=1M count=16 oflag=direct status=none
+	server_closes /dev/ram0
+	is "/sys/block/$disk/rnbd/state" open
+	# Many at once find out
+	run ! fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=lost --minimal \
+		--size=1m
+	await 10 state_is "$disk" closed
+	await 10 grep -q offline /run/tmp/uevents
+	run -1 dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct
+	[[ $output == *"Input/output error"* ]]
+	# The session goes on, another device is mapped
+	is "/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.0.1/state" connected
+	map /dev/ram1
+	remap
+	state_is "$disk" open
+	same_contents "/dev/$disk" /dev/ram0
+	unmap "$disk"
+	await 5 grep -q remove /run/tmp/uevents
+	kill $pid
+	run -0 grep -v '^change$' /run/tmp/uevents
+	[ "$(grep -cx offline <<<"$output")" -eq 1 ] || fail "$output"
+	[ "$(xargs <<<"$output")" = "ready add online offline add online online remove" ] || fail "$output"
+}
+
+@test "an open disk goes on after remap" {
+	local disk
+	disk=$(map /dev/ram0)
+	exec 7<>"/dev/$disk"
+	lose /dev/ram0
+	remap
+	dd if=/dev/urandom of=/proc/self/fd/7 bs=64k count=16 oflag=direct conv=notrunc status=none
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "remap takes over size and limits" {
+	local disk pid
+	nullb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
+	disk=$(map /dev/nb)
+	limit_is max_hw_sectors_kb 64
+	limit_is discard_max_bytes 0
+	limit_is write_cache "write through"
+	limit_is logical_block_size 512
+	lose /dev/nb
+	nullb size=32 blocksize=4096 discard=1 cache_size=1 max_sectors=512
+	uevents /run/tmp/uevents 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/uevents
+	remap
+	await 5 grep -q online /run/tmp/uevents
+	kill $pid
+	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
+	limit_is logical_block_size 4096
+	limit_is physical_block_size 4096
+	limit_is max_hw_sectors_kb 124
+	limit_is write_cache "write back"
+	limit_is fua 1
+	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
+	[ "$(blockdev --getsize64 "/dev/$disk")" -eq $((32 << 20)) ]
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
+	dd if=/dev/urandom of="/dev/$disk" bs=4k seek=8000 count=100 oflag=direct status=none
+	same_contents "/dev/$disk" /dev/nb
+	blkdiscard "/dev/$disk"
+	same_contents "/dev/$disk" /dev/nb
+	# And back again
+	lose /dev/nb
+	nullb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
+	remap
+	limit_is logical_block_size 512
+	limit_is physical_block_size 512
+	limit_is minimum_io_size 512
+	limit_is max_hw_sectors_kb 64
+	limit_is discard_max_bytes 0
+	limit_is write_cache "write through"
+	dd if=/dev/urandom of="/dev/$disk" bs=512 count=50 oflag=direct status=none
+	same_contents "/dev/$disk" /dev/nb
+}
+
+@test "other blocks under somebody's feet are refused" {
+	local disk
+	nullb size=16 blocksize=512
+	disk=$(map /dev/nb)
+	exec 7<"/dev/$disk"
+	lose /dev/nb
+	nullb size=16 blocksize=4096
+	write_fails "Device or resource busy" "/sys/block/$disk/rnbd/remap_device" 1
+	state_is "$disk" closed
+	run -0 ynl do remap "{\"name\":\"$disk\"}"
+	jqe '.error.errno == 16 and (.error.text | test("blocks are now 4096 bytes, not 512"))'
+	# It was closed again on the server
+	[ ! -d /sys/class/rnbd-server/ctl/devices/nb ]
+	exec 7<&-
+	remap
+	limit_is logical_block_size 4096
+}
+
+@test "what cannot be remapped, and how it is said" {
+	local disk file
+	disk=$(map /dev/ram0)
+	file=/sys/block/$disk/rnbd/remap_device
+	grep -q '^Usage: echo' "$file"
+	[ "$(stat -c %a "$file")" = 644 ]
+	write_fails "Operation already in progress" "$file" 1
+	for value in 0 2 11 one ''; do
+		write_fails "Invalid argument" "$file" "$value"
+	done
+	run -0 ynl do remap "{\"name\":\"$disk\"}"
+	jqe '.error.errno == 114 and .error.text == "rnbd0 is mapped"'
+	run -0 ynl do remap '{"name":"rnbd77"}'
+	jqe '.error.errno == 2'
+	run -0 ynl do remap "{\"name\":\"$disk\",\"timeout-ms\":600001}"
+	jqe '.error.errno == 34'
+	lose /dev/ram0
+	# Gone on the server
+	nullb size=16
+	disk=$(map /dev/nb)
+	lose /dev/nb
+	echo 0 >$NULLB/power
+	await 5 test ! -e /dev/nb
+	write_fails "No such file or directory" "/sys/block/$disk/rnbd/remap_device" 1
+	state_is "$disk" closed
+	# No way to the server
+	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
+	await 20 grep -qx disconnected /sys/class/rtrs-client/s1/paths/*/state
+	write_fails "connection abort" "/sys/block/$disk/rnbd/remap_device" 1
+}
+
+@test "netlink: the loss and the remap are events, and the reply has the device" {
+	local disk
+	disk=$(map /dev/ram0)
+	run -0 ynl --listen device --shell "echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/s1/force_close
+		for i in 1 2 3; do dd if=/dev/$disk of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null; done
+		until grep -q closed /sys/block/$disk/rnbd/state; do :; done"
+	jqe '[.events[].msg | [.event, ."old-state", .state, ."last-error"]] == [["change", "mapped", "disconnected", -107]]'
+	run -0 ynl --listen device do remap "{\"name\":\"$disk\",\"timeout-ms\":5000}"
+	jqe '.reply.state == "mapped" and .reply."last-error" == 0 and .reply."size-bytes" == 16777216'
+	jqe '[.events[].msg | [.event, ."old-state", .state]] == [["change", "disconnected", "mapped"]]'
+}
+
+@test "resize in sectors, in bytes, told by a uevent and an event" {
+	local disk pid
+	disk=$(map /dev/ram0)
+	grep -q '^Usage: echo' "/sys/block/$disk/rnbd/resize"
+	uevents /run/tmp/uevents 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/uevents
+	echo 0x1000 >"/sys/block/$disk/rnbd/resize"
+	is "/sys/block/$disk/size" 4096
+	[ "$(dd if="/dev/$disk" bs=4k skip=512 count=1 iflag=direct status=none | wc -c)" -eq 0 ]
+	run -0 ynl --listen device do resize "{\"name\":\"$disk\",\"size-bytes\":16777216}"
+	jqe '.reply."size-bytes" == 16777216'
+	jqe '[.events[].msg | [.event, ."old-state", .state, ."size-bytes"]] == [["change", "mapped", "mapped", 16777216]]'
+	is "/sys/block/$disk/size" 32768
+	printf 010000 >"/sys/block/$disk/rnbd/resize"
+	is "/sys/block/$disk/size" 4096
+	# Neither from nor to nothing, as ever
+	echo 0 >"/sys/block/$disk/rnbd/resize"
+	is "/sys/block/$disk/size" 0
+	echo 32768 >"/sys/block/$disk/rnbd/resize"
+	unmap "$disk"
+	await 5 grep -q remove /run/tmp/uevents
+	kill $pid
+	[ "$(grep -c RESIZE=1 /run/tmp/uevents)" -eq 3 ]
+}
+
+@test "sizes that no disk can have, disks that can have no size" {
+	local disk file
+	nullb size=16 blocksize=4096
+	disk=$(map /dev/nb)
+	file=/sys/block/$disk/rnbd/resize
+	for value in '' -8 8x 1.5 9 18014398509481984 ten; do
+		write_fails "Invalid argument" "$file" "$value"
+	done
+	write_fails "out of range" "$file" 18446744073709551616
+	is "/sys/block/$disk/size" 32768
+	run -0 ynl do resize "{\"name\":\"$disk\",\"size-bytes\":4608}"
+	jqe '.error.errno == 22 and (.error.text | test("blocks of 4096 bytes")) and .error.attribute == ".size-bytes"'
+	run -0 ynl do resize "{\"name\":\"$disk\"}"
+	jqe '.error.errno == 22'
+	lose /dev/nb
+	write_fails "No such file or directory" "$file" 8
+	run -0 ynl do resize "{\"name\":\"$disk\",\"size-bytes\":4096}"
+	jqe '.error.errno == 2 and (.error.text | test("is disconnected, not mapped"))'
+}
+
+@test "remap, force_close, I/O, resize and unmap at once" {
+	local disk i end pids=()
+	for ((i = 0; i < 4; i++)); do
+		disk=$(map /dev/ram0)
+		pids=()
+		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
+			--runtime=3 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & pids+=($!)
+		end=$((SECONDS + 3))
+		(while ((SECONDS < end)); do echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/s1/force_close; done) \
+			2>/dev/null 3>&- & pids+=($!)
+		for _ in 1 2; do
+			(while ((SECONDS < end)); do remap; echo 32768 >"/sys/block/$disk/rnbd/resize"; done) \
+				2>/dev/null 3>&- & pids+=($!)
+		done
+		await 2 false 2>/dev/null || :
+		unmap "$disk" force
+		[ ! -e "/sys/block/$disk" ]
+		for pid in "${pids[@]}"; do wait "$pid" || :; done
+		[ ! -e /sys/class/rtrs-client/s1 ]
+	done
+	await 10 census_even
+	disk=$(map /dev/ram0)
+	same_contents "/dev/$disk" /dev/ram0
+}
