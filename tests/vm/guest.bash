@@ -12,6 +12,8 @@
 #   dmesg_new                   what the kernel said since then
 #   census_clean                every object that was created was destroyed; none of our slab objects is left
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
+#   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
+#   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
@@ -193,6 +195,9 @@ await() {
 		read -rt 0.05 <> <(:) || :
 	done
 }
+
+io_done() { awk -v n="$2" '{ exit !($1 + $5 > n) }' "/sys/block/$1/stat"; }
+ends_badly() { ! wait "$1" || fail "process $1 met no error"; }
 
 # --- backing devices -----------------------------------------------------------------------------------------------------
 

@@ -309,10 +309,10 @@ data_is_right() {
 	disk=$(map /dev/ram0)
 	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=lost --time_based \
 		--runtime=60 --minimal >/dev/null 2>&1 3>&- & pid=$!
-	sleep 1
+	await 30 io_done "$disk" 200
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -q closed "/sys/block/$disk/rnbd/state"
-	run ! wait $pid
+	ends_badly $pid
 	run -1 dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct
 	[[ $output == *"Input/output error"* ]]
 	map_fails "connection abort" sessname=s1 device_path=/dev/ram1

@@ -254,10 +254,10 @@ polled() {
 			    except OSError:
 			        break
 		END
-		await 10 eval '[[ $(awk "{ print \$1 + \$5 }" /sys/block/'"$disk"'/stat) -gt 200 ]]'
+		await 10 io_done "$disk" 200
 		unmap "$disk" force
 		[ ! -e "/sys/block/$disk" ]
-		! wait $pid || fail "fio met no error"
+		ends_badly $pid
 		wait
 		[ ! -e /sys/class/rtrs-client/s1 ]
 		exec 7>&-

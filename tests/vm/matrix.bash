@@ -143,14 +143,12 @@ op_unmap() {
 	unmap && on_server await 10 server_idle && map
 }
 
-under_load() { awk '{ exit !($1 + $5 > 100) }' $DIR/stat; }
-
 op_force() {
 	local pid rc=0
 	unmap && map || return
 	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
 		--time_based --runtime=80 --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
-	await 20 under_load && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
+	await 20 io_done "${DIR##*/}" 100 && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
 	((rc == 0)) || kill $pid
 	if wait $pid; then fail "fio did not notice that its disk has gone" || rc=1; fi
 	((rc == 0)) && on_server await 10 server_idle && map && lay 44 && same 44 4 $WANT

@@ -43,11 +43,6 @@ load() {
 		--runtime=120 --minimal >/dev/null 2>&1
 }
 
-# Waits for it. Not by "run", whose shell has no such child.
-ends_badly() { ! wait "$1" || fail "process $1 met no error"; }
-
-io_done() { awk -v n="$2" '{ exit !($1 + $5 > n) }' "/sys/block/$1/stat"; }
-
 @test "100 times mapped, written, compared, unmapped" {
 	local i
 	for ((i = 0; i < 100; i++)); do
