@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# The debug kernel: built from Debian's source package with debug.config, kept in the cache by content. Sourced after lib.bash.
+# The debug kernel, user-mode Linux: built from Debian's source package with debug.config, kept in the cache by content. Sourced
+# after lib.bash.
 # shellcheck shell=bash disable=SC2034,SC2153
 
 DEBUG_FRAGMENT=$ROOT/tests/debug/debug.config
 # Of the tree, what an external module is built from; the rest is gone once the kernel is built.
-DEBUG_KEEP=(include arch/x86 scripts tools/objtool Makefile Module.symvers .config certs/signing_key.pem)
+DEBUG_KEEP=(include arch/um arch/x86 scripts Makefile Module.symvers .config)
 
 # Each line of the fragment against the configuration that came out: CONFIG_X=n is there as a comment or not at all
 debug_config_took() {
@@ -25,11 +26,11 @@ build_debug_kernel() {
 	local tarball=$1 tmp=$2 build=$2/build rel part
 	mkdir -p "$build" "$tmp/boot" "$tmp/keep" || return
 	tar -C "$build" --strip-components=1 -xf "$tarball" --exclude='*/Documentation/*.rst' || return
-	make -s -C "$build" KCONFIG_ALLCONFIG="$DEBUG_FRAGMENT" allnoconfig >&2 && debug_config_took "$build/.config" || return
-	make -s -C "$build" -j"$(nproc)" bzImage modules >&2 || return
-	make -s -C "$build" INSTALL_MOD_PATH="$tmp" DEPMOD=true modules_install >&2 || return
+	make -s -C "$build" ARCH=um KCONFIG_ALLCONFIG="$DEBUG_FRAGMENT" allnoconfig >&2 && debug_config_took "$build/.config" || return
+	make -s -C "$build" ARCH=um -j"$(nproc)" linux modules >&2 || return
+	make -s -C "$build" ARCH=um INSTALL_MOD_PATH="$tmp" DEPMOD=true modules_install >&2 || return
 	rel=$(<"$build/include/config/kernel.release")
-	cp "$build/arch/x86/boot/bzImage" "$tmp/boot/vmlinuz-$rel" && cp "$build/System.map" "$tmp/boot/System.map-$rel" || return
+	cp "$build/linux" "$tmp/boot/vmlinuz-$rel" && cp "$build/System.map" "$tmp/boot/System.map-$rel" || return
 	/sbin/depmod -b "$tmp" -F "$tmp/boot/System.map-$rel" "$rel" || return
 	rm -f "$tmp/lib/modules/$rel"/{build,source}
 	for part in "${DEBUG_KEEP[@]}"; do
@@ -46,5 +47,5 @@ debug_kernel() {
 	[[ -e $tarball ]] || { say "$tarball is missing: run tests/deps.sh debug"; return 1; }
 	version=$(dpkg-query -W -f '${Version}' "linux-source-$KERNEL") || return
 	id=$(echo "$DEBUG_FRAGMENT" | key "$(gcc --version | head -n 1)" "$(declare -f build_debug_kernel debug_config_took)") || return
-	cached "debug-$version-$id" "debug kernel: build it (8 to 20 minutes)" build_debug_kernel "$tarball"
+	cached "debug-$version-$id" "debug kernel: build it (6 to 15 minutes)" build_debug_kernel "$tarball"
 }
