@@ -66,6 +66,7 @@ static void setup(void)
 			ops[p][s].path = &path[p];
 			ops[p][s].slot = s;
 			ops[p][s].err = -EIO;
+			ops[p][s].clobbered = 99;
 			ops[p][s].req.usr_len = 77;
 		}
 	}
@@ -105,6 +106,7 @@ static void is_fresh(const struct rtrs_server_op *op, const struct rtrs_server_c
 	CHECK(op->con == c);
 	EQ(op->off, off);
 	EQ(op->err, 0);
+	EQ(op->clobbered, 0);
 	EQ(op->req.usr_len, 0);
 }
 
@@ -232,6 +234,96 @@ static void others_go_on(void)
 	EQ(slots[2].word, 0);
 	EQ(answer(1), true);
 	EQ(answer(0), true);
+}
+
+/* The request of what runs now has been parsed. */
+static void parsed(struct rtrs_server_op *op, bool is_read, u32 data_len)
+{
+	op->req.is_read = is_read;
+	op->req.data_len = data_len;
+	op->req.usr_len = 24;
+}
+
+static bool header_spoilt(const struct rtrs_server_op *op)
+{
+	return rtrs_server_fence_spoilt(op, NULL);
+}
+
+static bool spoilt(struct rtrs_server_op *op, bool is_read, u32 data_len)
+{
+	parsed(op, is_read, data_len);
+	return rtrs_server_fence_spoilt(op, &op->req);
+}
+
+/* What ran on path @p is over, and what waits for it runs. */
+static void let_go(unsigned int p)
+{
+	EQ(answer(0), false);
+	rtrs_server_fence_drop_retries(&path[p]);
+	rtrs_server_fence_release(&path[p]);
+}
+
+static void fence(bool is_read, u32 data_len, u32 retry_off)
+{
+	setup();
+	EQ(arrive(0, 0, data_len + 24), RTRS_SERVER_SLOT_RUN);
+	parsed(&ops[0][0], is_read, data_len);
+	EQ(arrive(1, 0, retry_off), RTRS_SERVER_SLOT_PARK);
+	let_go(0);
+	EQ(ops[1][0].begun, 1);
+}
+
+static void clobbered(void)
+{
+	/* a retry of the same read, and of a write */
+	fence(true, 4096, 4096 + 24);
+	EQ(header_spoilt(&ops[1][0]), false);
+	EQ(spoilt(&ops[1][0], true, 4096), false);
+	fence(false, 4096, 4096 + 24);
+	EQ(header_spoilt(&ops[1][0]), false);
+	EQ(spoilt(&ops[1][0], false, 4096), false);
+	/* the read wrote over the data of a write, whatever its length */
+	fence(true, 512, 4096 + 24);
+	EQ(header_spoilt(&ops[1][0]), false);
+	EQ(spoilt(&ops[1][0], false, 4096), true);
+	EQ(spoilt(&ops[1][0], false, 0), true);
+	EQ(spoilt(&ops[1][0], true, 4096), false);
+	EQ(spoilt(&ops[1][0], true, 512), false);
+	/* over the message of a shorter read, and its header */
+	EQ(spoilt(&ops[1][0], true, 511), true);
+	fence(true, 4096, 512 + 24);
+	EQ(header_spoilt(&ops[1][0]), true);
+	fence(true, 4096, 4096);
+	EQ(header_spoilt(&ops[1][0]), false);
+	fence(true, 4096, 4095);
+	EQ(header_spoilt(&ops[1][0]), true);
+	/* what never was parsed, a flush: neither writes to the chunk */
+	fence(true, 0, 24);
+	EQ(spoilt(&ops[1][0], false, 0), false);
+	/* nor does a read that is over before the next one comes */
+	EQ(answer(0), true);
+	EQ(arrive(2, 0, 4096), RTRS_SERVER_SLOT_RUN);
+	EQ(ops[2][0].clobbered, 0);
+}
+
+static void clobbered_before(void)
+{
+	/* a read, then a shorter one, then what waits for that */
+	fence(true, 4096, 4096 + 24);
+	parsed(&ops[1][0], true, 512);
+	EQ(arrive(2, 0, 4096 + 24), RTRS_SERVER_SLOT_PARK);
+	let_go(1);
+	EQ(ops[2][0].begun, 1);
+	EQ(spoilt(&ops[2][0], true, 4095), true);
+	EQ(spoilt(&ops[2][0], true, 4096), false);
+	/* a retry that takes another's place waits for the same read */
+	setup();
+	EQ(arrive(0, 0, 4096 + 24), RTRS_SERVER_SLOT_RUN);
+	parsed(&ops[0][0], true, 4096);
+	EQ(arrive(1, 0, 4096 + 24), RTRS_SERVER_SLOT_PARK);
+	EQ(arrive(2, 0, 4096 + 24), RTRS_SERVER_SLOT_REPLACE);
+	let_go(0);
+	EQ(spoilt(&ops[2][0], false, 4096), true);
 }
 
 /* What must be, by a plainer way of keeping it; an index of a path or -1. */
@@ -365,6 +457,8 @@ int main(void)
 	RUN(retry_dies, "a retry whose path dies is forgotten");
 	RUN(retry_of_retry, "a retry of a retry takes its place");
 	RUN(others_go_on, "other slots and paths go on");
+	RUN(clobbered, "what a read may have written over while it waited does not run; a retry of that read does");
+	RUN(clobbered_before, "nor what an earlier read may have");
 	RUN(random_walk, "200000 random steps of 4 paths and 3 slots, against a model");
 	return tap_end();
 }

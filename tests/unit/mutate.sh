@@ -74,6 +74,11 @@ mutations() {
 		fence         kernel/rtrs/server/fence.c  s/rtrs_server_op_put(slot->retry->path, 1)/rtrs_server_op_put(slot->retry->path, 0)/
 		fence         kernel/rtrs/server/fence.c  s/(slot->retry \&\& slot->retry->path == op->path)/0/
 		fence         kernel/rtrs/server/fence.c  s/rtrs_server_path_close(old->path, -ECONNABORTED)/(void)old/
+		fence         kernel/rtrs/server/fence.c  s/op->clobbered > op->off/op->clobbered >= op->off/
+		fence         kernel/rtrs/server/fence.c  s/req->is_read ? req->data_len : 0/req->data_len/
+		fence         kernel/rtrs/server/fence.c  s/max_t(u32, old->clobbered, /(/
+		fence         kernel/rtrs/server/fence.c  s/retry->clobbered = clobbered_by/(void)clobbered_by/
+		fence         kernel/rtrs/server/fence.c  s/op->clobbered = 0/(void)0/
 		policy        kernel/rtrs/client/policy.c    s/%= pick->set->count/%= ~0U/
 		policy        kernel/rtrs/client/policy.c    s/if (rtrs_client_path_connected(path))/if (path)/
 		policy        kernel/rtrs/client/path-set.c  s/set->path\[old->count\] = path/set->path[0] = path/

@@ -6,6 +6,10 @@
  * late can be written to the chunk; its operation is waited for, its answer dropped; only
  * then the retry runs.
  *
+ * A client that has given up the old operation may have used the slot for another one,
+ * whose data and message lay in the chunk while an old read still wrote to it. That read
+ * leaves its length to the one that waits, which is refused where it could matter.
+ *
  * The word of a slot is 0 (idle), the operation (busy), or the operation with
  * FENCED (fenced: slot->retry runs next). Idle to busy and back is one cmpxchg.
  * The other edges are under session->fence_lock, which also keeps the operation
@@ -40,6 +44,7 @@ static void op_take(struct rtrs_server_op *op, struct rtrs_server_con *con, u32 
 	op->con = con;
 	op->off = off;
 	op->err = 0;
+	op->clobbered = 0;
 	memset(&op->req, 0, sizeof(op->req));
 }
 
@@ -126,6 +131,24 @@ void rtrs_server_fence_drop_retries(struct rtrs_server_path *path)
 		rtrs_server_op_put(path, dropped);
 }
 
+/* What the read that went before, or one before that, wrote to the chunk of @old's retry. */
+static u32 clobbered_by(const struct rtrs_server_op *old)
+{
+	return max_t(u32, old->clobbered, old->req.is_read ? old->req.data_len : 0);
+}
+
+/*
+ * Is what counts of the request not the client's any more? With @req NULL that is the header,
+ * else all from the data of a write or from the message of a read on. A retry of the same
+ * read is not: its message lies behind the data.
+ */
+bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req)
+{
+	if (!req)
+		return op->clobbered > op->off;
+	return op->clobbered > (req->is_read ? req->data_len : 0);
+}
+
 /* All operations of the path ended, its queue pairs are in error: its fenced slots go on. */
 void rtrs_server_fence_release(struct rtrs_server_path *path)
 {
@@ -140,6 +163,8 @@ void rtrs_server_fence_release(struct rtrs_server_path *path)
 		if (slot->word && word_op(slot->word)->path == path) {
 			retry = slot->retry;
 			slot->retry = NULL;
+			if (retry)
+				retry->clobbered = clobbered_by(word_op(slot->word));
 			WRITE_ONCE(slot->word, (unsigned long)retry);
 		}
 		spin_unlock_irq(&session->fence_lock);

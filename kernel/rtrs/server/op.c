@@ -40,11 +40,15 @@ static int op_parse(struct rtrs_server_op *op)
 	u8 *chunk = rtrs_server_chunk(op->path, op->slot);
 	int err;
 
+	if (unlikely(rtrs_server_fence_spoilt(op, NULL)))
+		return -ESTALE;
 	sync_for_cpu(op, op->off, len);
 	memcpy(hdr, chunk + op->off, len);
 	err = rtrs_request_parse(hdr, len, op->off, &op->req);
 	if (err)
 		return err;
+	if (unlikely(rtrs_server_fence_spoilt(op, &op->req)))
+		return -ESTALE;
 	if (op->req.usr_len > RTRS_SERVER_USR_MAX)
 		return -EMSGSIZE;
 	sync_for_cpu(op, op->req.data_len, op->req.usr_len);
@@ -61,7 +65,7 @@ static void op_run(struct rtrs_server_op *op)
 	int err;
 
 	err = op_parse(op);
-	if (err == -EMSGSIZE) {
+	if (err == -EMSGSIZE || err == -ESTALE) {
 		rtrs_server_respond(op, err);
 		return;
 	}

@@ -255,6 +255,7 @@ enum rtrs_server_op_stage {
  * @con: that the request came on
  * @off: of the header in the chunk
  * @err: to answer
+ * @clobbered: bytes at the start of the chunk that a read wrote to while this one waited
  * @req: header of the request
  * @parked: in con->parked
  * @inv_cqe: of the LOCAL_INV
@@ -271,6 +272,7 @@ struct rtrs_server_op {
 	u32 off;
 	enum rtrs_server_op_stage stage;
 	int err;
+	u32 clobbered;
 	struct rtrs_request req;
 	struct list_head parked;
 	struct ib_cqe inv_cqe;
@@ -364,10 +366,11 @@ void rtrs_server_op_begin(struct rtrs_server_op *op);
 void rtrs_server_op_drop(struct rtrs_server_op *op);
 void rtrs_server_op_put(struct rtrs_server_path *path, u32 count);
 
-/* fence.c; enter: CQ. leave: any context. The others: worker of the path */
+/* fence.c; enter: CQ. leave: any context. spoilt: CQ and worker. The others: worker of the path */
 enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
 						      struct rtrs_server_con *con, u32 off);
 bool rtrs_server_fence_leave(struct rtrs_server_op *op);
+bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
 void rtrs_server_fence_release(struct rtrs_server_path *path);
 

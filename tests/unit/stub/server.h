@@ -48,6 +48,7 @@ struct rtrs_server_op {
 	struct rtrs_server_con *con;
 	u32 off;
 	int err;
+	u32 clobbered;
 	struct rtrs_request req;
 	int begun;		/* the test's */
 };
@@ -60,6 +61,7 @@ void rtrs_server_op_begin(struct rtrs_server_op *op);
 enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op, struct rtrs_server_con *con,
 						      u32 off);
 bool rtrs_server_fence_leave(struct rtrs_server_op *op);
+bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
 void rtrs_server_fence_release(struct rtrs_server_path *path);
 
