@@ -288,6 +288,7 @@ void rtrs_server_close(struct rtrs_server *srv)
 	mutex_unlock(&srv->lock);
 	ib_unregister_client(&ib_client);
 	flush_workqueue(rtrs_server_wq);
+	flush_workqueue(rtrs_server_close_wq);
 
 	rtrs_server_live_put();
 	while (!wait_event_timeout(gone_wq, !atomic_read(&live), 30 * HZ))

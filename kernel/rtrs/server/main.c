@@ -32,6 +32,7 @@ MODULE_PARM_DESC(max_memory,
 struct rtrs_geometry rtrs_server_geo __ro_after_init;
 bool rtrs_server_new_rkey __ro_after_init;
 struct workqueue_struct *rtrs_server_wq;
+struct workqueue_struct *rtrs_server_close_wq;
 struct rtrs_dev_pool rtrs_server_devs = RTRS_DEV_POOL_INIT(rtrs_server_devs);
 struct kmem_cache *rtrs_server_session_cache;
 struct kmem_cache *rtrs_server_path_cache;
@@ -85,6 +86,32 @@ static int __init caches_create(void)
 	return -ENOMEM;
 }
 
+static void queues_destroy(void)
+{
+	destroy_workqueue(rtrs_server_close_wq);
+	destroy_workqueue(rtrs_server_wq);
+}
+
+/*
+ * Closes have a queue of their own: clients that connect slowly hold up only each other. As
+ * many as can be run at a time, as each may wait for a block device that does not answer.
+ *
+ * Neither is for memory reclaim, though another host may swap to a device of ours: it waits
+ * until this host has memory for a worker, which it gets without us. A rescuer would be of no
+ * use anyway. Both wait for work of others that has none: the CM's, the block device's close.
+ */
+static int __init queues_create(void)
+{
+	rtrs_server_wq = alloc_workqueue("rtrs_server", WQ_UNBOUND, 0);
+	if (!rtrs_server_wq)
+		return -ENOMEM;
+	rtrs_server_close_wq = alloc_workqueue("rtrs_server_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (rtrs_server_close_wq)
+		return 0;
+	destroy_workqueue(rtrs_server_wq);
+	return -ENOMEM;
+}
+
 static int __init rtrs_server_init(void)
 {
 	int err;
@@ -95,23 +122,20 @@ static int __init rtrs_server_init(void)
 	err = caches_create();
 	if (err)
 		return err;
-	/* Not for memory reclaim: it waits for work of others that is not, either. */
-	rtrs_server_wq = alloc_workqueue("rtrs_server", WQ_UNBOUND, 0);
-	if (!rtrs_server_wq) {
-		err = -ENOMEM;
+	err = queues_create();
+	if (err)
 		goto caches;
-	}
 	err = rtrs_server_sysfs_init();
 	if (err)
-		goto wq;
+		goto queues;
 	err = rtrs_server_nl_init();
 	if (err)
 		goto sysfs;
 	return 0;
 sysfs:
 	rtrs_server_sysfs_exit();
-wq:
-	destroy_workqueue(rtrs_server_wq);
+queues:
+	queues_destroy();
 caches:
 	caches_destroy();
 	return err;
@@ -122,7 +146,7 @@ static void __exit rtrs_server_exit(void)
 {
 	rtrs_server_nl_exit();
 	rtrs_server_sysfs_exit();
-	destroy_workqueue(rtrs_server_wq);
+	queues_destroy();
 	rcu_barrier();
 	caches_destroy();
 }

@@ -67,7 +67,7 @@ bool rtrs_server_path_connected(struct rtrs_server_path *path)
 void rtrs_server_path_close(struct rtrs_server_path *path, int err)
 {
 	if (path_set(path, RTRS_SERVER_PATH_CLOSING, err))
-		queue_work(rtrs_server_wq, &path->close_work);
+		queue_work(rtrs_server_close_wq, &path->close_work);
 }
 
 static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)

@@ -7,7 +7,7 @@
  *
  * Contexts: "CM" is the handler of RDMA CM, "CQ" the work queue of a completion
  * queue (process context, must not wait for another completion of that queue),
- * "worker" rtrs_server_wq.
+ * "worker" rtrs_server_wq or, to close a path, rtrs_server_close_wq.
  */
 #ifndef RTRS_SERVER_PRIV_H
 #define RTRS_SERVER_PRIV_H
@@ -287,6 +287,7 @@ struct rtrs_server_op {
 extern struct rtrs_geometry rtrs_server_geo;	/* of all sessions; constant after init */
 extern bool rtrs_server_new_rkey;		/* always_invalidate */
 extern struct workqueue_struct *rtrs_server_wq;
+extern struct workqueue_struct *rtrs_server_close_wq;
 extern struct rtrs_dev_pool rtrs_server_devs;
 extern struct kmem_cache *rtrs_server_session_cache;
 extern struct kmem_cache *rtrs_server_path_cache;
