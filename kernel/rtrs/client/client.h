@@ -305,6 +305,7 @@ struct rtrs_client_session {
 
 /* main.c */
 extern struct workqueue_struct *rtrs_client_wq;
+extern struct workqueue_struct *rtrs_client_event_wq;
 extern struct rtrs_dev_pool rtrs_client_dev_pool;
 
 /* session.c: all in process context */

@@ -5,6 +5,7 @@
 #include "client.h"
 
 struct workqueue_struct *rtrs_client_wq;
+struct workqueue_struct *rtrs_client_event_wq;
 struct rtrs_dev_pool rtrs_client_dev_pool = RTRS_DEV_POOL_INIT(rtrs_client_dev_pool);
 
 static int __init client_init(void)
@@ -14,9 +15,15 @@ static int __init client_init(void)
 	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rtrs_client_wq)
 		return -ENOMEM;
+	/* The user's callbacks may sleep for long; no path waits for them to be taken down. */
+	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rtrs_client_event_wq) {
+		err = -ENOMEM;
+		goto out_wq;
+	}
 	err = rtrs_client_session_init();
 	if (err)
-		goto out_wq;
+		goto out_event_wq;
 	err = rtrs_client_path_init();
 	if (err)
 		goto out_session;
@@ -39,6 +46,8 @@ out_path:
 	rtrs_client_path_exit();
 out_session:
 	rtrs_client_session_exit();
+out_event_wq:
+	destroy_workqueue(rtrs_client_event_wq);
 out_wq:
 	destroy_workqueue(rtrs_client_wq);
 	return err;
@@ -53,6 +62,7 @@ static void __exit client_exit(void)
 	rtrs_client_con_exit();
 	rtrs_client_path_exit();
 	rtrs_client_session_exit();
+	destroy_workqueue(rtrs_client_event_wq);
 	destroy_workqueue(rtrs_client_wq);
 }
 

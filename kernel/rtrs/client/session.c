@@ -99,7 +99,7 @@ void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigne
 		session->connected++;
 	if (old == RTRS_CLIENT_PATH_CONNECTED && !--session->connected && session->opened) {
 		WRITE_ONCE(session->lost_err, err);
-		queue_work(rtrs_client_wq, &session->event_work);
+		queue_work(rtrs_client_event_wq, &session->event_work);
 	}
 	session_update(session);
 }
