@@ -2,6 +2,7 @@
 #ifndef RNBD_COMPAT_BLKDEV_H
 #define RNBD_COMPAT_BLKDEV_H
 
+#include <linux/backing-dev.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/err.h>
@@ -144,17 +145,40 @@ static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
 	return blk_mq_alloc_disk(set, &lim, queuedata);
 }
 
-/* The queue is frozen. */
-static inline int rnbd_disk_set_limits(struct gendisk *disk, const struct rnbd_disk_limits *l)
+static inline void rnbd_disk_limits_start(struct gendisk *disk, struct queue_limits *lim)
 {
-	struct queue_limits lim = queue_limits_start_update(disk->queue);
+	*lim = queue_limits_start_update(disk->queue);
+}
 
-	rnbd_limits_fill(&lim, l);
-	return queue_limits_commit_update(disk->queue, &lim);
+static inline int rnbd_disk_limits_commit(struct gendisk *disk, struct queue_limits *lim,
+					  const struct rnbd_disk_limits *l)
+{
+	rnbd_limits_fill(lim, l);
+	return queue_limits_commit_update(disk->queue, lim);
+}
+
+static inline void rnbd_disk_limits_cancel(struct gendisk *disk)
+{
+	queue_limits_cancel_update(disk->queue);
 }
 #else
-/* The queue is frozen. */
-static inline int rnbd_disk_set_limits(struct gendisk *disk, const struct rnbd_disk_limits *l)
+/* What the administrator wrote: newer kernels keep it, here it is what is not the default. */
+static inline void rnbd_limits_keep(struct gendisk *disk, const struct queue_limits *old)
+{
+	struct queue_limits *lim = &disk->queue->limits;
+	unsigned int max_default = min_t(unsigned int, old->max_hw_sectors, BLK_DEF_MAX_SECTORS);
+
+	if (old->max_sectors != max_default) {
+		lim->max_sectors = round_down(min(old->max_sectors, lim->max_hw_sectors),
+					      lim->logical_block_size >> SECTOR_SHIFT);
+		disk->bdi->io_pages = lim->max_sectors >> (PAGE_SHIFT - SECTOR_SHIFT);
+	}
+	if (old->max_discard_sectors < old->max_hw_discard_sectors)
+		lim->max_discard_sectors = min(old->max_discard_sectors,
+					       lim->max_hw_discard_sectors);
+}
+
+static inline void rnbd_limits_apply(struct gendisk *disk, const struct rnbd_disk_limits *l)
 {
 	struct request_queue *q = disk->queue;
 
@@ -172,8 +196,6 @@ static inline int rnbd_disk_set_limits(struct gendisk *disk, const struct rnbd_d
 	blk_queue_max_secure_erase_sectors(q, l->secure_erase_sectors);
 	blk_queue_max_write_zeroes_sectors(q, l->write_zeroes_sectors);
 	blk_queue_write_cache(q, l->write_cache, l->fua);
-	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
-	return 0;
 }
 
 static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
@@ -181,10 +203,34 @@ static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
 {
 	struct gendisk *disk = blk_mq_alloc_disk(set, queuedata);
 
-	if (!IS_ERR(disk))
-		rnbd_disk_set_limits(disk, l);
+	if (!IS_ERR(disk)) {
+		rnbd_limits_apply(disk, l);
+		blk_queue_flag_set(QUEUE_FLAG_NONROT, disk->queue);
+	}
 	return disk;
 }
+
+static inline void rnbd_disk_limits_start(struct gendisk *disk, struct queue_limits *lim)
+{
+}
+
+static inline int rnbd_disk_limits_commit(struct gendisk *disk, struct queue_limits *lim,
+					  const struct rnbd_disk_limits *l)
+{
+	*lim = disk->queue->limits;
+	rnbd_limits_apply(disk, l);
+	rnbd_limits_keep(disk, lim);
+	return 0;
+}
+
+static inline void rnbd_disk_limits_cancel(struct gendisk *disk)
+{
+}
 #endif
+
+/*
+ * Limits of a disk in use change from rnbd_disk_limits_start() to _commit() or _cancel(). The
+ * queue is frozen in between, for the commit: the lock of the limits is taken outside of that.
+ */
 
 #endif /* RNBD_COMPAT_BLKDEV_H */

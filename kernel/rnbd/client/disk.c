@@ -174,6 +174,7 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 			    struct netlink_ext_ack *extack)
 {
 	struct rnbd_disk_limits limits = limits_of(dev->session, info);
+	struct queue_limits update;
 	int err;
 
 	lockdep_assert_held(&dev->session->lock);
@@ -185,10 +186,13 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 		return rtrs_fail(extack, -EBUSY,
 				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
 				 info->logical_block_size, dev->info.logical_block_size);
+	rnbd_disk_limits_start(dev->disk, &update);
 	err = freeze(dev->session, dev->disk->queue);
-	if (err)
+	if (err) {
+		rnbd_disk_limits_cancel(dev->disk);
 		return rtrs_fail(extack, err, "requests of %s are still under way", dev->name);
-	err = rnbd_disk_set_limits(dev->disk, &limits);
+	}
+	err = rnbd_disk_limits_commit(dev->disk, &update, &limits);
 	if (!err) {
 		dev->info = *info;
 		dev->device_id = info->device_id;
