@@ -3,6 +3,7 @@
 # What an application sees of a mapped disk: its data, on the backing device as well; flushes and FUA writes; access modes;
 # coming and going of disks. In one guest, over sysfs alone.
 # lab: kernels 6.1 6.12
+# lab: make tests/vm/erase
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -111,6 +112,39 @@ data_is_right() {
 	rmdir $dir
 }
 
+# N 1 MiB blocks of this byte
+bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
+
+@test "a secure erase reaches the device, the sectors that it names and no others" {
+	local disk
+	modprobe dm_mod
+	insmod "$ROOT/build/erase-$(uname -r)/dm-erase.ko"
+	dmsetup create --noudevsync erasable --table "0 32768 erase"
+	await 10 test -b /dev/dm-0
+	disk=$(map /dev/dm-0)
+	head -c 16M /dev/urandom >/run/tmp/want
+	dd if=/run/tmp/want of="/dev/$disk" bs=1M oflag=direct status=none
+
+	blkdiscard --secure --offset 1M --length 5M "/dev/$disk"
+	blkdiscard --secure --offset 9437696 --length 512 "/dev/$disk"
+	blkdiscard --offset 12M --length 1M "/dev/$disk"
+	bytes 345 5 | dd of=/run/tmp/want bs=1M seek=1 conv=notrunc status=none iflag=fullblock
+	bytes 345 1 | dd of=/run/tmp/want bs=512 seek=18433 count=1 conv=notrunc status=none
+	bytes 321 1 | dd of=/run/tmp/want bs=1M seek=12 conv=notrunc status=none iflag=fullblock
+	[ "$(sum /dev/dm-0)" = "$(sha256sum </run/tmp/want)" ]
+	same_contents "/dev/$disk" /dev/dm-0
+	# 5 MiB in requests of 2 MiB at most, and one sector
+	[ "$(dmsetup status erasable)" = "0 32768 erase 4 10241" ]
+
+	unmap "$disk"
+	dmsetup remove --noudevsync erasable
+	rmmod dm-erase
+	# What cannot be erased says so
+	disk=$(map /dev/ram0)
+	run -1 blkdiscard --secure "/dev/$disk"
+	[[ $output == *"not supported"* ]]
+}
+
 @test "a device without a write cache is not flushed" {
 	local disk
 	disk=$(map /dev/ram0)
@@ -206,6 +240,36 @@ data_is_right() {
 		--name=polled --size=1m --minimal >/dev/null
 	same_contents "/dev/$disk" /dev/ram0
 	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1
+}
+
+under_way() { grep -q '[1-9]' "/sys/block/$1/inflight"; }
+
+@test "polled requests of a process that is stopped keep nobody waiting" {
+	local dir=/sys/kernel/config/nullb/late disk pid remover
+	modprobe null_blk nr_devices=0
+	mkdir $dir
+	echo 16 >$dir/size
+	echo 2 >$dir/irqmode
+	echo 1000000000 >$dir/completion_nsec
+	echo 1 >$dir/power
+	await 5 test -b /dev/late
+	disk=$(map /dev/late nr_poll_queues=1)
+	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=io_uring --hipri=1 --iodepth=8 --name=stopped \
+		--thread --time_based --runtime=300 --minimal >/dev/null 2>&1 3>&- & pid=$!
+	await 30 under_way "$disk"
+	kill -STOP $pid
+	await 10 bash -c "! grep -L ') T ' /proc/$pid/task/*/stat | grep -q ."
+	under_way "$disk"
+	unmap "$disk" force 3>&- & remover=$!
+	await 60 test ! -e "/sys/block/$disk"
+	wait $remover
+	kill -KILL $pid
+	ends_badly $pid
+	await 10 census_even
+	unload rnbd-client rtrs-client
+	load_client
+	echo 0 >$dir/power
+	rmdir $dir
 }
 
 @test "read-only: neither opened for writing nor written" {

@@ -3,6 +3,7 @@
 # A disk whose device the server has closed: it notices, it is opened again with all that is new of it, by sysfs and by
 # netlink; and disks that are given another size. In one guest.
 # lab: ynl
+# lab: make rnbdadm
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -18,11 +19,15 @@ setup_file() {
 	load_client
 }
 
-setup() { . "$ROOT/tests/vm/disk.bash"; }
+setup() {
+	. "$ROOT/tests/vm/disk.bash"
+	ADM=$ROOT/build/rnbdadm
+}
 
 teardown() {
 	unmap_all
 	exec 7>&-
+	[[ ! -e /dev/mapper/gate ]] || { dmsetup resume --noudevsync gate; losetup -d /dev/loop3; dmsetup remove --noudevsync gate; }
 	[[ ! -d $NULLB ]] || { echo 0 >$NULLB/power; rmdir $NULLB; }
 }
 
@@ -59,6 +64,34 @@ lose() {
 }
 
 remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
+
+# hold setup: /dev/loop3, with /dev/ram1 behind it; hold: from now on nobody gets it opened; hold end: they do
+hold() {
+	case ${1-} in
+	setup)
+		dmsetup create --noudevsync gate --table "0 32768 linear /dev/ram1 0"
+		await 10 test -b /dev/dm-0
+		modprobe loop
+		losetup --partscan --direct-io=on /dev/loop3 /dev/dm-0
+		;;
+	end)
+		dmsetup resume --noudevsync gate
+		;;
+	*)
+		# The disk stays locked while its partitions are read
+		dmsetup suspend --noudevsync --noflush gate
+		blockdev --rereadpt /dev/loop3 3>&- &
+		await 10 grep -q bdev_disk_changed "/proc/$!/stack"
+		;;
+	esac
+}
+
+# The process is waiting in the kernel for an answer
+dies_at_once() {
+	await 10 grep -q msg_run "/proc/$1/stack"
+	kill -9 "$1"
+	await 5 bash -c "! kill -0 $1 2>/dev/null || grep -q '^State:.*Z' /proc/$1/status"
+}
 
 @test "closed by the server: the disk is closed, told once, and remap brings it back" {
 	local disk pid
@@ -118,6 +151,7 @@ remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
 	limit_is logical_block_size 4096
 	limit_is physical_block_size 4096
 	limit_is max_hw_sectors_kb 124
+	limit_is max_sectors_kb 124
 	limit_is write_cache "write back"
 	limit_is fua 1
 	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
@@ -139,6 +173,26 @@ remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
 	limit_is write_cache "write through"
 	dd if=/dev/urandom of="/dev/$disk" bs=512 count=50 oflag=direct status=none
 	same_contents "/dev/$disk" /dev/nb
+}
+
+@test "remap keeps what the administrator has lowered, as far as the device goes along" {
+	local disk
+	nullb size=16 blocksize=512 discard=1 max_sectors=512
+	disk=$(map /dev/nb)
+	echo 64 >"/sys/block/$disk/queue/max_sectors_kb"
+	echo 1048576 >"/sys/block/$disk/queue/discard_max_bytes"
+	lose /dev/nb
+	nullb size=16 blocksize=4096 discard=1 max_sectors=256
+	remap
+	limit_is max_hw_sectors_kb 124
+	limit_is max_sectors_kb 64
+	limit_is discard_max_bytes 1048576
+	lose /dev/nb
+	nullb size=16 blocksize=512 discard=0 max_sectors=64
+	remap
+	limit_is max_hw_sectors_kb 32
+	limit_is max_sectors_kb 32
+	limit_is discard_max_bytes 0
 }
 
 @test "other blocks under somebody's feet are refused" {
@@ -188,6 +242,38 @@ remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -qx disconnected /sys/class/rtrs-client/s1/paths/*/state
 	write_fails "connection abort" "/sys/block/$disk/rnbd/remap_device" 1
+}
+
+@test "a server that does not answer: remap and map time out, and can be killed" {
+	local disk pid t0 file
+	hold setup
+	disk=$(map /dev/loop3)
+	lose /dev/loop3
+	hold
+	file=/sys/block/$disk/rnbd/remap_device
+
+	t0=$SECONDS
+	run --separate-stderr -10 "$ADM" remap "$disk" --timeout 1
+	[[ $stderr == *"the server did not answer within 1000 ms"* ]] || fail "$stderr"
+	run --separate-stderr -10 "$ADM" map /dev/loop3 --session s2 --path ip:10.0.0.1 --timeout 1
+	[[ $stderr == "rnbdadm: map /dev/loop3: 10.0.0.1 did not answer in time"* ]] || fail "$stderr"
+	run -0 ynl do remap "{\"name\":\"$disk\",\"timeout-ms\":500}"
+	jqe '.error.errno == 110 and (.error.text | test("did not answer within 500 ms"))'
+	((SECONDS - t0 < 60))
+	[ ! -e /sys/class/rtrs-client/s2 ]
+
+	bash -c "echo 1 >$file" 3>&- & pid=$!
+	dies_at_once $pid
+	"$ADM" remap "$disk" 3>&- >/dev/null 2>&1 & pid=$!
+	dies_at_once $pid
+	state_is "$disk" closed
+
+	# What was opened late is closed again
+	hold end
+	await 20 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
+	remap
+	state_is "$disk" open
+	same_contents "/dev/$disk" /dev/ram1
 }
 
 @test "netlink: the loss and the remap are events, and the reply has the device" {
