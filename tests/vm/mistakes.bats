@@ -136,6 +136,7 @@ adm_fails() {
 @test "a server that never answers: the time-out applies and says so" {
 	t0=$SECONDS
 	adm_fails 10 timeout map /dev/ram0 --session s9 --path ip:10.0.0.99 --timeout 2
+	[[ $stderr == "rnbdadm: map /dev/ram0: 10.0.0.99 did not answer in time"* && $stderr == *--timeout* ]]
 	((SECONDS - t0 < 20))
 	nothing_left
 }

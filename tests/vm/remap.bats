@@ -252,6 +252,12 @@ dies_at_once() {
 	hold
 	file=/sys/block/$disk/rnbd/remap_device
 
+	# One waits for the answer, the next for the first one's to come
+	bash -c "echo 1 >$file" 3>&- & pid=$!
+	dies_at_once $pid
+	"$ADM" remap "$disk" 3>&- >/dev/null 2>&1 & pid=$!
+	dies_at_once $pid
+
 	t0=$SECONDS
 	run --separate-stderr -10 "$ADM" remap "$disk" --timeout 1
 	[[ $stderr == *"the server did not answer within 1000 ms"* ]] || fail "$stderr"
@@ -261,14 +267,9 @@ dies_at_once() {
 	jqe '.error.errno == 110 and (.error.text | test("did not answer within 500 ms"))'
 	((SECONDS - t0 < 60))
 	[ ! -e /sys/class/rtrs-client/s2 ]
-
-	bash -c "echo 1 >$file" 3>&- & pid=$!
-	dies_at_once $pid
-	"$ADM" remap "$disk" 3>&- >/dev/null 2>&1 & pid=$!
-	dies_at_once $pid
 	state_is "$disk" closed
 
-	# What was opened late is closed again
+	# What it opens late is closed again
 	hold end
 	await 20 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
 	remap
