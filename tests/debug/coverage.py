@@ -4,7 +4,8 @@
 
 usage: coverage.py LOGS MODULES LEAST
 MODULES is where the modules were built: the .gcno files are there. Prints TAP, a test per module: it fails below LEAST
-percent. Functions that were never entered are listed. Only lines of .c files count; each must not have been compiled anew since.
+percent; the last line counts them. Functions that were never entered are listed. Only lines of .c files count; each must not
+have been compiled anew since.
 """
 import collections
 import json
@@ -111,6 +112,7 @@ def main():
         print("%sok %d coverage of %s: %.1f %% of %d lines" % ("" if ok else "not ", i, module, share, total[module]))
         for text in missed[module]:
             print("#   never entered: " + text)
+    print("coverage: %d passed, %d failed" % (len(names) - bad, bad))
     sys.exit(1 if bad else 0)
 
 

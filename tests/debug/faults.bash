@@ -8,7 +8,7 @@ NTH=$ROOT/build/debug/nth
 functions() { awk -v what="$1" '$2 !~ /[tT]/ { next }
 	NR == FNR { if ($0 ~ what) { if (!n++ || $1 < lo) lo = $1; if ($1 > hi) hi = $1 } next }
 	$1 > hi && (end == "" || $1 < end) { end = $1 }
-	END { if (!n) exit 1; printf "0x%s 0x%s\n", lo, end }' /proc/kallsyms /proc/kallsyms; }
+	END { if (!n) exit 1; if (end == "") end = "ffffffffffffffff"; printf "0x%s 0x%s\n", lo, end }' /proc/kallsyms /proc/kallsyms; }
 
 # faults_below PATTERN: only those that such a function is waiting for. What kmemleak allocates for itself does not count.
 faults_below() {

@@ -46,6 +46,7 @@ debug_kernel() {
 	local tarball=/usr/src/linux-source-$KERNEL.tar.xz version id
 	[[ -e $tarball ]] || { say "$tarball is missing: run tests/deps.sh debug"; return 1; }
 	version=$(dpkg-query -W -f '${Version}' "linux-source-$KERNEL") || return
-	id=$(echo "$DEBUG_FRAGMENT" | key "$(gcc --version | head -n 1)" "$(declare -f build_debug_kernel debug_config_took)") || return
+	id=$(key "$(gcc --version | head -n 1)" "$(grep -E '^(CONFIG_|# CONFIG_.* is not set$)' "$DEBUG_FRAGMENT")" \
+		"$(declare -f build_debug_kernel)" </dev/null) || return
 	cached "debug-$version-$id" "debug kernel: build it (6 to 15 minutes)" build_debug_kernel "$tarball"
 }
