@@ -19,6 +19,7 @@ BLOCK = 4096
 BLOCKS = 2048
 GROUPS = 12
 SIZE = 320 << 20
+PIECE = 1 << 20
 MAGIC = 0x6A736677736872
 FUA, DISCARD, MARK = 2, 4, 8
 
@@ -62,7 +63,10 @@ def entries(log):
             if flags & MARK:
                 data = head[32:32 + length]
             elif flags & DISCARD:
-                data = bytes(sectors * size)
+                # Of a whole disk it is large
+                yield from ((flags, sector * size + i, bytes(min(PIECE, sectors * size - i)))
+                            for i in range(0, sectors * size, PIECE))
+                continue
             else:
                 data = f.read(sectors * size)
             yield flags, sector * size, data
