@@ -154,7 +154,8 @@ build_peer() {
 	mkdir -p "$tmp/drivers/infiniband/ulp" && ln -s ../../../rtrs "$tmp/drivers/infiniband/ulp/rtrs" || return
 	make -C "$headers" M="$tmp" KCFLAGS="-I$tmp/drivers/infiniband/ulp/rtrs -I$tmp" \
 		CONFIG_INFINIBAND_RTRS=m CONFIG_INFINIBAND_RTRS_CLIENT=m CONFIG_INFINIBAND_RTRS_SERVER=m \
-		CONFIG_BLK_DEV_RNBD=y CONFIG_BLK_DEV_RNBD_CLIENT=m CONFIG_BLK_DEV_RNBD_SERVER=m modules || return
+		CONFIG_BLK_DEV_RNBD=y CONFIG_BLK_DEV_RNBD_CLIENT=m CONFIG_BLK_DEV_RNBD_SERVER=m CONFIG_DEBUG_INFO_BTF_MODULES= modules ||
+		return
 	mkdir "$tmp/ko" && mv "$tmp"/*/*.ko "$tmp/ko/" || return
 	find "$tmp" -mindepth 1 -maxdepth 1 ! -name ko -exec rm -rf {} +
 }
@@ -181,7 +182,7 @@ lab_modules() {
 	dir=$ROOT/build/$name-$rel
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
-	# BTF of modules needs the vmlinux that no package has
+	# BTF of modules, here and above, takes pahole and is of no use
 	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules >&2 {lock}>&- || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
