@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The lab matrix: our modules and the in-tree ones at both ends of a link, each pair but the in-tree one, in both modes of the
-# server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say.
+# server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say. And what in-tree servers
+# alone do.
 # lab: two guests
 # lab: kernels 6.1 6.12
 # lab: timeout 1200
@@ -15,6 +16,15 @@ setup_file() {
 
 setup() { . "$ROOT/tests/vm/matrix.bash"; }
 
+teardown() {
+	local disk
+	for disk in /sys/block/rnbd*; do
+		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
+	done
+	! module_loaded rtrs-core || unload_all
+	on_server "! module_loaded rtrs-core || unload_all"
+}
+
 @test "our client, our server, always_invalidate=Y" { cell ours ours Y; }
 
 @test "our client, our server, always_invalidate=N" { cell ours ours N; }
@@ -26,3 +36,24 @@ setup() { . "$ROOT/tests/vm/matrix.bash"; }
 @test "in-tree client, our server, always_invalidate=Y" { cell in-tree ours Y; }
 
 @test "in-tree client, our server, always_invalidate=N" { cell in-tree ours N; }
+
+# Ours never gives an id twice
+@test "in-tree server: a disk whose id it has given to another after force_close is closed, and remapped" {
+	local state
+	on_server load_peer_server
+	on_server server_second
+	load_client
+	map
+	lay 0
+	on_server server_close
+	BACK=/dev/loop2 DISK=/dev/rnbd1 map
+	state=$(<$DIR/rnbd/state)
+	! dd if=$DISK of=/run/tmp/read bs=4k count=1 iflag=direct || fail "read from /dev/loop2: $(head -c 8 /run/tmp/read)"
+	! dd if=$DATA of=$DISK bs=4k count=1 oflag=direct || fail "written to /dev/loop2"
+	[[ $(dmesg_new) == *"given its id to rnbd1"* ]] || skip "this in-tree server has not given the id away"
+	[ "$state" = closed ]
+	echo 1 >$DIR/rnbd/remap_device
+	state_is open
+	same 0 4 $WANT
+	[ "$(head -c 4M /dev/rnbd1 | tr -d B | wc -c)" -eq 0 ]
+}
