@@ -40,6 +40,13 @@ sys.path.insert(0, os.path.join(os.environ["YNL"], "tools/net/ynl"))
 from lib import NlError, YnlFamily  # noqa: E402
 
 
+class Family(YnlFamily):
+    """Knows padding, which kernels send where 64 bits must be aligned"""
+    def _decode(self, attrs, space, *rest):
+        types = self.attr_sets[space].attrs_by_val
+        return super()._decode([a for a in attrs if a.type not in types or types[a.type].type != "pad"], space, *rest)
+
+
 def plain(value):
     """Bytes as hex, recursively."""
     if isinstance(value, bytes):
@@ -54,7 +61,7 @@ def plain(value):
 def listener(spec, groups):
     """A socket of its own: the client takes an event that comes before the reply for the reply. Its ntf_subscribe()
     binds the socket, and so works once."""
-    ynl = YnlFamily(spec, schema="")
+    ynl = Family(spec, schema="")
     ynl.sock.bind((0, 0))
     for group in groups:
         ynl.sock.setsockopt(270, 1, ynl.nlproto.get_mcast_id(group, ynl.mcast_groups))
@@ -72,7 +79,7 @@ def main():
 
     spec = os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml")
     events = listener(spec, args.listen) if args.listen else None
-    ynl = YnlFamily(spec, schema="")
+    ynl = Family(spec, schema="")
     out = {}
     if args.shell:
         out["status"] = subprocess.run(args.shell, shell=True, check=False, stdout=sys.stderr).returncode

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fails the first allocation of an operation, then the second, and so on until the operation runs through without meeting
- * the one that was to fail. After each failure the operation must work again, and whatever was created must be gone.
+ * the one that was to fail. After each failure whatever was created must be gone. The next attempt shows that nothing is in its
+ * way: it fails for want of memory, too. An error of another kind may be of something left behind: there the operation must work.
  *
  *   nth load MODULE.ko [PARAM=VALUE]...   the module is loaded (and unloaded again): fail-nth of the loading task
  *   nth any slab|page DO UNDO             DO is done and undone: the n-th allocation of any task
@@ -171,7 +172,7 @@ static int sweep_load(char **argv)
 			break;
 		}
 		count(rc);
-		if (!rc)
+		if (!rc || rc == -ENOMEM)
 			continue;
 		rc = load(ko, params, nth, 0, &left);
 		if (rc)
@@ -299,7 +300,7 @@ static int sweep_any(char **argv)
 		if (met + n > 1)
 			met += n;
 		count(rc);
-		if (!rc)
+		if (!rc || rc == -ENOMEM)
 			continue;
 		rc = act(what);
 		if (rc)
