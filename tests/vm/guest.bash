@@ -19,6 +19,13 @@
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 # shellcheck shell=bash
 
+# Before each command bats notes where it is, which takes 10 ms here: only in the file of tests from now on, not in helpers
+if declare -F "${BATS_TEST_NAME-}" >/dev/null; then
+	set +T
+	# shellcheck disable=SC2046
+	declare -ft $(compgen -A function -X 'bats_*')
+fi
+
 fail() {
 	echo "${FUNCNAME[1]}: $*" >&2
 	return 1
@@ -83,33 +90,30 @@ module_loaded() { [[ -d /sys/module/${1//-/_} ]]; }
 
 # module_load DIR NAME [PARAM=VALUE..]: with what it depends on, ours from DIR, the kernel's by modprobe
 module_load() {
-	local dir=$1 name=$2 ko dep
-	shift 2
-	ko=$(find -L "$dir" -name "$name.ko" -print -quit)
-	[[ -n $ko ]] || { fail "no $name.ko below '$dir'"; return 1; }
-	for dep in $(modinfo -F depends "$ko" | tr ',' ' '); do
+	local ko=$1/$2.ko dep needs others=()
+	IFS=, read -ra needs < <(modinfo -F depends "$ko") || { fail "no module $ko"; return 1; }
+	for dep in "${needs[@]}"; do
 		module_loaded "$dep" && continue
 		case $dep in
-		rtrs_* | rnbd_* | rtrs-* | rnbd-*) module_load "$dir" "${dep//_/-}" || return ;;
-		*) modprobe "$dep" || return ;;
+		rtrs_* | rnbd_* | rtrs-* | rnbd-*) module_load "$1" "${dep//_/-}" || return ;;
+		*) others+=("$dep") ;;
 		esac
 	done
-	insmod "$ko" "$@" || fail "insmod $name $*: status $?"
+	((${#others[@]} == 0)) || modprobe -a "${others[@]}" || return
+	insmod "$ko" "${@:3}" || fail "insmod ${*:2}: status $?"
 }
 
 # module_set DIR "NAME.." [PARAM=VALUE..]: load each with those of the parameters that it has
 module_set() {
-	local dir=$1 names=$2 name p ko given taken='' own
+	local dir=$1 names=$2 name p has taken='' own
 	shift 2
 	for name in $names; do
-		ko=$(find -L "$dir" -name "$name.ko" -print -quit)
-		own=()
+		own=() has=''
+		(($# == 0)) || has=$'\n'$(modinfo -F parm "$dir/$name.ko")
 		for p in "$@"; do
-			given=${p%%=*}
-			if modinfo -F parm "$ko" | grep -q "^$given:"; then
-				own+=("$p")
-				taken+=" $given "
-			fi
+			[[ $has == *$'\n'"${p%%=*}:"* ]] || continue
+			own+=("$p")
+			taken+=" ${p%%=*} "
 		done
 		module_loaded "$name" || module_load "$dir" "$name" "${own[@]}" || return
 	done
@@ -124,11 +128,11 @@ load_peer_server() { module_set "$PEER_MODS" "rtrs-core rtrs-server rnbd-server"
 load_peer_client() { module_set "$PEER_MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
 
 unload() {
-	local name
+	local name present=()
 	for name in "$@"; do
-		module_loaded "$name" || continue
-		rmmod "$name" || { fail "$name: used by $(lsmod | awk -v m="${name//-/_}" '$1 == m { print $3, $4 }')"; return 1; }
+		! module_loaded "$name" || present+=("$name")
 	done
+	((${#present[@]} == 0)) || rmmod "${present[@]}" || fail "$(lsmod | grep -E '^(rtrs|rnbd)_')"
 }
 
 unload_all() {
@@ -186,17 +190,26 @@ slab_clean() {
 }
 
 await() {
-	local limit=$1 until
+	local limit=$(($1 * ${LAB_SLOW:-1})) until
 	shift
-	limit=$((limit * ${LAB_SLOW:-1}))
 	until=$((${EPOCHREALTIME/./} + limit * 1000000))
 	until "$@"; do
 		((${EPOCHREALTIME/./} < until)) || { fail "not within $limit s: $*"; return 1; }
-		read -rt 0.05 <> <(:) || :
+		nap
 	done
 }
 
-io_done() { awk -v n="$2" '{ exit !($1 + $5 > n) }' "/sys/block/$1/stat"; }
+# 50 ms, without a process
+nap() {
+	[[ -n ${NAP-} ]] || exec {NAP}<> <(:)
+	read -rt 0.05 -u "$NAP" || :
+}
+
+io_done() {
+	local nums
+	read -ra nums <"/sys/block/$1/stat" && ((nums[0] + nums[4] > $2))
+}
+
 ends_badly() { ! wait "$1" || fail "process $1 met no error"; }
 
 # --- backing devices -----------------------------------------------------------------------------------------------------
@@ -232,9 +245,9 @@ SHARED=/run/lab/shared
 
 on_server() {
 	local id=${EPOCHREALTIME/./}-$BASHPID rc
-	printf '%s\n' "$*" >"$SHARED/request.new" && mv "$SHARED/request.new" "$SHARED/$id.request" || return
-	await "${ON_SERVER_TIMEOUT:-60}" test -e "$SHARED/$id.status" || return
-	cat "$SHARED/$id.output"
+	printf '%s\n# end\n' "$*" >"$SHARED/$id.request" || return
+	await "${ON_SERVER_TIMEOUT:-60}" test -s "$SHARED/$id.status" || return
+	[[ ! -s $SHARED/$id.output ]] || printf '%s\n' "$(<"$SHARED/$id.output")"
 	rc=$(<"$SHARED/$id.status")
 	return "$rc"
 }

@@ -4,11 +4,12 @@
 
 QEMU=${QEMU:-qemu-system-x86_64}
 
+# An emulated "rep movsb", which kernels take for copies where there is ERMS, goes byte by byte
 accel_args() {
 	if [[ $1 == kvm ]]; then
 		printf '%s\n' -accel kvm -cpu host
 	else
-		printf '%s\n' -accel tcg,thread=multi -cpu max
+		printf '%s\n' -accel tcg,thread=multi -cpu max,erms=off
 	fi
 }
 
