@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs and the few ways to post that both ends share. */
 #include <linux/export.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include "core.h"
+
+#define RXE_ACK_TIMEOUT		20	/* 4.096 us * 2^20: 4.3 s */
 
 static int cq_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 {
@@ -29,6 +32,17 @@ static void cq_destroy(struct rtrs_con *con)
 	else
 		ib_cq_pool_put(con->cq, con->cqe_count);
 	con->cq = NULL;
+}
+
+/*
+ * Soft-RoCE, where it sends again, runs again the registrations among the work requests, and
+ * so breaks the connection. From Linux 6.3 on it sends again after half a second, in which a
+ * busy host may not have come to acknowledge anything. Hardware keeps the CM's time-out.
+ */
+static void ack_timeout_set(struct rdma_cm_id *cm_id)
+{
+	if (cm_id->device->ops.driver_id == RDMA_DRIVER_RXE)
+		rdma_set_ack_timeout(cm_id, RXE_ACK_TIMEOUT);
 }
 
 int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
@@ -65,6 +79,7 @@ int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 		return err;
 	}
 	con->qp = con->cm_id->qp;
+	ack_timeout_set(con->cm_id);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtrs_qp_create);
