@@ -211,11 +211,11 @@ polled() {
 	echo >$TRACE/trace
 	echo 16384 >$TRACE/buffer_size_kb
 	echo 1 >$TRACE/events/rdma_core/cq_alloc/enable
-	disk=$(map /dev/ram0 nr_poll_queues=2)
+	disk=$(map /dev/ram0 nr_poll_queues="$(nproc)")
 	echo 0 >$TRACE/events/rdma_core/cq_alloc/enable
 	grep cq_alloc $TRACE/trace >/run/tmp/alloc
 	[ "$(queue "$disk" io_poll)" -eq 1 ]
-	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" -eq 2 ]
+	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" -eq "$(nproc)" ]
 	for mark in randwrite randread; do
 		traced $TRACE/events/rdma_core/cq_poll fio --filename="/dev/$disk" --rw=$mark --bs=4k --direct=1 --ioengine=io_uring \
 			--hipri --iodepth=8 --name=p --size=2m --minimal --output=/run/tmp/fio

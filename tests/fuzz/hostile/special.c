@@ -49,13 +49,16 @@ static int empty(void)
 {
 	struct path p;
 	uint32_t id;
+	int err;
 
 	WANT(path_up(&p, 2), 0);
 	WANT(device_open(&p, disk, 0, &id), 0);
 	WANT(rnbd_get_le64(peer_result() + 8), 0);
 	WANT(io(&p, id, RNBD_OP_READ, 0, 0, 512), EIO);
 	WANT(io(&p, id, RNBD_OP_READ, 0, ~0ULL >> 10, 512), EIO);
-	WANT(io(&p, id, RNBD_OP_FLUSH, 0, RNBD_FLUSH_SECTOR, 0), 0);
+	/* Linux 6.12 asks a loop device without a file to flush, which that refuses. */
+	err = io(&p, id, RNBD_OP_FLUSH, 0, RNBD_FLUSH_SECTOR, 0);
+	WANT(err == 0 || err == EIO, true);
 	WANT(device_close(&p, id), 0);
 	path_down(&p);
 	return 0;
