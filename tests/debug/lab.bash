@@ -17,7 +17,7 @@ BOOT_MODULES=()
 LAB_MAKE=(ARCH=um GCOV_PROFILE=y)
 
 # The first KASAN report must not be the only one. A host that is busy must not look like a kernel that hangs.
-LAB_APPEND="kasan_multi_shot watchdog_thresh=30 workqueue.watchdog_thresh=120 ${LAB_APPEND-}"
+LAB_APPEND="kasan_multi_shot rcupdate.rcu_expedited=1 watchdog_thresh=30 workqueue.watchdog_thresh=120 ${LAB_APPEND-}"
 LAB_SLOW=${LAB_SLOW:-3}
 LAB_GUEST=$ROOT/tests/debug/guest.bash
 LAB_ENV="${LAB_ENV-} LAB_SLOW LAB_GUEST"
