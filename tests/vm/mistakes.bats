@@ -49,6 +49,14 @@ adm_fails() {
 	nothing_left
 }
 
+@test "a GID, which RDMA CM takes on InfiniBand alone" {
+	local gid
+	gid=$(</sys/class/infiniband/rxe0/ports/1/gids/0)
+	adm_fails 1 failed map /dev/ram0 --session s1 --path "gid:$gid"
+	[[ $stderr == *"gid:$gid: no RDMA device leads there"* ]]
+	nothing_left
+}
+
 @test "wrong address: cannot be read" {
 	adm_fails 2 usage map /dev/ram0 --session s1 --path ip:10.0.0.300
 	[[ $stderr == *10.0.0.300* ]]

@@ -152,6 +152,8 @@ static int close_twice(void)
 	struct path p;
 
 	WANT(path_up(&p, 3), 0);
+	WANT(device_open_free(&p, slow_disk, &id), 0);
+	WANT(device_close(&p, id), 0);
 	for (round = 0; round < 3; round++) {
 		WANT(device_open(&p, slow_disk, 1, &id), 0);
 		slow_reads(&p, id, 10, 4);
@@ -167,7 +169,7 @@ static int close_twice(void)
 		WANT(answer(&p, 1, 3), 0);
 	}
 	/* The second one alone tells of the release, too. */
-	WANT(device_open(&p, slow_disk, 1, &id), 0);
+	WANT(device_open_free(&p, slow_disk, &id), 0);
 	slow_reads(&p, id, 10, 4);
 	send_close(&p, id, 0, 1);
 	usleep(100000);
@@ -190,7 +192,7 @@ static int open_while_closing(void)
 
 	WANT(path_up(&p, 3), 0);
 	for (round = 0; round < 3; round++) {
-		WANT(device_open(&p, slow_disk, 1, &id), 0);
+		WANT(device_open_free(&p, slow_disk, &id), 0);
 		slow_reads(&p, id, 10, 2);
 		send_close(&p, id, 0, 1);
 		send_open(&p, slow_disk, round % 2, 2, 2);
@@ -355,7 +357,7 @@ static int force_in_flight(void)
 	struct path p;
 
 	WANT(path_up(&p, 3), 0);
-	WANT(device_open(&p, slow_disk, 1, &id), 0);
+	WANT(device_open_free(&p, slow_disk, &id), 0);
 	slow_reads(&p, id, 10, 4);
 	first = force(slow_disk);
 	second = force(slow_disk);

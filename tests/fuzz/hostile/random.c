@@ -41,7 +41,7 @@ static int messages(void)
 	struct path p;
 
 	WANT(path_up(&p, 3), 0);
-	WANT(device_open(&p, disk, 1, &id), 0);
+	WANT(device_open_free(&p, disk, &id), 0);
 	while (peer_now() < until) {
 		struct request r = {
 			.cid = rnd(3), .slot = rnd(p.geo.queue_depth), .read = rnd(2),
