@@ -36,8 +36,8 @@ static void cq_destroy(struct rtrs_con *con)
 
 /*
  * Soft-RoCE, where it sends again, runs again the registrations among the work requests, and
- * so breaks the connection. From Linux 6.3 on it sends again after half a second, in which a
- * busy host may not have come to acknowledge anything. Hardware keeps the CM's time-out.
+ * so breaks the connection. Linux 6.12 has it send again after half a second, in which a busy
+ * host may not have come to acknowledge anything. Hardware keeps the CM's time-out.
  */
 static void ack_timeout_set(struct rdma_cm_id *cm_id)
 {
