@@ -14,7 +14,8 @@ lab_version() { printf '%s\n' "${DEBUG_KERNEL##*/}"; }
 
 # All that the first steps of a guest need is built in
 BOOT_MODULES=()
-LAB_MAKE=(ARCH=um GCOV_PROFILE=y)
+export ARCH=um # for the modules of tests, too
+LAB_MAKE=(GCOV_PROFILE=y)
 
 # The first KASAN report must not be the only one. A host that is busy must not look like a kernel that hangs.
 LAB_APPEND="kasan_multi_shot rcupdate.rcu_expedited=1 watchdog_thresh=30 workqueue.watchdog_thresh=120 ${LAB_APPEND-}"
