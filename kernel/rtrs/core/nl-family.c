@@ -33,6 +33,12 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_REMAP]	= "rnbd-client",
 		[RNBD_CMD_RESIZE]	= "rnbd-client",
 		[RNBD_CMD_SESSION_SET]	= "rtrs-client",
+		[RNBD_CMD_SESSION_ADD]	= "rnbd-client",
+		[RNBD_CMD_SESSION_DEL]	= "rnbd-client",
+		[RNBD_CMD_PATH_ADD]	= "rtrs-client",
+		[RNBD_CMD_PATH_DEL]	= "rtrs-client",
+		[RNBD_CMD_PATH_RECONNECT] = "rtrs-client",
+		[RNBD_CMD_PATH_DISCONNECT] = "rtrs-client",
 	},
 	[RNBD_ROLE_SERVER] = {
 		[RNBD_CMD_SESSION_GET]	= "rtrs-server",
@@ -324,45 +330,26 @@ int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_cmd(RNBD_CMD_STATS_GET, skb, cb);
 }
 
-int rnbd_nl_stats_reset_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_STATS_RESET, skb, info);
-}
+#define ADMIN_DOIT(name, cmd)							\
+	int rnbd_nl_##name##_doit(struct sk_buff *skb, struct genl_info *info)	\
+	{									\
+		return do_admin_cmd(RNBD_CMD_##cmd, skb, info);			\
+	}
 
-int rnbd_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_MAP, skb, info);
-}
-
-int rnbd_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_UNMAP, skb, info);
-}
-
-int rnbd_nl_remap_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_REMAP, skb, info);
-}
-
-int rnbd_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_RESIZE, skb, info);
-}
-
-int rnbd_nl_export_close_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_EXPORT_CLOSE, skb, info);
-}
-
-int rnbd_nl_session_set_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_SESSION_SET, skb, info);
-}
-
-int rnbd_nl_session_disconnect_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return do_admin_cmd(RNBD_CMD_SESSION_DISCONNECT, skb, info);
-}
+ADMIN_DOIT(stats_reset, STATS_RESET)
+ADMIN_DOIT(map, MAP)
+ADMIN_DOIT(unmap, UNMAP)
+ADMIN_DOIT(remap, REMAP)
+ADMIN_DOIT(resize, RESIZE)
+ADMIN_DOIT(export_close, EXPORT_CLOSE)
+ADMIN_DOIT(session_set, SESSION_SET)
+ADMIN_DOIT(session_disconnect, SESSION_DISCONNECT)
+ADMIN_DOIT(session_add, SESSION_ADD)
+ADMIN_DOIT(session_del, SESSION_DEL)
+ADMIN_DOIT(path_add, PATH_ADD)
+ADMIN_DOIT(path_del, PATH_DEL)
+ADMIN_DOIT(path_reconnect, PATH_RECONNECT)
+ADMIN_DOIT(path_disconnect, PATH_DISCONNECT)
 
 static const struct genl_multicast_group groups[] = {
 	[RNBD_NLGRP_SESSION]	= { .name = RNBD_MCGRP_SESSION, },

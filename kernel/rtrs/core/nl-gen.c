@@ -16,6 +16,17 @@ const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 
 	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .type = NLA_BINARY, },
 };
 
+const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS + 1] = {
+	[RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS] = { .type = NLA_S32, },
+	[RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS] = NLA_POLICY_MIN(NLA_U32, 200),
+	[RNBD_A_SETTINGS_HEARTBEAT_MISSES] = NLA_POLICY_RANGE(NLA_U32, 2, 100),
+	[RNBD_A_SETTINGS_RECONNECT_DELAY_MS] = NLA_POLICY_MIN(NLA_U32, 10),
+	[RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS] = NLA_POLICY_MIN(NLA_U32, 10),
+	[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+	[RNBD_A_SETTINGS_IO_TIMEOUT_MS] = { .type = NLA_U32, },
+	[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS] = { .type = NLA_S32, },
+};
+
 /* RNBD_CMD_SESSION_GET - do */
 const struct nla_policy rnbd_session_get_nl_policy[RNBD_A_SESSION_ROLE + 1] = {
 	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -48,7 +59,7 @@ const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1
 };
 
 /* RNBD_CMD_MAP - do */
-const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1] = {
+const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_SETTINGS + 1] = {
 	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -57,6 +68,7 @@ const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1] = {
 	[RNBD_A_DEVICE_CONNECTIONS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
 	[RNBD_A_DEVICE_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
 	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+	[RNBD_A_DEVICE_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
 };
 
 /* RNBD_CMD_UNMAP - do */
@@ -102,12 +114,13 @@ const struct nla_policy rnbd_export_close_nl_policy[RNBD_A_EXPORT_ID + 1] = {
 };
 
 /* RNBD_CMD_SESSION_SET - do */
-const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS + 1] = {
+const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_SETTINGS + 1] = {
 	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_SESSION_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[RNBD_A_SESSION_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
 	[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS] = { .type = NLA_S32, },
+	[RNBD_A_SESSION_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
 };
 
 /* RNBD_CMD_SESSION_DISCONNECT - do */
@@ -117,8 +130,51 @@ const struct nla_policy rnbd_session_disconnect_nl_policy[RNBD_A_SESSION_ROLE + 
 	[RNBD_A_SESSION_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
+/* RNBD_CMD_SESSION_ADD - do */
+const struct nla_policy rnbd_session_add_nl_policy[RNBD_A_SESSION_TIMEOUT_MS + 1] = {
+	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_SESSION_PATH] = NLA_POLICY_NESTED(rnbd_path_spec_nl_policy),
+	[RNBD_A_SESSION_CONNECTIONS] = NLA_POLICY_RANGE(NLA_U32, 1, 1024),
+	[RNBD_A_SESSION_POLL_QUEUES] = { .type = NLA_U32, },
+	[RNBD_A_SESSION_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+	[RNBD_A_SESSION_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS] = { .type = NLA_S32, },
+	[RNBD_A_SESSION_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
+};
+
+/* RNBD_CMD_SESSION_DEL - do */
+const struct nla_policy rnbd_session_del_nl_policy[RNBD_A_SESSION_NAME + 1] = {
+	[RNBD_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+};
+
+/* RNBD_CMD_PATH_ADD - do */
+const struct nla_policy rnbd_path_add_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1] = {
+	[RNBD_A_PATH_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PATH_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_PATH_CLIENT_ADDR] = { .type = NLA_BINARY, },
+	[RNBD_A_PATH_SERVER_ADDR] = { .type = NLA_BINARY, },
+	[RNBD_A_PATH_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+};
+
+/* RNBD_CMD_PATH_DEL - do */
+const struct nla_policy rnbd_path_del_nl_policy[RNBD_A_PATH_ID + 1] = {
+	[RNBD_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* RNBD_CMD_PATH_RECONNECT - do */
+const struct nla_policy rnbd_path_reconnect_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1] = {
+	[RNBD_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PATH_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+};
+
+/* RNBD_CMD_PATH_DISCONNECT - do */
+const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ID + 1] = {
+	[RNBD_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
 /* Ops table for rnbd */
-const struct genl_ops rnbd_nl_ops[13] = {
+const struct genl_ops rnbd_nl_ops[19] = {
 	{
 		.cmd		= RNBD_CMD_SESSION_GET,
 		.doit		= rnbd_nl_session_get_doit,
@@ -151,7 +207,7 @@ const struct genl_ops rnbd_nl_ops[13] = {
 		.cmd		= RNBD_CMD_MAP,
 		.doit		= rnbd_nl_map_doit,
 		.policy		= rnbd_map_nl_policy,
-		.maxattr	= RNBD_A_DEVICE_MP_POLICY,
+		.maxattr	= RNBD_A_DEVICE_SETTINGS,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -200,7 +256,7 @@ const struct genl_ops rnbd_nl_ops[13] = {
 		.cmd		= RNBD_CMD_SESSION_SET,
 		.doit		= rnbd_nl_session_set_doit,
 		.policy		= rnbd_session_set_nl_policy,
-		.maxattr	= RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
+		.maxattr	= RNBD_A_SESSION_SETTINGS,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -208,6 +264,48 @@ const struct genl_ops rnbd_nl_ops[13] = {
 		.doit		= rnbd_nl_session_disconnect_doit,
 		.policy		= rnbd_session_disconnect_nl_policy,
 		.maxattr	= RNBD_A_SESSION_ROLE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_SESSION_ADD,
+		.doit		= rnbd_nl_session_add_doit,
+		.policy		= rnbd_session_add_nl_policy,
+		.maxattr	= RNBD_A_SESSION_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_SESSION_DEL,
+		.doit		= rnbd_nl_session_del_doit,
+		.policy		= rnbd_session_del_nl_policy,
+		.maxattr	= RNBD_A_SESSION_NAME,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PATH_ADD,
+		.doit		= rnbd_nl_path_add_doit,
+		.policy		= rnbd_path_add_nl_policy,
+		.maxattr	= RNBD_A_PATH_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PATH_DEL,
+		.doit		= rnbd_nl_path_del_doit,
+		.policy		= rnbd_path_del_nl_policy,
+		.maxattr	= RNBD_A_PATH_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PATH_RECONNECT,
+		.doit		= rnbd_nl_path_reconnect_doit,
+		.policy		= rnbd_path_reconnect_nl_policy,
+		.maxattr	= RNBD_A_PATH_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PATH_DISCONNECT,
+		.doit		= rnbd_nl_path_disconnect_doit,
+		.policy		= rnbd_path_disconnect_nl_policy,
+		.maxattr	= RNBD_A_PATH_ID,
 		.flags		= GENL_ADMIN_PERM,
 	},
 };

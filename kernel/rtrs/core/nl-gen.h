@@ -13,6 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1];
+extern const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS + 1];
 
 extern const struct nla_policy rnbd_session_get_nl_policy[RNBD_A_SESSION_ROLE + 1];
 
@@ -22,7 +23,7 @@ extern const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PA
 
 extern const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1];
 
-extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_MP_POLICY + 1];
+extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_SETTINGS + 1];
 
 extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
 
@@ -36,12 +37,24 @@ extern const struct nla_policy rnbd_resize_nl_policy[RNBD_A_DEVICE_SIZE_BYTES + 
 
 extern const struct nla_policy rnbd_export_close_nl_policy[RNBD_A_EXPORT_ID + 1];
 
-extern const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS + 1];
+extern const struct nla_policy rnbd_session_set_nl_policy[RNBD_A_SESSION_SETTINGS + 1];
 
 extern const struct nla_policy rnbd_session_disconnect_nl_policy[RNBD_A_SESSION_ROLE + 1];
 
+extern const struct nla_policy rnbd_session_add_nl_policy[RNBD_A_SESSION_TIMEOUT_MS + 1];
+
+extern const struct nla_policy rnbd_session_del_nl_policy[RNBD_A_SESSION_NAME + 1];
+
+extern const struct nla_policy rnbd_path_add_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1];
+
+extern const struct nla_policy rnbd_path_del_nl_policy[RNBD_A_PATH_ID + 1];
+
+extern const struct nla_policy rnbd_path_reconnect_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1];
+
+extern const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ID + 1];
+
 /* Ops table for rnbd */
-extern const struct genl_ops rnbd_nl_ops[13];
+extern const struct genl_ops rnbd_nl_ops[19];
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
@@ -63,6 +76,12 @@ int rnbd_nl_export_close_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_set_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_disconnect_doit(struct sk_buff *skb,
 				    struct genl_info *info);
+int rnbd_nl_session_add_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_session_del_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_path_reconnect_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_path_disconnect_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RNBD_NLGRP_SESSION,
