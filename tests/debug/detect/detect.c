@@ -62,11 +62,16 @@ static void fire_bounds(void)
 	table.item[READ_ONCE(four)] = 1;
 }
 
+/* Several: an old copy of a pointer on some stack hides what it points to. */
 static void fire_leak(void)
 {
-	void *p = kmalloc(100, GFP_KERNEL);
+	unsigned int i;
 
-	OPTIMIZER_HIDE_VAR(p);
+	for (i = 0; i < 16; i++) {
+		void *p = kmalloc(100, GFP_KERNEL);
+
+		OPTIMIZER_HIDE_VAR(p);
+	}
 }
 
 static void fire_hang(void)
