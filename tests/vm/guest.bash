@@ -17,6 +17,7 @@
 #   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
+#   server_power off|on         two guests: kills the server as a power failure does, boots it again
 # shellcheck shell=bash
 
 # Before each command bats notes where it is, which takes 10 ms here: only in the file of tests from now on, not in helpers
@@ -250,6 +251,11 @@ on_server() {
 	[[ ! -s $SHARED/$id.output ]] || printf '%s\n' "$(<"$SHARED/$id.output")"
 	rc=$(<"$SHARED/$id.status")
 	return "$rc"
+}
+
+server_power() {
+	echo "$1" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power" || return
+	[[ $1 == off ]] || await 60 test -e "$SHARED/server-up"
 }
 
 # What is looked for at the end of a run, besides

@@ -101,7 +101,7 @@ guest_settings() {
 }
 
 # guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
-# for a guest that did not end in time, 125 for one that died.
+# for a guest that did not end in time, 125 for one that died. Runs WHILE_WAITING again and again until then.
 guest_wait() {
 	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why
 	while kill -0 "$pid" 2>/dev/null; do
@@ -111,6 +111,7 @@ guest_wait() {
 			guest_post_mortem "$dir" "the guest did not end within $limit s"
 			return 124
 		fi
+		${WHILE_WAITING:-:}
 		sleep 0.1
 	done
 	wait "$pid" "$reader" 2>/dev/null
