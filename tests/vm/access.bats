@@ -337,7 +337,8 @@ ${disk##*/}p2" ]
 	hostile "$disk" /dev/slow io-places io-round-trip
 	losetup -d "$disk"
 	hostile /dev/ram0 /dev/slow io-unknown-ops
-	! dmesg_new | grep -iE 'operation not supported error|I/O error'
+	# A loop device without a file may fail a flush, and say so.
+	! dmesg_new | grep -iE 'operation not supported error|I/O error' | grep -v 'dev loop[0-9]*, sector 0 op 0x1:'
 }
 
 @test "the last close of a loop device that goes with it" {

@@ -177,6 +177,10 @@ static int close_twice(void)
 	WANT(answer(&p, 2, 2), 0);
 	WANT(device_open(&p, slow_disk, 1, &id), 0);
 	WANT(answer(&p, 0, 1), 0);
+	/* Their data is on another connection and may be late, but not behind their answers. */
+	for (slot = 10; slot < 14; slot++)
+		WANT_FOR(request_wait(&p, &(struct request){ .cid = 1, .slot = slot }, 3), 0,
+			 "read on slot %u", slot);
 	WANT(path_works(&p), 0);
 	path_down(&p);
 	return 0;
