@@ -25,6 +25,7 @@ bool parse_time(const char *s, int64_t *ms)
 {
 	static const struct { const char *unit; uint64_t ms; } units[] = {
 		{ "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 },
+		{ "d", 86400000 },
 	};
 	size_t digits = strspn(s, "0123456789");
 	uint64_t v, frac = 0, scale = 1;
@@ -32,7 +33,7 @@ bool parse_time(const char *s, int64_t *ms)
 	char *num;
 	bool ok;
 
-	if (!strcmp(s, "infinite") || !strcmp(s, "-1")) {
+	if (!strcmp(s, "infinite") || !strcmp(s, "forever") || !strcmp(s, "-1")) {
 		*ms = -1;
 		return true;
 	}

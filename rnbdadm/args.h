@@ -34,7 +34,8 @@ enum opt_id {
 	OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_IF_EXISTS, OPT_LAZY,
 	/* remap, resize, session set, server, status */
 	OPT_ONLY_DISCONNECTED, OPT_RECREATE, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, OPT_SET_POLICY,
-	OPT_MAX_RECONNECT, OPT_CLIENT, OPT_ALL_CLIENTS, OPT_CHECK_STATE,
+	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, OPT_RECONNECT_DELAY,
+	OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_CLIENT, OPT_ALL_CLIENTS, OPT_CHECK_STATE,
 	/* stats */
 	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
 	/* schema */
@@ -149,7 +150,7 @@ int64_t args_time(const struct parsed *p, enum opt_id id, int64_t none);
 bool cmd_has_opt(const struct cmd *cmd, enum opt_id id);
 const char *word_alias(const char *word);
 
-/* "500ms", "30s", "5m", "infinite"; false if it is no time. */
+/* "500ms", "30s", "5m", "1h", "1d", "infinite"; false if it is no time. */
 bool parse_time(const char *s, int64_t *ms);
 /* Whole number without sign, decimal. */
 bool parse_uint(const char *s, uint64_t *v);

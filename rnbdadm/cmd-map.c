@@ -11,6 +11,7 @@
 #include "node.h"
 #include "objects.h"
 #include "select.h"
+#include "settings.h"
 #include "size.h"
 #include "sysinfo.h"
 
@@ -107,13 +108,15 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		return usage(ctx, xstrdup("DEVICE_PATH has at most 254 bytes"));
 	p->req = (struct map_request){
 		.session = p->session, .device_path = a->args[0],
-		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN, .mp_policy = M_UNKNOWN,
+		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN,
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN), .timeout_ms = M_UNKNOWN,
 	};
+	if (settings_parse(ctx, &p->req.set))
+		return XC_USAGE;
 	if (args_has(a, OPT_ACCESS))
 		access_parse(args_value(a, OPT_ACCESS), &p->req.access);
 	if (args_has(a, OPT_MP_POLICY))
-		mp_policy_parse(args_value(a, OPT_MP_POLICY), &p->req.mp_policy);
+		mp_policy_parse(args_value(a, OPT_MP_POLICY), &p->req.set.mp_policy);
 	if (polls && !strcmp(polls, "all"))
 		p->req.poll_queues = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	else if (polls && (!parse_uint(polls, &p->req.poll_queues) || p->req.poll_queues > 4096))
@@ -141,6 +144,13 @@ static int check_paths(struct ctx *ctx, const struct plan *p, const struct snaps
 		fail_object(&ctx->fail, "session", p->session);
 		fail_hint(&ctx->fail, "--path [SRC@]DST");
 		return XC_NOT_FOUND;
+	}
+	if (sess && settings_any(&p->req.set)) {
+		fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and keeps its settings",
+			 p->session);
+		fail_object(&ctx->fail, "session", p->session);
+		fail_hint(&ctx->fail, "rnbdadm session set %s changes them", p->session);
+		return XC_CONFLICT;
 	}
 	for (i = 0; sess && i < p->npaths; i++) {
 		char text[ADDR_TEXT_MAX];
@@ -242,6 +252,8 @@ static const char *option_name(const char *attr)
 
 	if (!strncmp(attr, "path", 4))
 		return "--path";
+	if (!strncmp(attr, "settings.", 9) && settings_option(attr + 9))
+		return settings_option(attr + 9);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(names[i].attr, attr))
 			return names[i].option;
@@ -394,6 +406,7 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 		strlist_addf(&w, "--%s", opt_table[id].name);
 		strlist_add(&w, a->opts[i].value);
 	}
+	settings_words(&w, &p->req.set);
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }

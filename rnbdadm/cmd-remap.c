@@ -11,6 +11,7 @@
 #include "node.h"
 #include "objects.h"
 #include "select.h"
+#include "settings.h"
 #include "use.h"
 
 /* A disk that --recreate made; the item keeps the old one. */
@@ -83,9 +84,11 @@ static void request_like(const struct ctx *ctx, const struct snapshot *s, const 
 	*req = (struct map_request){
 		.session = d->session, .device_path = d->device_path, .access = d->access,
 		.poll_queues = d->poll_queues, .connections = M_UNKNOWN,
-		.mp_policy = sess ? sess->mp_policy : M_UNKNOWN,
 		.timeout_ms = timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, .paths = pairs,
 	};
+	settings_init(&req->set);
+	if (sess)
+		req->set.mp_policy = sess->set.mp_policy;
 	/* the last device takes the session along, so it may have to be made again */
 	p = index_find(&s->session_paths, d->session_id, &n);
 	for (size_t i = 0; i < n && i < max; i++) {
@@ -101,17 +104,20 @@ static void restore_session(struct ctx *ctx, const struct snapshot *s, const str
 			    const struct device *new)
 {
 	const struct session *sess = snapshot_session(s, old->session);
-	struct session_settings want = { M_UNKNOWN, M_UNKNOWN_INT };
+	struct session_settings want;
 	struct session now;
 	struct nl_error e;
 
-	if (!sess || old->session_id == new->session_id ||
-	    sess->max_reconnect_attempts == M_UNKNOWN_INT || sess->max_reconnect_attempts == -1)
+	if (!sess || old->session_id == new->session_id)
 		return;
-	want.max_reconnect_attempts = sess->max_reconnect_attempts;
-	if (!rnl_session_set(ctx->nl, new->session_id, &want, &now, &e))
-		warn(ctx, "max_reconnect_attempts of session %s is not %lld any more", old->session,
-		     (long long)want.max_reconnect_attempts);
+	want = sess->set;
+	want.mp_policy = M_UNKNOWN;
+	/* so are all sessions made */
+	if (want.v[SET_MAX_RECONNECT_ATTEMPTS] == -1)
+		want.v[SET_MAX_RECONNECT_ATTEMPTS] = M_UNKNOWN_INT;
+	if (settings_any(&want) && !rnl_session_set(ctx->nl, new->session_id, &want, &now, &e))
+		warn(ctx, "session %s does not have the settings any more that it had",
+		     old->session);
 }
 
 static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)

@@ -7,29 +7,22 @@
 #include "node.h"
 #include "objects.h"
 #include "select.h"
+#include "settings.h"
 #include "sysinfo.h"
 
 static int parse(struct ctx *ctx, struct session_settings *want)
 {
 	const char *policy = args_value(&ctx->args, OPT_SET_POLICY);
-	const char *max = args_value(&ctx->args, OPT_MAX_RECONNECT);
-	uint64_t n;
+	int rc = settings_parse(ctx, want);
 
-	want->mp_policy = M_UNKNOWN;
-	if (!policy && !max)
-		return fail_set(&ctx->fail, XC_USAGE,
-				"nothing to set: --mp-policy, --max-reconnect-attempts");
+	if (rc)
+		return rc;
+	if (!policy && !settings_any(want)) {
+		fail_hint(&ctx->fail, "rnbdadm help session set");
+		return fail_set(&ctx->fail, XC_USAGE, "nothing to set");
+	}
 	if (policy)
 		mp_policy_parse(policy, &want->mp_policy);
-	if (max && !max_reconnect_parse(max, &want->max_reconnect_attempts)) {
-		/* the parser let numbers pass, so it is too large */
-		parse_uint(max, &n);
-		return fail_set(&ctx->fail, XC_USAGE,
-				"--max-reconnect-attempts: %llu is more than 9999",
-				(unsigned long long)n);
-	}
-	if (!max)
-		want->max_reconnect_attempts = M_UNKNOWN_INT;
 	return XC_OK;
 }
 
@@ -66,17 +59,34 @@ static json_t *differences(const struct session *s, struct session_settings *wan
 {
 	json_t *changes = json_array();
 
-	if (want->mp_policy == s->mp_policy)
+	if (want->mp_policy == s->set.mp_policy)
 		want->mp_policy = M_UNKNOWN;
 	if (want->mp_policy != M_UNKNOWN)
-		add_change(changes, "mp_policy", js_policy(s->mp_policy),
+		add_change(changes, "mp_policy", js_policy(s->set.mp_policy),
 			   js_policy(want->mp_policy));
-	if (want->max_reconnect_attempts == s->max_reconnect_attempts)
-		want->max_reconnect_attempts = M_UNKNOWN_INT;
-	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
-		add_change(changes, "max_reconnect_attempts", js_s64(s->max_reconnect_attempts),
-			   js_s64(want->max_reconnect_attempts));
+	for (int i = 0; i < SET_N; i++) {
+		if (want->v[i] == s->set.v[i])
+			want->v[i] = M_UNKNOWN_INT;
+		if (want->v[i] != M_UNKNOWN_INT)
+			add_change(changes, setting_name(i), js_s64(s->set.v[i]),
+				   js_s64(want->v[i]));
+	}
 	return changes;
+}
+
+/* A kernel that does not tell a setting does not have it. */
+static bool has_settings(struct ctx *ctx, const struct session *s,
+			 const struct session_settings *want)
+{
+	for (int i = 0; i < SET_N; i++) {
+		if (want->v[i] == M_UNKNOWN_INT || s->set.v[i] != M_UNKNOWN_INT)
+			continue;
+		fail_object(&ctx->fail, "session", s->name);
+		fail_set(&ctx->fail, XC_UNSUPPORTED, "the loaded modules have no %s",
+			 setting_name(i));
+		return false;
+	}
+	return true;
 }
 
 static void print_plan(struct ctx *ctx, const struct session *s,
@@ -89,9 +99,7 @@ static void print_plan(struct ctx *ctx, const struct session *s,
 	strlist_add(&w, s->name);
 	if (want->mp_policy != M_UNKNOWN)
 		strlist_addf(&w, "--mp-policy=%s", mp_policy_name(want->mp_policy));
-	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
-		strlist_addf(&w, "--max-reconnect-attempts=%lld",
-			     (long long)want->max_reconnect_attempts);
+	settings_words(&w, want);
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }
@@ -109,10 +117,11 @@ static int do_set(struct ctx *ctx, struct session *sess, const struct session_se
 		return fail_nl(&ctx->fail, &e, "client");
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
-	if (now.mp_policy != M_UNKNOWN)
-		sess->mp_policy = now.mp_policy;
-	if (now.max_reconnect_attempts != M_UNKNOWN_INT)
-		sess->max_reconnect_attempts = now.max_reconnect_attempts;
+	if (now.set.mp_policy != M_UNKNOWN)
+		sess->set.mp_policy = now.set.mp_policy;
+	for (int k = 0; k < SET_N; k++)
+		if (now.set.v[k] != M_UNKNOWN_INT)
+			sess->set.v[k] = now.set.v[k];
 	json_array_foreach(changes, i, c)
 		say(ctx, "set %s of session %s",
 		    json_string_value(json_object_get(c, "key")), sess->name);
@@ -128,7 +137,7 @@ static int set(struct ctx *ctx, struct snapshot *s, struct session_settings *wan
 	bool differs;
 	int rc = XC_OK;
 
-	if (!found)
+	if (!found || !has_settings(ctx, found, want))
 		return ctx->fail.code;
 	sess = &s->sessions.v[found - s->sessions.v];
 	changes = differences(sess, want);

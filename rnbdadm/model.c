@@ -23,6 +23,16 @@ static const char *const policies[] = {
 	"round-robin", "min-inflight", "min-latency",
 };
 static const char *const policy_shorts[] = { "rr", "mi", "ml" };
+static const char *const settings[SET_N] = {
+	[SET_MAX_RECONNECT_ATTEMPTS] = "max_reconnect_attempts",
+	[SET_HEARTBEAT_INTERVAL_MS] = "heartbeat_interval_ms",
+	[SET_HEARTBEAT_MISSES] = "heartbeat_misses",
+	[SET_RECONNECT_DELAY_MS] = "reconnect_delay_ms",
+	[SET_RECONNECT_DELAY_MAX_MS] = "reconnect_delay_max_ms",
+	[SET_CONNECT_TIMEOUT_MS] = "connect_timeout_ms",
+	[SET_IO_TIMEOUT_MS] = "io_timeout_ms",
+	[SET_NO_PATH_TIMEOUT_MS] = "no_path_timeout_ms",
+};
 static const char *const accesses[] = { "ro", "rw", "migration" };
 
 static const char *word(const char *const *words, size_t n, uint64_t v)
@@ -83,6 +93,11 @@ const char *access_name(uint64_t v)
 	return word(accesses, ARRAY_SIZE(accesses), v);
 }
 
+const char *setting_name(enum m_setting i)
+{
+	return settings[i];
+}
+
 bool mp_policy_parse(const char *s, uint64_t *v)
 {
 	return word_parse(policies, ARRAY_SIZE(policies), s, v) ||
@@ -113,10 +128,17 @@ void path_init(struct path *p)
 void session_init(struct session *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->role = s->state = s->mp_policy = s->queue_depth = M_UNKNOWN;
+	s->role = s->state = s->queue_depth = s->poll_queues = s->held = M_UNKNOWN;
 	s->max_io_bytes = s->paths_connected = s->paths_configured = M_UNKNOWN;
 	s->devices = s->pinned_bytes = M_UNKNOWN;
-	s->max_reconnect_attempts = M_UNKNOWN_INT;
+	settings_init(&s->set);
+}
+
+void settings_init(struct session_settings *s)
+{
+	s->mp_policy = M_UNKNOWN;
+	for (int i = 0; i < SET_N; i++)
+		s->v[i] = M_UNKNOWN_INT;
 }
 
 void device_init(struct device *d)

@@ -56,12 +56,26 @@ struct path {
 	int64_t gid_index;
 };
 
+/* In the order of the family's attribute set "settings". */
+enum m_setting {
+	SET_MAX_RECONNECT_ATTEMPTS, SET_HEARTBEAT_INTERVAL_MS, SET_HEARTBEAT_MISSES,
+	SET_RECONNECT_DELAY_MS, SET_RECONNECT_DELAY_MAX_MS, SET_CONNECT_TIMEOUT_MS,
+	SET_IO_TIMEOUT_MS, SET_NO_PATH_TIMEOUT_MS,
+	SET_N
+};
+
+/* What a session was told; unknown: not told, or leave it. */
+struct session_settings {
+	uint64_t mp_policy;
+	int64_t v[SET_N];
+};
+
 struct session {
 	uint32_t id, generation;
 	char name[M_NAME_MAX];
-	uint64_t role, state, mp_policy, queue_depth, max_io_bytes;
+	uint64_t role, state, queue_depth, max_io_bytes, poll_queues, held;
 	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
-	int64_t max_reconnect_attempts;
+	struct session_settings set;
 };
 
 struct device {
@@ -105,23 +119,19 @@ struct snapshot {
 	struct index path_stats;
 };
 
-/* What map asks of the kernel. */
+/* What map and, without device, session-add ask of the kernel. */
 struct map_request {
 	const char *session, *device_path;
-	uint64_t access, poll_queues, connections, mp_policy, timeout_ms;
+	uint64_t access, poll_queues, connections, timeout_ms;
+	struct session_settings set;
 	const struct addr_pair *paths;
 	size_t npaths;
-};
-
-/* What session-set asks of the kernel; unknown: leave it. */
-struct session_settings {
-	uint64_t mp_policy;
-	int64_t max_reconnect_attempts;
 };
 
 /* All fields unknown. */
 void path_init(struct path *p);
 void session_init(struct session *s);
+void settings_init(struct session_settings *s);
 void device_init(struct device *d);
 void stats_init(struct stats *s);
 void export_init(struct export *e);
@@ -135,6 +145,8 @@ const char *role_name(uint64_t v);
 /* NULL for an unknown value. */
 const char *mp_policy_name(uint64_t v);
 const char *access_name(uint64_t v);
+/* "heartbeat_interval_ms" */
+const char *setting_name(enum m_setting i);
 /* The reverse; false if there is no such word. */
 bool mp_policy_parse(const char *s, uint64_t *v);
 bool access_parse(const char *s, uint64_t *v);

@@ -11,6 +11,24 @@
 #define AN(id, n, s)	[id] = { .name = n, .type = NL_NEST, .nest = s }
 #define SET(a)		{ .max = ARRAY_SIZE(a), .attrs = a }
 
+static const struct nl_attr_desc settings_attrs[] = {
+	A(RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS, "max-reconnect-attempts", NL_S32),
+	A(RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS, "heartbeat-interval-ms", NL_U32),
+	A(RNBD_A_SETTINGS_HEARTBEAT_MISSES, "heartbeat-misses", NL_U32),
+	A(RNBD_A_SETTINGS_RECONNECT_DELAY_MS, "reconnect-delay-ms", NL_U32),
+	A(RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS, "reconnect-delay-max-ms", NL_U32),
+	A(RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS, "connect-timeout-ms", NL_U32),
+	A(RNBD_A_SETTINGS_IO_TIMEOUT_MS, "io-timeout-ms", NL_U32),
+	A(RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS, "no-path-timeout-ms", NL_S32),
+};
+static const struct nl_attr_set settings_set = SET(settings_attrs);
+
+static const struct nl_attr_desc path_spec_attrs[] = {
+	A(RNBD_A_PATH_SPEC_CLIENT_ADDR, "client-addr", NL_BIN),
+	A(RNBD_A_PATH_SPEC_SERVER_ADDR, "server-addr", NL_BIN),
+};
+static const struct nl_attr_set path_spec_set = SET(path_spec_attrs);
+
 static const struct nl_attr_desc session_attrs[] = {
 	A(RNBD_A_SESSION_ID, "id", NL_U32),
 	A(RNBD_A_SESSION_NAME, "name", NL_STR),
@@ -27,6 +45,12 @@ static const struct nl_attr_desc session_attrs[] = {
 	A(RNBD_A_SESSION_EVENT, "event", NL_U32),
 	A(RNBD_A_SESSION_OLD_STATE, "old-state", NL_U32),
 	A(RNBD_A_SESSION_GENERATION, "generation", NL_U32),
+	AN(RNBD_A_SESSION_SETTINGS, "settings", &settings_set),
+	AN(RNBD_A_SESSION_PATH, "path", &path_spec_set),
+	A(RNBD_A_SESSION_CONNECTIONS, "connections", NL_U32),
+	A(RNBD_A_SESSION_POLL_QUEUES, "poll-queues", NL_U32),
+	A(RNBD_A_SESSION_TIMEOUT_MS, "timeout-ms", NL_U32),
+	A(RNBD_A_SESSION_HELD, "held", NL_U8),
 };
 
 static const struct nl_attr_desc path_attrs[] = {
@@ -48,13 +72,8 @@ static const struct nl_attr_desc path_attrs[] = {
 	A(RNBD_A_PATH_EVENT, "event", NL_U32),
 	A(RNBD_A_PATH_OLD_STATE, "old-state", NL_U32),
 	A(RNBD_A_PATH_GENERATION, "generation", NL_U32),
+	A(RNBD_A_PATH_TIMEOUT_MS, "timeout-ms", NL_U32),
 };
-
-static const struct nl_attr_desc path_spec_attrs[] = {
-	A(RNBD_A_PATH_SPEC_CLIENT_ADDR, "client-addr", NL_BIN),
-	A(RNBD_A_PATH_SPEC_SERVER_ADDR, "server-addr", NL_BIN),
-};
-static const struct nl_attr_set path_spec_set = SET(path_spec_attrs);
 
 static const struct nl_attr_desc device_attrs[] = {
 	A(RNBD_A_DEVICE_ID, "id", NL_U32),
@@ -84,6 +103,7 @@ static const struct nl_attr_desc device_attrs[] = {
 	A(RNBD_A_DEVICE_EVENT, "event", NL_U32),
 	A(RNBD_A_DEVICE_OLD_STATE, "old-state", NL_U32),
 	A(RNBD_A_DEVICE_GENERATION, "generation", NL_U32),
+	AN(RNBD_A_DEVICE_SETTINGS, "settings", &settings_set),
 };
 
 static const struct nl_attr_desc export_attrs[] = {
@@ -162,6 +182,12 @@ static const struct {
 	[RNBD_CMD_EXPORT_CLOSE] = { "export-close", &export_set },
 	[RNBD_CMD_SESSION_SET] = { "session-set", &session_set },
 	[RNBD_CMD_SESSION_DISCONNECT] = { "session-disconnect", &session_set },
+	[RNBD_CMD_SESSION_ADD] = { "session-add", &session_set },
+	[RNBD_CMD_SESSION_DEL] = { "session-del", &session_set },
+	[RNBD_CMD_PATH_ADD] = { "path-add", &path_set },
+	[RNBD_CMD_PATH_DEL] = { "path-del", &path_set },
+	[RNBD_CMD_PATH_RECONNECT] = { "path-reconnect", &path_set },
+	[RNBD_CMD_PATH_DISCONNECT] = { "path-disconnect", &path_set },
 };
 
 const char *rnl_cmd_name(int cmd)

@@ -28,28 +28,58 @@ static void put_addr(struct nl_msg *msg, int attr, const struct addr *a)
 		nla_put(msg, attr, (int)len, bin);
 }
 
-bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
-	    struct nl_error *e)
+static bool has_settings(const struct session_settings *s, int first)
 {
-	struct nl_msg *msg;
+	for (int i = first; i < SET_N; i++)
+		if (s->v[i] != M_UNKNOWN_INT)
+			return true;
+	return false;
+}
 
-	if (!rnl_has_op(nl, RNBD_CMD_MAP, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
-	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
-	nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, req->device_path);
-	put_opt(msg, RNBD_A_DEVICE_ACCESS_MODE, req->access);
+/* Those from @first on, if there are any. */
+static void put_settings(struct nl_msg *msg, int attr, const struct session_settings *s, int first)
+{
+	struct nlattr *nest;
+
+	if (!has_settings(s, first))
+		return;
+	nest = nla_nest_start(msg, attr | NLA_F_NESTED);
+	for (int i = first; i < SET_N; i++)
+		if (s->v[i] != M_UNKNOWN_INT)
+			nla_put_s32(msg, i + 1, (int32_t)s->v[i]);
+	nla_nest_end(msg, nest);
+}
+
+static void put_paths(struct nl_msg *msg, int attr, const struct map_request *req)
+{
 	for (size_t i = 0; i < req->npaths; i++) {
-		struct nlattr *nest = nla_nest_start(msg, RNBD_A_DEVICE_PATH | NLA_F_NESTED);
+		struct nlattr *nest = nla_nest_start(msg, attr | NLA_F_NESTED);
 
 		put_addr(msg, RNBD_A_PATH_SPEC_CLIENT_ADDR, &req->paths[i].src);
 		put_addr(msg, RNBD_A_PATH_SPEC_SERVER_ADDR, &req->paths[i].dst);
 		nla_nest_end(msg, nest);
 	}
+}
+
+bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
+	    struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	/* modules that take settings with a map have session-add, too */
+	if (!rnl_has_op(nl, RNBD_CMD_MAP, e) ||
+	    (has_settings(&req->set, 0) && !rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e)))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
+	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
+	nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, req->device_path);
+	put_opt(msg, RNBD_A_DEVICE_ACCESS_MODE, req->access);
+	put_paths(msg, RNBD_A_DEVICE_PATH, req);
 	put_opt(msg, RNBD_A_DEVICE_POLL_QUEUES, req->poll_queues);
 	put_opt(msg, RNBD_A_DEVICE_CONNECTIONS, req->connections);
-	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->mp_policy);
+	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->set.mp_policy);
 	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, req->timeout_ms);
+	put_settings(msg, RNBD_A_DEVICE_SETTINGS, &req->set, 0);
 	device_init(dev);
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
@@ -107,9 +137,11 @@ bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *
 	nla_put_u32(msg, RNBD_A_SESSION_ID, id);
 	nla_put_u32(msg, RNBD_A_SESSION_ROLE, RNBD_ROLE_CLIENT);
 	put_opt(msg, RNBD_A_SESSION_MP_POLICY, want->mp_policy);
-	if (want->max_reconnect_attempts != M_UNKNOWN_INT)
+	/* modules without the nest have this one */
+	if (want->v[SET_MAX_RECONNECT_ATTEMPTS] != M_UNKNOWN_INT)
 		nla_put_s32(msg, RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
-			    (int32_t)want->max_reconnect_attempts);
+			    (int32_t)want->v[SET_MAX_RECONNECT_ATTEMPTS]);
+	put_settings(msg, RNBD_A_SESSION_SETTINGS, want, SET_MAX_RECONNECT_ATTEMPTS + 1);
 	session_init(now);
 	return rnl_transact(nl, msg, on_session, now, e);
 }

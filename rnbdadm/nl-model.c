@@ -71,6 +71,28 @@ static void *grow(void *v, size_t *n, size_t size)
 	return v;
 }
 
+static bool is_signed(int setting)
+{
+	return setting == SET_MAX_RECONNECT_ATTEMPTS || setting == SET_NO_PATH_TIMEOUT_MS;
+}
+
+_Static_assert((int)RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS == (int)SET_N &&
+	       (int)RNBD_A_SETTINGS_MAX == (int)SET_N, "settings have the order of their attributes");
+
+static void parse_settings(struct nlattr *nest, struct session_settings *s)
+{
+	struct nlattr *tb[RNBD_A_SETTINGS_MAX + 1];
+
+	if (nla_parse_nested(tb, RNBD_A_SETTINGS_MAX, nest, NULL) < 0)
+		return;
+	for (int i = 0; i < SET_N; i++) {
+		struct nlattr *a = tb[i + 1];
+
+		if (a && nla_len(a) >= 4)
+			s->v[i] = is_signed(i) ? nla_get_s32(a) : (int64_t)nla_get_u32(a);
+	}
+}
+
 static void parse_session(struct nlattr **tb, struct session *s)
 {
 	session_init(s);
@@ -79,9 +101,15 @@ static void parse_session(struct nlattr **tb, struct session *s)
 	GET_STR(tb[RNBD_A_SESSION_NAME], s->name);
 	s->role = get_u32(tb[RNBD_A_SESSION_ROLE]);
 	s->state = get_u32(tb[RNBD_A_SESSION_STATE]);
-	s->mp_policy = get_u32(tb[RNBD_A_SESSION_MP_POLICY]);
-	s->max_reconnect_attempts =
-		get_s32(tb[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS], M_UNKNOWN_INT);
+	s->set.mp_policy = get_u32(tb[RNBD_A_SESSION_MP_POLICY]);
+	if (tb[RNBD_A_SESSION_SETTINGS])
+		parse_settings(tb[RNBD_A_SESSION_SETTINGS], &s->set);
+	/* modules without the nest have this one */
+	s->set.v[SET_MAX_RECONNECT_ATTEMPTS] =
+		get_s32(tb[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS],
+			s->set.v[SET_MAX_RECONNECT_ATTEMPTS]);
+	s->poll_queues = get_u32(tb[RNBD_A_SESSION_POLL_QUEUES]);
+	s->held = get_u8(tb[RNBD_A_SESSION_HELD]);
 	s->queue_depth = get_u32(tb[RNBD_A_SESSION_QUEUE_DEPTH]);
 	s->max_io_bytes = get_u32(tb[RNBD_A_SESSION_MAX_IO_BYTES]);
 	s->paths_connected = get_u32(tb[RNBD_A_SESSION_PATHS_CONNECTED]);

@@ -29,6 +29,11 @@ static json_t *js_word(const char *s)
 	return s ? json_string(s) : json_null();
 }
 
+static json_t *js_flag(uint64_t v)
+{
+	return v == M_UNKNOWN ? json_null() : json_boolean(v);
+}
+
 static json_t *js_addr(const struct addr *a)
 {
 	char buf[ADDR_TEXT_MAX];
@@ -116,8 +121,9 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "role", json_string(role_name(sess->role)));
 	js_set(j, "state", json_string(session_state_name(sess->state)));
 	js_set(j, "peer_hostname", json_null());
-	js_set(j, "mp_policy", js_word(mp_policy_name(sess->mp_policy)));
-	js_set(j, "max_reconnect_attempts", js_s64(sess->max_reconnect_attempts));
+	js_set(j, "mp_policy", js_word(mp_policy_name(sess->set.mp_policy)));
+	for (int k = 0; k < SET_N; k++)
+		js_set(j, setting_name(k), js_s64(sess->set.v[k]));
 	js_set(j, "queue_depth", js_u64(sess->queue_depth));
 	js_set(j, "max_io_bytes", js_u64(sess->max_io_bytes));
 	js_set(j, "paths_connected", js_u64(sess->paths_connected == M_UNKNOWN ?
@@ -127,6 +133,8 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ?
 					   ndevices + nexports : sess->devices));
 	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
+	js_set(j, "poll_queues", js_u64(sess->poll_queues));
+	js_set(j, "held", js_flag(sess->held));
 	js_set(j, "owner", json_null());
 	js_set(j, "paths", paths);
 	js_set(j, "devices", devices);
@@ -135,11 +143,6 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	if (o->stats)
 		js_set(j, "counters", session_counters(sess, s));
 	return j;
-}
-
-static json_t *js_flag(uint64_t v)
-{
-	return v == M_UNKNOWN ? json_null() : json_boolean(v);
 }
 
 static json_t *device_queue(const struct device *d, const char *root)

@@ -97,6 +97,24 @@ const struct opt opt_table[OPT_MAX] = {
 			      "infinite|-1|#",
 			      .help = "attempts before a lost path is given up, 0 to 9999, "
 				      "or infinite" },
+	[OPT_HEARTBEAT_INTERVAL] = { "heartbeat-interval", 0, ARG_REQUIRED, T_TIME, "TIME",
+				   .help = "time between heartbeats, 200ms to 60s" },
+	[OPT_HEARTBEAT_MISSES] = { "heartbeat-misses", 0, ARG_REQUIRED, T_UINT, "N", .min = 2,
+				 .max = 100,
+				 .help = "intervals of silence after which a path is lost" },
+	[OPT_RECONNECT_DELAY] = { "reconnect-delay", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "time before the first reconnect, 10ms to 10m; doubled "
+					"by each that fails" },
+	[OPT_RECONNECT_DELAY_MAX] = { "reconnect-delay-max", 0, ARG_REQUIRED, T_TIME, "TIME",
+				    .help = "what that time grows to" },
+	[OPT_CONNECT_TIMEOUT] = { "connect-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "time for each step of a reconnect, 100ms to 10m" },
+	[OPT_IO_TIMEOUT] = { "io-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+			   .help = "time after which a request ends its path and goes to "
+				   "another one, 1s to 1d; 0 is never" },
+	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "how long I/O waits when no path is left, up to 1d; 0 "
+					"fails it at once, forever waits without end" },
 	[OPT_CLIENT] = { "client", 0, ARG_REQUIRED, T_TEXT, "SESSION",
 		       .help = "only this session of a client" },
 	[OPT_ALL_CLIENTS] = { "all-clients", .help = "of all clients that have it open" },
@@ -116,6 +134,9 @@ const struct opt opt_table[OPT_MAX] = {
 #define SHOW_OPTS	OPT_FIELDS, OPT_UNIT
 
 #define WAIT_OPTS	OPT_WAIT, OPT_NO_WAIT
+#define SETTINGS_OPTS	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, \
+			OPT_RECONNECT_DELAY, OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, \
+			OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT
 
 #define OPTS(...)	(const unsigned char[]){ __VA_ARGS__, 0 }
 
@@ -151,10 +172,10 @@ const struct cmd cmd_table[] = {
 	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-session",
 	  .view = &session_view, .run = cmd_session_show },
 	{ "session", "set", "change settings of a session", { ARG_SESSION },
-	  .opts = OPTS(OPT_SET_POLICY, OPT_MAX_RECONNECT, WAIT_OPTS),
+	  .opts = OPTS(OPT_SET_POLICY, SETTINGS_OPTS, WAIT_OPTS),
 	  .text = "Only what differs is written; it holds at once.",
 	  .examples = { "rnbdadm session set cl1@srv1 --mp-policy min-latency",
-			"rnbdadm session set cl1@srv1 --max-reconnect-attempts 20 -n" },
+			"rnbdadm session set cl1@srv1 --no-path-timeout 30s --io-timeout 1m -n" },
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[],\"changes\":[]}",
 	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
 	  .run = cmd_session_set },
@@ -174,10 +195,11 @@ const struct cmd cmd_table[] = {
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_POLL_QUEUES, OPT_CONNECTIONS,
-		       OPT_DEST_PORT, OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
+		       OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
 		  "that does not exist yet is made; it needs at least one --path, or a --server "
-		  "whose name resolves. --timeout bounds each step in the kernel (30s).",
+		  "whose name resolves; the settings are those of a new session, too. --timeout "
+		  "bounds each step in the kernel (30s).",
 	  .examples = { "rnbdadm map vol0 --session cl1@srv1 --path ip:10.0.0.1@ip:10.0.0.2",
 			"rnbdadm map vol0 --server 10.0.0.2 --access ro --idempotent" },
 	  .topic = "map", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",

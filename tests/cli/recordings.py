@@ -48,7 +48,10 @@ def stats(pid, name, sid, sname, hca, counts, inflight=0, role=0, **more):
 
 
 P1, P2, P3 = "ip:10.0.0.1@ip:10.0.0.2", "ip:10.0.1.1@ip:10.0.1.2", "ip:10.0.0.1@ip:10.0.0.3"
-SESSIONS = [session(2, S2), session(1, S1, 1, 2, 1, 2, 2)]
+SETTINGS = {"max-reconnect-attempts": -1, "heartbeat-interval-ms": 5000, "heartbeat-misses": 5, "reconnect-delay-ms": 1000,
+            "reconnect-delay-max-ms": 30000, "connect-timeout-ms": 30000, "io-timeout-ms": 0, "no-path-timeout-ms": -1}
+# one of modules that tell settings, one of those that do not
+SESSIONS = [session(2, S2), session(1, S1, 1, 2, 1, 2, 2, settings=SETTINGS, held=1, **{"poll-queues": 0})]
 PATHS = [
     path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "mlx5_0"),
     path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1", 2, **{"reconnect-attempts": 3, "last-error": -110}),
@@ -211,6 +214,10 @@ RECREATE = {"session-name": S2, "device-path": "ram0", "access-mode": 0,
             "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.3#1234"}],
             "poll-queues": 0, "mp-policy": 0}
 
+NEW_SETTINGS = {"heartbeat-interval-ms": 200, "heartbeat-misses": 100, "reconnect-delay-ms": 10,
+                "reconnect-delay-max-ms": 600000, "connect-timeout-ms": 1500, "io-timeout-ms": 86400000,
+                "no-path-timeout-ms": 0}
+
 RECORDINGS = {
     "empty": [UP] + server([], [], [], []) + lists([], [], [], []),
     "two-sessions": [UP] + server() + lists(),
@@ -293,6 +300,14 @@ RECORDINGS = {
     "session-set": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1,
                                                                         "max-reconnect-attempts": 20},
                                       "reply": dict(SESSIONS[1], **{"mp-policy": 1, "max-reconnect-attempts": 20})}],
+    "session-set-all": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "settings": NEW_SETTINGS},
+                                          "reply": dict(SESSIONS[1], settings=dict(SETTINGS, **NEW_SETTINGS))}],
+    "session-set-nest": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "settings": {
+        "heartbeat-interval-ms": 1000}}, "error": "EINVAL", "extack": "too short", "attr": "settings.heartbeat-interval-ms"}],
+    "map-settings": [UP] + lists() + [{"do": "map", "request": dict(MAP, settings={
+        "max-reconnect-attempts": 3, "no-path-timeout-ms": 30000}), "reply": NEW}],
+    "map-settings-bad": map_error("EINVAL", extack="not so", attr="settings.io-timeout-ms", request=dict(MAP, settings={
+        "io-timeout-ms": 1000})),
     "session-set-one": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
                                           "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
     "session-set-refused": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "settings.h"
+
+#define MINUTE	60000
+#define DAY	86400000
+
+/* Where an option says more than the parser of the command line checks. */
+static const struct {
+	enum opt_id opt;
+	bool time;
+	bool zero, forever;		/* 0 and -1 are taken, too */
+	int64_t min, max;
+	const char *range;
+} table[SET_N] = {
+	[SET_MAX_RECONNECT_ATTEMPTS] = { OPT_MAX_RECONNECT },
+	[SET_HEARTBEAT_INTERVAL_MS] = { OPT_HEARTBEAT_INTERVAL, true, .min = 200, .max = MINUTE,
+					.range = "from 200ms to 60s" },
+	[SET_HEARTBEAT_MISSES] = { OPT_HEARTBEAT_MISSES },
+	[SET_RECONNECT_DELAY_MS] = { OPT_RECONNECT_DELAY, true, .min = 10, .max = 10 * MINUTE,
+				     .range = "from 10ms to 10m" },
+	[SET_RECONNECT_DELAY_MAX_MS] = { OPT_RECONNECT_DELAY_MAX, true, .min = 10,
+					 .max = 10 * MINUTE, .range = "from 10ms to 10m" },
+	[SET_CONNECT_TIMEOUT_MS] = { OPT_CONNECT_TIMEOUT, true, .min = 100, .max = 10 * MINUTE,
+				     .range = "from 100ms to 10m" },
+	[SET_IO_TIMEOUT_MS] = { OPT_IO_TIMEOUT, true, .zero = true, .min = 1000, .max = DAY,
+				.range = "0 or from 1s to 1d" },
+	[SET_NO_PATH_TIMEOUT_MS] = { OPT_NO_PATH_TIMEOUT, true, true, true, .min = 1, .max = DAY,
+				     .range = "0, at most 1d, or forever" },
+};
+
+static int parse_one(struct ctx *ctx, int i, const char *text, int64_t *v)
+{
+	uint64_t n = 0;
+
+	if (i == SET_MAX_RECONNECT_ATTEMPTS) {
+		if (max_reconnect_parse(text, v))
+			return XC_OK;
+		/* the parser let numbers pass, so it is too large */
+		return fail_set(&ctx->fail, XC_USAGE, "--max-reconnect-attempts: %s is more than 9999",
+				text);
+	}
+	if (!table[i].time) {
+		parse_uint(text, &n);
+		*v = (int64_t)n;
+		return XC_OK;
+	}
+	parse_time(text, v);
+	if ((*v >= table[i].min && *v <= table[i].max) || (!*v && table[i].zero) ||
+	    (*v == -1 && table[i].forever))
+		return XC_OK;
+	return fail_set(&ctx->fail, XC_USAGE, "--%s: '%s' is not %s", opt_table[table[i].opt].name,
+			text, table[i].range);
+}
+
+int settings_parse(struct ctx *ctx, struct session_settings *want)
+{
+	int rc = XC_OK;
+
+	settings_init(want);
+	for (int i = 0; i < SET_N && !rc; i++) {
+		const char *text = args_value(&ctx->args, table[i].opt);
+
+		if (text)
+			rc = parse_one(ctx, i, text, &want->v[i]);
+	}
+	return rc;
+}
+
+bool settings_any(const struct session_settings *s)
+{
+	for (int i = 0; i < SET_N; i++)
+		if (s->v[i] != M_UNKNOWN_INT)
+			return true;
+	return false;
+}
+
+void settings_words(struct strlist *w, const struct session_settings *want)
+{
+	for (int i = 0; i < SET_N; i++) {
+		const char *name = opt_table[table[i].opt].name;
+		long long v = want->v[i];
+
+		if (want->v[i] == M_UNKNOWN_INT)
+			continue;
+		if (v == -1 && table[i].time)
+			strlist_addf(w, "--%s=forever", name);
+		else
+			strlist_addf(w, "--%s=%lld%s", name, v, table[i].time && v ? "ms" : "");
+	}
+}
+
+const char *settings_option(const char *attr)
+{
+	static char buf[40];
+
+	for (int i = 0; i < SET_N; i++) {
+		const char *name = opt_table[table[i].opt].name;
+		size_t n = strlen(name);
+
+		/* "io-timeout-ms" belongs to --io-timeout */
+		if (strncmp(attr, name, n) || (attr[n] && strcmp(attr + n, "-ms")))
+			continue;
+		snprintf(buf, sizeof(buf), "--%s", name);
+		return buf;
+	}
+	return NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Settings of a session as options of a command line. */
+#ifndef RNBDADM_SETTINGS_H
+#define RNBDADM_SETTINGS_H
+
+#include "ctx.h"
+
+/*
+ * What the options ask for, --mp-policy not included; what they do not speak of is unknown.
+ * XC_OK, or XC_USAGE with ctx->fail set.
+ */
+int settings_parse(struct ctx *ctx, struct session_settings *want);
+bool settings_any(const struct session_settings *s);
+/* The options that ask for @want again. */
+void settings_words(struct strlist *w, const struct session_settings *want);
+/* "--io-timeout", or NULL for what is no name of a setting of the family. */
+const char *settings_option(const char *attr);
+
+#endif
