@@ -13,32 +13,38 @@
 #include <rtrs/types.h>
 
 struct module;
+struct netlink_ext_ack;
+struct nlattr;
 struct scatterlist;
+struct sk_buff;
 struct rtrs_client_session;
 
 /**
  * enum rtrs_client_event - what becomes of a session
- * @RTRS_CLIENT_DISCONNECTED: last connected path lost; requests fail from now on
- * @RTRS_CLIENT_RECONNECTED: first path is back after DISCONNECTED
- * @RTRS_CLIENT_PATH_RECONNECTED: a path came back while others were up; the server may
- *	have been restarted in between
+ * @RTRS_CLIENT_DISCONNECTED: the last connected path was lost; requests fail from now on
+ * @RTRS_CLIENT_RECONNECTED: a path is back after DISCONNECTED. The server may have forgotten
+ *	all of the session; rtrs_client_query() tells what it offers now
+ * @RTRS_CLIENT_SETTINGS: the settings have changed
  */
 enum rtrs_client_event {
 	RTRS_CLIENT_DISCONNECTED,
 	RTRS_CLIENT_RECONNECTED,
-	RTRS_CLIENT_PATH_RECONNECTED,
+	RTRS_CLIENT_SETTINGS,
 };
 
 /**
  * struct rtrs_client_ops - callbacks of the user of a session
  * @event: process context, no locks held, one at a time for a session and in order; may
  *	sleep but must not close the session. Not called before rtrs_client_open() has
- *	returned, nor after rtrs_client_close().
+ *	returned, nor after rtrs_client_close(). A session that went down and came back
+ *	always gives DISCONNECTED and RECONNECTED. @err is the errno that took the last path.
  * @devices: number of devices on the session, for netlink; any context, may be NULL
+ * @held: the session stays without a device, for netlink; any context, may be NULL
  */
 struct rtrs_client_ops {
 	void (*event)(void *priv, enum rtrs_client_event event, int err);
 	u32 (*devices)(void *priv);
+	bool (*held)(void *priv);
 };
 
 enum rtrs_client_policy {
@@ -49,14 +55,54 @@ enum rtrs_client_policy {
 };
 
 /**
+ * struct rtrs_client_settings - what can be changed while a session lives
+ * @policy: how the path of a request is chosen
+ * @max_reconnects: attempts to reconnect a path that was lost, 0..9999, -1 is no limit
+ * @hb_interval_ms: between heartbeats, 200..60000
+ * @hb_misses: intervals of silence after which a path is lost, 2..100
+ * @reconnect_ms: before the first attempt to reconnect, doubled by each one that fails, 10..600000
+ * @reconnect_max_ms: what that grows to, 10..600000
+ * @connect_ms: for each step of a reconnect, 100..600000
+ * @io_ms: a request that is not answered by then ends its path, 1000..86400000; 0 is never. The
+ *	user of the session keeps the time and calls rtrs_client_timed_out()
+ * @no_path_ms: how long I/O waits when no path is left, for the user of the session: 0 is
+ *	not at all, -1 for ever; up to 86400000
+ */
+struct rtrs_client_settings {
+	enum rtrs_client_policy policy;
+	int max_reconnects;
+	unsigned int hb_interval_ms;
+	unsigned int hb_misses;
+	unsigned int reconnect_ms;
+	unsigned int reconnect_max_ms;
+	unsigned int connect_ms;
+	unsigned int io_ms;
+	int no_path_ms;
+};
+
+/* What holds where nothing is said. */
+void rtrs_client_settings_init(struct rtrs_client_settings *settings);
+
+/**
+ * rtrs_client_settings_parse - take over what a netlink attribute says
+ * @nest: attribute of the set "settings" that was validated, or NULL for none
+ * @settings: changed where something is said
+ * @extack: gets the reason of a failure
+ *
+ * Return: 0 or -EINVAL
+ */
+int rtrs_client_settings_parse(const struct nlattr *nest, struct rtrs_client_settings *settings,
+			       struct netlink_ext_ack *extack);
+
+/**
  * struct rtrs_client_params - a session to be opened
  * @name: fit for rtrs_name_check(); copied
  * @path: paths, copied
  * @path_count: 1..RTRS_PATHS_MAX
  * @io_cons: interrupt driven I/O connections for each path; 0 is one per online CPU
  * @poll_cons: polled I/O connections for each path
- * @policy: how the path of a request is chosen
- * @timeout_ms: for each step of connecting; 0 is 30000
+ * @timeout_ms: for each step of connecting
+ * @settings: copied
  */
 struct rtrs_client_params {
 	const char *name;
@@ -64,12 +110,14 @@ struct rtrs_client_params {
 	unsigned int path_count;
 	unsigned int io_cons;
 	unsigned int poll_cons;
-	enum rtrs_client_policy policy;
 	unsigned int timeout_ms;
+	struct rtrs_client_settings settings;
 };
 
 /**
  * struct rtrs_client_attrs - what a session can do
+ * @epoch: changes each time the last path is lost: what the server was told before, it may
+ *	have forgotten
  * @queue_depth: slots, 2 or more
  * @max_io_size: payload bytes of one request, over all paths the least
  * @max_segments: entries of a scatterlist of 4 KiB pages
@@ -78,6 +126,7 @@ struct rtrs_client_params {
  * @poll_cons: polled I/O connections
  */
 struct rtrs_client_attrs {
+	u32 epoch;
 	u32 queue_depth;
 	u32 max_io_size;
 	u32 max_segments;
@@ -92,6 +141,7 @@ struct rtrs_client_attrs {
 /**
  * struct rtrs_client_request - one request
  * @slot: below queue_depth; the caller's until @done
+ * @epoch: of the session, in which its message makes sense to the server
  * @con: I/O connection, 0..io_cons + poll_cons - 1, or RTRS_CLIENT_CON_SERVICE for
  *	control messages
  * @is_read: the server answers with data
@@ -104,12 +154,13 @@ struct rtrs_client_attrs {
  * @data_len: bytes of payload or result
  * @done: exactly once for a request that rtrs_client_submit() took; softirq or process
  *	context, must not sleep. @err is 0, the errno that the server answered, or
- *	-ECONNABORTED where no path could carry the request. When it runs the server can no
- *	longer touch the pages.
+ *	-ECONNABORTED where no path of its epoch could carry the request. When it runs the
+ *	server can no longer touch the pages.
  * @priv: for @done
  */
 struct rtrs_client_request {
 	u32 slot;
+	u32 epoch;
 	int con;
 	bool is_read;
 	const void *usr;
@@ -130,7 +181,8 @@ struct rtrs_client_request {
  * @priv: for the callbacks
  * @extack: gets the reason of a failure; may be NULL
  *
- * Every path must connect. Killable; each step has the time-out of @params. A
+ * Every path must connect; one that is lost later is connected again by itself, and what it
+ * carried goes to another one. Killable; each step has the time-out of @params. A
  * name that is open already gives -EEXIST. Process context.
  *
  * Return: the session or an ERR_PTR: -EINVAL, -EEXIST, -ENOMEM, -EHOSTUNREACH, -ECONNREFUSED
@@ -162,6 +214,18 @@ int rtrs_client_query(struct rtrs_client_session *session, struct rtrs_client_at
 /* Id of the session in netlink. */
 u32 rtrs_client_session_id(const struct rtrs_client_session *session);
 
+/* Its settings as they are now; one field is consistent, two may not fit. Any context. */
+const struct rtrs_client_settings *rtrs_client_settings(const struct rtrs_client_session *session);
+
+/**
+ * rtrs_client_session_fill - fill the reply to a command that made a session
+ * @msg: gets the attributes of the set "session"
+ * @session: session
+ *
+ * Return: 0 or -EMSGSIZE
+ */
+int rtrs_client_session_fill(struct sk_buff *msg, struct rtrs_client_session *session);
+
 /**
  * rtrs_client_submit - send a request
  * @session: session
@@ -170,10 +234,20 @@ u32 rtrs_client_session_id(const struct rtrs_client_session *session);
  * Any context but hard interrupts. Does not sleep or allocate.
  *
  * Return: 0 and @req->done will be called; or, and it will not: -ECONNABORTED (no connected
- * path), -EAGAIN (a send queue is full, try again later), -EMSGSIZE, -EINVAL (scatterlist that
- * cannot be registered), -ENOMEM (DMA mapping)
+ * path of its epoch), -EAGAIN (a send queue is full, try again later), -EMSGSIZE, -EINVAL
+ * (scatterlist that cannot be registered), -ENOMEM (DMA mapping)
  */
 int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *req);
+
+/**
+ * rtrs_client_timed_out - a request has waited for too long
+ * @session: session
+ * @slot: of the request, which is not done
+ *
+ * Its path is given up, as if it had been lost: the request goes to another one, or is done
+ * with -ECONNABORTED. Any context but hard interrupts.
+ */
+void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot);
 
 /**
  * rtrs_client_poll - reap completions of a polled connection

@@ -40,8 +40,9 @@ teardown() {
 	"$NTH" any slab "!$ADM map /dev/ram1 --session nth >/dev/null 2>&1" "!$ADM unmap rnbd1 --if-exists >/dev/null" >&3
 }
 
-# closed: the server takes the disk away, and the client has seen it
+# closed: the server takes the disk away, and the client has met that
 closed='echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/nth/force_close
+	! dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null
 	until grep -q closed /sys/block/rnbd0/rnbd/state; do sleep 0.05; done'
 
 @test "remap of a disk that the server has closed" {

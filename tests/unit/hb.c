@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Heartbeats, tick by tick: kernel/rtrs/core/hb.c against section 9 of the protocol. */
+/*
+ * Heartbeats, tick by tick: kernel/rtrs/core/hb.c. As in section 9 of the protocol, but the peer is
+ * lost after as many intervals of silence as were asked for, one earlier than there.
+ */
 #include "stub/core.h"
 #include "tap.h"
 
@@ -64,7 +67,7 @@ static void silence(void)
 	setup();
 	rtrs_hb_start(&hb);
 	EQ(sent, 0);
-	for (i = 1; i <= 6; i++) {
+	for (i = 1; i <= 5; i++) {
 		NOTE("tick %d", i);
 		CHECK(tick());
 		EQ(sent, 1);
@@ -74,7 +77,7 @@ static void silence(void)
 	EQ(lost, 1);
 	EQ(lost_err, -ETIMEDOUT);
 	EQ(sent, 1);
-	EQ(stub_now, 1000 + 35000000000LL);
+	EQ(stub_now, 1000 + 30000000000LL);
 	/* once */
 	CHECK(!tick());
 	EQ(lost, 1);
@@ -107,7 +110,7 @@ static void last_moment(void)
 {
 	int late, i;
 
-	for (late = 1; late <= 6; late++) {
+	for (late = 1; late <= 5; late++) {
 		setup();
 		rtrs_hb_start(&hb);
 		for (i = 0; i < late; i++)
@@ -118,7 +121,7 @@ static void last_moment(void)
 		EQ(lost, 0);
 		EQ(sent, 2);
 		/* and then it counts from the beginning */
-		for (i = 0; i < 5; i++)
+		for (i = 0; i < 4; i++)
 			CHECK(tick());
 		EQ(lost, 0);
 		CHECK(tick());
@@ -160,10 +163,41 @@ static void stopping(void)
 	rtrs_hb_start(&hb);
 	CHECK(!tick());
 	/* used again */
-	setup();
+	rtrs_hb_reset(&hb);
 	rtrs_hb_start(&hb);
 	CHECK(tick());
 	EQ(sent, 1);
+}
+
+/* Other times hold at once, and for good; one that was not started is not started by them. */
+static void settings(void)
+{
+	setup();
+	rtrs_hb_set(&hb, 200, 2);
+	CHECK(!hb.work.armed);
+	rtrs_hb_start(&hb);
+	EQ(hb.work.delay, 200);
+	rtrs_hb_set(&hb, 5000, 2);
+	EQ(hb.work.delay, 5000);
+	rtrs_hb_set(&hb, 200, 2);
+	EQ(hb.work.delay, 200);
+}
+
+/* The least: two intervals behind a heartbeat that is not answered. */
+static void short_silence(void)
+{
+	int i;
+
+	setup();
+	rtrs_hb_set(&hb, 200, 2);
+	rtrs_hb_start(&hb);
+	for (i = 1; i <= 2; i++) {
+		hb.work.armed = false;
+		hb.work.work.fn(&hb.work.work);
+		EQ(lost, 0);
+	}
+	hb.work.work.fn(&hb.work.work);
+	EQ(lost, 1);
 }
 
 static void answers(void)
@@ -198,7 +232,9 @@ static void round_trip(void)
 
 int main(void)
 {
-	RUN(silence, "silence: lost at the 7th tick, once, after one heartbeat");
+	RUN(silence, "silence: lost at the 6th tick, once, after one heartbeat");
+	RUN(settings, "other times hold at once");
+	RUN(short_silence, "the least of misses: lost two intervals behind the heartbeat");
 	RUN(answered, "answered: goes on for ever");
 	RUN(last_moment, "heard at any moment before the end: starts anew");
 	RUN(cannot_send, "lost at once where nothing can be sent");

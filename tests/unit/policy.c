@@ -20,7 +20,7 @@ static void open_session(unsigned int n, unsigned int mask)
 {
 	unsigned int i;
 
-	session = (struct rtrs_client_session){ .cursor = &cursor, .policy = policy };
+	session = (struct rtrs_client_session){ .cursor = &cursor, .settings.policy = policy };
 	cursor = 0;
 	stub_cpu = 0;
 	stub_now = 3600ULL * 1000 * MS;
@@ -54,15 +54,6 @@ static unsigned int candidates(int *first)
 	}
 	CHECK(!rtrs_client_pick_next(&pick));
 	return seen;
-}
-
-static void policies(void)
-{
-	EQ(rtrs_client_policy_check(RTRS_CLIENT_ROUND_ROBIN), 0);
-	EQ(rtrs_client_policy_check(RTRS_CLIENT_MIN_INFLIGHT), 0);
-	EQ(rtrs_client_policy_check(RTRS_CLIENT_MIN_LATENCY), 0);
-	EQ(rtrs_client_policy_check(RTRS_CLIENT_POLICY_COUNT), -EOPNOTSUPP);
-	EQ(rtrs_client_policy_check(~0U), -EOPNOTSUPP);
 }
 
 /* All numbers of paths, all subsets of them connected: each that is, once, and no other. */
@@ -360,7 +351,6 @@ static void cpus(void)
 
 int main(void)
 {
-	RUN(policies, "policies that there are");
 	RUN(each_once, "every connected path is tried once, no other: all policies, all subsets of 5");
 	RUN(in_turn, "round-robin takes the paths in turn");
 	RUN(overflow, "the same where the cursor overflows");

@@ -50,7 +50,8 @@ enum rnbd_client_session_state {
  * struct rnbd_client_session - a session and the devices mapped over it
  * @ref: waiters, users, and each disk, as its requests live in @tags
  * @entry: in the list of sessions, under its lock, as are @state and @users
- * @users: mappings; the last one closes the session
+ * @users: mappings, and one if it is @held; the last one closes the session
+ * @held: it was made without a device, and stays until it is removed
  * @wait: somebody waits for a change of @state
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
@@ -64,6 +65,7 @@ enum rnbd_client_session_state {
  * @lock: protects @devs, the states of devices and their openers
  * @devs: of struct rnbd_client_dev
  * @lost: how often the session was lost; moves under @lock
+ * @expire_work: no path has come for so long that I/O waits no more
  * @msg_lock: protects what follows
  * @msgs: control messages in flight
  * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
@@ -79,6 +81,7 @@ struct rnbd_client_session {
 	struct list_head entry;
 	enum rnbd_client_session_state state;
 	unsigned int users;
+	bool held;
 	wait_queue_head_t wait;
 	char name[RTRS_NAME_MAX + 1];
 
@@ -95,6 +98,7 @@ struct rnbd_client_session {
 	struct mutex lock; /* devices */
 	struct list_head devs;
 	unsigned int lost;
+	struct delayed_work expire_work;
 
 	spinlock_t msg_lock; /* control messages */
 	struct list_head msgs;
@@ -113,12 +117,15 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_READY,	/* the mapping process has let go of it; the same */
 	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
+	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
+	RNBD_CLIENT_DEV_PARKED,	/* its queue is quiesced until it is open again; the same */
 };
 
 /**
  * struct rnbd_client_dev - a device of a server and its disk here
  * @flags: enum rnbd_client_dev_flag; the I/O path looks at RNBD_CLIENT_DEV_OPEN
  * @device_id: name of the device in messages
+ * @epoch: of the session, in which the server gave it
  * @session: carries it
  * @disk: NULL before it is made
  * @state: changed under session->lock only
@@ -140,6 +147,7 @@ enum rnbd_client_dev_flag {
 struct rnbd_client_dev {
 	unsigned long flags;
 	u32 device_id;
+	u32 epoch;
 	struct rnbd_client_session *session;
 	struct gendisk *disk;
 
@@ -192,6 +200,17 @@ struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_ma
 
 /* One user less; the last one closes the session before this returns. */
 void rnbd_client_session_leave(struct rnbd_client_session *session);
+
+/* Makes a session without a device; with a reference. -EEXIST. Killable. */
+struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map_args *args,
+						    struct netlink_ext_ack *extack);
+/* The reply about a session; -ENODEV: it ends. */
+int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff *msg);
+/* Ends it. -ENOENT, -EBUSY (devices are mapped), -EINVAL (it was made by a mapping). */
+int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack);
+/* What its paths carry now. */
+int rnbd_client_session_limits(struct rnbd_client_session *session,
+			       struct netlink_ext_ack *extack);
 void rnbd_client_session_get(struct rnbd_client_session *session);
 void rnbd_client_session_put(struct rnbd_client_session *session);
 int rnbd_client_session_init(void);
@@ -235,6 +254,25 @@ struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);
 
+/* park.c; under session->lock where not said otherwise */
+
+/* The device is there, and its I/O is to wait if the settings say so. */
+void rnbd_client_park_allow(struct rnbd_client_dev *dev);
+/* I/O fails from now on where there is no path. */
+void rnbd_client_park_forbid(struct rnbd_client_dev *dev);
+/* The session was lost: what is to wait begins to. */
+void rnbd_client_park(struct rnbd_client_session *session);
+/* It is open again. */
+void rnbd_client_unpark(struct rnbd_client_dev *dev);
+/* The settings have changed. Process context, no locks held. */
+void rnbd_client_park_settings(struct rnbd_client_session *session);
+void rnbd_client_park_expired(struct work_struct *work);
+/* For the block layer, in jiffies. Any context. */
+unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
+
+/* recover.c; process context, no locks held: the session is back, its devices shall be */
+void rnbd_client_recover(struct rnbd_client_session *session);
+
 /* remap.c */
 
 /*
@@ -256,9 +294,9 @@ void rnbd_client_dev_gone_work(struct work_struct *work);
 int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* Shows it to the world. Reads the partition table, so the device must be MAPPED. */
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-/* Takes over @info, and is open again. Under session->lock. */
+/* Takes over @info, and is open again, since @epoch. Under session->lock. */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
-			    struct netlink_ext_ack *extack);
+			    u32 epoch, struct netlink_ext_ack *extack);
 /* Ends with all requests done. Idempotent. */
 void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 
@@ -270,9 +308,10 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
 
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
+/* *@epoch: that of the session in which the server gave the id */
 int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
-			 struct rnbd_device_info *info);
-int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id);
+			 struct rnbd_device_info *info, u32 *epoch);
+int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch);
 /* The text of an error that a message can end with, whatever it is about; true if it is one. */
 bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack);
 void rnbd_client_msg_session_init(struct rnbd_client_session *session);

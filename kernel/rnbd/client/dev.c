@@ -190,13 +190,14 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	struct rnbd_client_session *session = dev->session;
 	struct rnbd_device_info info = {};
 	unsigned int lost;
+	u32 epoch;
 	int err;
 
 	mutex_lock(&session->lock);
 	lost = session->lost;
 	mutex_unlock(&session->lock);
 
-	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info);
+	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info, &epoch);
 	if (err)
 		return open_failed(dev, err, extack);
 
@@ -208,6 +209,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 		rnbd_client_dev_take_id(dev, info.device_id);
 		dev->info = info;
 		dev->device_id = info.device_id;
+		dev->epoch = epoch;
 		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	}
 	mutex_unlock(&session->lock);
@@ -236,6 +238,7 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	mutex_lock(&session->lock);
 	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
 		set_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
+		rnbd_client_park_allow(dev);
 		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
 		pr_info("%s: mapped %s of session %s, %llu sectors\n", dev->name, dev->path,
 			session->name, dev->info.nsectors);
@@ -261,6 +264,8 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 				dev->openers);
 	else
 		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
+	if (dev->state == RNBD_CLIENT_DEV_UNMAPPED)
+		rnbd_client_park_forbid(dev);
 	mutex_unlock(&session->lock);
 	return err;
 }
@@ -290,7 +295,7 @@ void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
 	cancel_work_sync(&dev->gone_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
-		err = rnbd_client_msg_close(dev, dev->device_id);
+		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
 	mutex_unlock(&dev->open_lock);
 	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		pr_info("%s: unmapped\n", dev->name);
@@ -333,6 +338,7 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 				ERR_PTR(err));
 		rnbd_client_dev_disconnect(dev, err);
 	}
+	rnbd_client_park(session);
 	mutex_unlock(&session->lock);
 }
 

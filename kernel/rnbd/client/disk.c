@@ -136,6 +136,7 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 		return rtrs_fail(extack, PTR_ERR(disk), "no memory for the disk");
 	rnbd_client_dev_get(dev);
 	dev->disk = disk;
+	blk_queue_rq_timeout(disk->queue, rnbd_client_io_timeout(dev->session));
 	disk->major = rnbd_client_major;
 	disk->first_minor = dev->index << RNBD_CLIENT_MINOR_SHIFT;
 	disk->minors = 1 << RNBD_CLIENT_MINOR_SHIFT;
@@ -168,11 +169,13 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 /*
  * Its limits become those of @dev->info, and it goes on with the device that this
  * names. Requests wait meanwhile; those of before are done, as none of them has a device
- * on the server. Under session->lock, so that nobody opens it.
+ * on the server, or they are parked: the queue is quiet then, and a freeze would wait for
+ * them. Under session->lock, so that nobody opens it.
  */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
-			    struct netlink_ext_ack *extack)
+			    u32 epoch, struct netlink_ext_ack *extack)
 {
+	bool parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	struct rnbd_disk_limits limits = limits_of(dev->session, info);
 	struct queue_limits update;
 	int err;
@@ -187,7 +190,7 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
 				 info->logical_block_size, dev->info.logical_block_size);
 	rnbd_disk_limits_start(dev->disk, &update);
-	err = freeze(dev->session, dev->disk->queue);
+	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
 	if (err) {
 		rnbd_disk_limits_cancel(dev->disk);
 		return rtrs_fail(extack, err, "requests of %s are still under way", dev->name);
@@ -196,9 +199,11 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 	if (!err) {
 		dev->info = *info;
 		dev->device_id = info->device_id;
+		dev->epoch = epoch;
 		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	}
-	blk_mq_unfreeze_queue(dev->disk->queue);
+	if (!parked)
+		blk_mq_unfreeze_queue(dev->disk->queue);
 	if (err)
 		return rtrs_fail(extack, err, "%s cannot take the new limits: error %d", dev->name,
 				 err);

@@ -15,6 +15,8 @@
 #define RNBD_CLIENT_PORT_DEFAULT	1234
 #define RNBD_CLIENT_TIMEOUT_MS		30000
 
+struct rtrs_client_settings;
+
 /**
  * struct rnbd_client_map_args - a device to be mapped
  * @session: name of the session
@@ -23,6 +25,7 @@
  * @poll_queues: hardware queues for polled I/O
  * @connections: I/O connections for each path, 0 is one per online CPU
  * @policy: enum rtrs_client_policy
+ * @settings: of a session that does not exist yet, but for the policy; NULL for none
  * @timeout_ms: for each step, not 0
  * @path_count: paths
  * @path: paths, used if the session does not exist
@@ -34,6 +37,7 @@ struct rnbd_client_map_args {
 	unsigned int poll_queues;
 	unsigned int connections;
 	unsigned int policy;
+	const struct rtrs_client_settings *settings;
 	unsigned int timeout_ms;
 	unsigned int path_count;
 	struct rtrs_path_addr path[RNBD_CLIENT_PATHS_MAX];

@@ -18,6 +18,7 @@
  * @session: alive until the message is done
  * @entry: in session->msgs or session->orphans, under session->msg_lock
  * @slot: on the wire
+ * @epoch: of the session, in which it is sent
  * @type: enum rnbd_msg_type
  * @waiting: somebody takes the answer; under session->msg_lock
  * @finished: @err and @rsp are good; under session->msg_lock
@@ -35,6 +36,7 @@ struct rnbd_client_msg {
 	struct rnbd_client_session *session;
 	struct list_head entry;
 	u32 slot;
+	u32 epoch;
 	enum rnbd_msg_type type;
 	bool waiting;
 	bool finished;
@@ -74,6 +76,7 @@ static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
 					 enum rnbd_msg_type type, const char *path)
 {
 	struct rnbd_client_msg *msg = kmem_cache_zalloc(msg_cache, GFP_KERNEL);
+	struct rtrs_client_attrs attrs;
 
 	if (!msg)
 		return NULL;
@@ -82,6 +85,8 @@ static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
 	msg->session = session;
 	msg->type = type;
 	msg->waiting = true;
+	rtrs_client_query(session->rtrs, &attrs);
+	msg->epoch = attrs.epoch;
 	init_completion(&msg->done);
 	if (path)
 		strscpy(msg->path, path, sizeof(msg->path));
@@ -157,6 +162,7 @@ static int msg_submit(struct rnbd_client_msg *msg)
 {
 	struct rtrs_client_request req = {
 		.slot = msg->slot,
+		.epoch = msg->epoch,
 		.con = RTRS_CLIENT_CON_SERVICE,
 		.is_read = msg->rsp_len,
 		.usr = &msg->usr,
@@ -259,13 +265,14 @@ int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int 
 }
 
 int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
-			 struct rnbd_device_info *info)
+			 struct rnbd_device_info *info, u32 *epoch)
 {
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_OPEN, dev->path);
 	int err;
 
 	if (!msg)
 		return -ENOMEM;
+	*epoch = msg->epoch;
 	rnbd_open_pack(&msg->usr.open, dev->path, dev->access_mode);
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
@@ -275,20 +282,22 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 		if (err) {
 			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
 					    dev->session->name, dev->path);
-			rnbd_client_msg_close(dev, rnbd_get_le32(&msg->rsp.open.device_id));
+			rnbd_client_msg_close(dev, rnbd_get_le32(&msg->rsp.open.device_id),
+					      msg->epoch);
 		}
 	}
 	msg_put(msg);
 	return err;
 }
 
-int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id)
+int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch)
 {
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_CLOSE, dev->path);
 	int err;
 
 	if (!msg)
 		return -ENOMEM;
+	msg->epoch = epoch;
 	rnbd_close_pack(&msg->usr.close, device_id);
 	msg->usr_len = sizeof(msg->usr.close);
 	err = msg_run(msg, dev->timeout_ms);

@@ -230,13 +230,13 @@ static int get_path(struct nlattr *attr, struct rtrs_path_addr *path,
 	return 0;
 }
 
-static int get_paths(struct genl_info *info, struct rnbd_client_map_args *args)
+static int get_paths(struct genl_info *info, int type, struct rnbd_client_map_args *args)
 {
 	struct nlattr *attr;
 	int rem, err;
 
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem) {
-		if (nla_type(attr) != RNBD_A_DEVICE_PATH)
+		if (nla_type(attr) != type)
 			continue;
 		if (args->path_count == RNBD_CLIENT_PATHS_MAX) {
 			NL_SET_BAD_ATTR(info->extack, attr);
@@ -251,10 +251,9 @@ static int get_paths(struct genl_info *info, struct rnbd_client_map_args *args)
 	return 0;
 }
 
-static int get_poll_queues(struct genl_info *info, struct rnbd_client_map_args *args)
+static int get_poll_queues(struct nlattr *attr, struct rnbd_client_map_args *args,
+			   struct netlink_ext_ack *extack)
 {
-	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_POLL_QUEUES];
-
 	if (!attr)
 		return 0;
 	args->poll_queues = nla_get_u32(attr);
@@ -262,21 +261,18 @@ static int get_poll_queues(struct genl_info *info, struct rnbd_client_map_args *
 		args->poll_queues = nr_cpu_ids;
 	if (args->poll_queues <= nr_cpu_ids)
 		return 0;
-	NL_SET_BAD_ATTR(info->extack, attr);
-	return rtrs_fail(info->extack, -EINVAL, "more poll queues than the %u CPUs", nr_cpu_ids);
+	NL_SET_BAD_ATTR(extack, attr);
+	return rtrs_fail(extack, -EINVAL, "more poll queues than the %u CPUs", nr_cpu_ids);
 }
 
 /* Stays as it is where none is given. */
-static int get_timeout(struct genl_info *info, unsigned int *ms)
+static int get_timeout(struct nlattr *attr, unsigned int *ms, struct netlink_ext_ack *extack)
 {
-	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_TIMEOUT_MS];
-
 	if (!attr)
 		return 0;
 	if (nla_get_u32(attr) > TIMEOUT_MS_MAX) {
-		NL_SET_BAD_ATTR(info->extack, attr);
-		return rtrs_fail(info->extack, -ERANGE, "a time-out is at most %u ms",
-				 TIMEOUT_MS_MAX);
+		NL_SET_BAD_ATTR(extack, attr);
+		return rtrs_fail(extack, -ERANGE, "a time-out is at most %u ms", TIMEOUT_MS_MAX);
 	}
 	*ms = nla_get_u32(attr);
 	return 0;
@@ -285,7 +281,6 @@ static int get_timeout(struct genl_info *info, unsigned int *ms)
 static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 {
 	struct nlattr **attrs = info->attrs;
-	int err;
 
 	rnbd_client_map_args_init(args);
 	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_DEVICE_SESSION_NAME))
@@ -300,10 +295,18 @@ static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 		args->connections = nla_get_u32(attrs[RNBD_A_DEVICE_CONNECTIONS]);
 	if (attrs[RNBD_A_DEVICE_MP_POLICY])
 		args->policy = nla_get_u32(attrs[RNBD_A_DEVICE_MP_POLICY]);
-	err = get_timeout(info, &args->timeout_ms);
-	if (!err)
-		err = get_poll_queues(info, args);
-	return err ?: get_paths(info, args);
+	return get_timeout(attrs[RNBD_A_DEVICE_TIMEOUT_MS], &args->timeout_ms, info->extack) ?:
+	       get_poll_queues(attrs[RNBD_A_DEVICE_POLL_QUEUES], args, info->extack) ?:
+	       get_paths(info, RNBD_A_DEVICE_PATH, args);
+}
+
+/* Those of a new session; NULL where the attribute is absent. */
+static int get_settings(struct nlattr *attr, struct rtrs_client_settings *settings,
+			struct rnbd_client_map_args *args, struct netlink_ext_ack *extack)
+{
+	rtrs_client_settings_init(settings);
+	args->settings = attr ? settings : NULL;
+	return rtrs_client_settings_parse(attr, settings, extack);
 }
 
 /* The attribute that a failed map is to be blamed on, if there is one. */
@@ -332,12 +335,14 @@ static const struct nlattr *to_blame(struct nlattr **attrs, int err)
 static int map(struct sk_buff *msg, struct genl_info *info)
 {
 	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
+	struct rtrs_client_settings settings;
 	struct rnbd_client_dev *dev;
 	int err;
 
 	if (!args)
 		return -ENOMEM;
-	err = get_args(info, args);
+	err = get_args(info, args) ?:
+	      get_settings(info->attrs[RNBD_A_DEVICE_SETTINGS], &settings, args, info->extack);
 	if (err)
 		goto free;
 	err = rnbd_client_map(args, info->extack, &dev);
@@ -377,7 +382,7 @@ static int remap(struct sk_buff *msg, struct genl_info *info)
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	timeout_ms = dev->timeout_ms;
-	err = get_timeout(info, &timeout_ms);
+	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
 	if (!err)
 		err = rnbd_client_dev_remap(dev, timeout_ms, info->extack);
 	if (!err)
@@ -411,7 +416,73 @@ static int resize(struct sk_buff *msg, struct genl_info *info)
 	return err;
 }
 
+static int get_session_args(struct genl_info *info, struct rnbd_client_map_args *args)
+{
+	struct nlattr **attrs = info->attrs;
+
+	rnbd_client_map_args_init(args);
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_SESSION_NAME))
+		return rtrs_fail(info->extack, -EINVAL, "a session needs a name");
+	nla_strscpy(args->session, attrs[RNBD_A_SESSION_NAME], sizeof(args->session));
+	if (attrs[RNBD_A_SESSION_CONNECTIONS])
+		args->connections = nla_get_u32(attrs[RNBD_A_SESSION_CONNECTIONS]);
+	if (attrs[RNBD_A_SESSION_MP_POLICY])
+		args->policy = nla_get_u32(attrs[RNBD_A_SESSION_MP_POLICY]);
+	return get_timeout(attrs[RNBD_A_SESSION_TIMEOUT_MS], &args->timeout_ms, info->extack) ?:
+	       get_poll_queues(attrs[RNBD_A_SESSION_POLL_QUEUES], args, info->extack) ?:
+	       get_paths(info, RNBD_A_SESSION_PATH, args);
+}
+
+static int session_add(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *reconnects = info->attrs[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS];
+	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
+	struct rtrs_client_settings settings;
+	struct rnbd_client_session *session;
+	int err;
+
+	if (!args)
+		return -ENOMEM;
+	err = get_session_args(info, args) ?:
+	      get_settings(info->attrs[RNBD_A_SESSION_SETTINGS], &settings, args, info->extack);
+	if (err)
+		goto free;
+	if (reconnects) {
+		settings.max_reconnects = nla_get_s32(reconnects);
+		args->settings = &settings;
+	}
+	session = rnbd_client_session_add(args, info->extack);
+	if (IS_ERR(session)) {
+		err = PTR_ERR(session);
+		goto free;
+	}
+	err = rnbd_client_session_fill(session, msg);
+	rnbd_client_session_put(session);
+free:
+	kfree(args);
+	return err;
+}
+
+static int session_del(struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[RNBD_A_SESSION_ID];
+	struct nlattr *name = info->attrs[RNBD_A_SESSION_NAME];
+	int err;
+
+	if (!id && !name) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, RNBD_A_SESSION_NAME);
+		return rtrs_fail(info->extack, -EINVAL, "which session is meant?");
+	}
+	err = rnbd_client_session_del(id ? nla_get_u32(id) : 0, name ? nla_data(name) : NULL,
+				      info->extack);
+	if (err == -ENOENT)
+		NL_SET_BAD_ATTR(info->extack, id ?: name);
+	return err;
+}
+
 static const struct rtrs_nl_cmd cmds[] = {
+	{ .cmd = RNBD_CMD_SESSION_ADD, .get = session_add },
+	{ .cmd = RNBD_CMD_SESSION_DEL, .act = session_del },
 	{ .cmd = RNBD_CMD_DEVICE_GET, .get = device_get, .dump = device_dump },
 	{ .cmd = RNBD_CMD_MAP, .get = map },
 	{ .cmd = RNBD_CMD_UNMAP, .act = unmap },

@@ -13,7 +13,13 @@ static unsigned int io_queues(const struct rnbd_client_session *session)
 	return min(session->io_cons, nr_cpu_ids);
 }
 
-/* softirq, or the process that polls */
+/* No path: is that the end of a request, or does it wait for one? */
+static bool waits(const struct rnbd_client_dev *dev)
+{
+	return test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
+}
+
+/* softirq, the process that polls, or a path worker */
 static void done(void *priv, int err)
 {
 	struct request *rq = priv;
@@ -21,6 +27,10 @@ static void done(void *priv, int err)
 
 	if (unlikely(err == -ENOTCONN))
 		rnbd_client_dev_gone(rq->q->queuedata);
+	if (unlikely(err == -ECONNABORTED && waits(rq->q->queuedata))) {
+		blk_mq_requeue_request(rq, true);
+		return;
+	}
 	io->status = errno_to_blk_status(err);
 	blk_mq_complete_request(rq);
 }
@@ -121,10 +131,11 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 
 	/*
 	 * Not the state: what the page cache of a disk that is being unmapped still
-	 * holds is written.
+	 * holds is written. What waits comes again until the queue is quiesced.
 	 */
 	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)))
-		return BLK_STS_IOERR;
+		return waits(dev) ? BLK_STS_RESOURCE : BLK_STS_IOERR;
+	req.epoch = READ_ONCE(dev->epoch);
 	if (unlikely(!pack(dev, rq, &io->msg))) {
 		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
@@ -139,7 +150,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (likely(!err))
 		return BLK_STS_OK;
 	/* The block layer comes again by itself, after a while at the latest. */
-	if (err == -EAGAIN || err == -ENOMEM)
+	if (err == -EAGAIN || err == -ENOMEM || (err == -ECONNABORTED && waits(dev)))
 		return BLK_STS_RESOURCE;
 	return BLK_STS_IOERR;
 }
@@ -152,22 +163,25 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
 }
 
 /*
- * A request cannot be taken back while the server may still touch its pages, and
- * need not be: a server that is alive may take its time, as its disk does; one
- * that is not loses its paths by the heartbeat, and the transport then ends what
- * is outstanding with an error.
+ * A request cannot be taken back while the server may still touch its pages, and need not
+ * be: a server that is alive may take its time, as its disk does; one that is not loses its
+ * paths by the heartbeat. Where the administrator has set a time, the path of the request is
+ * given up, and that ends it or brings it to another one.
  */
 static enum blk_eh_timer_return timeout(struct request *rq)
 {
 	struct rnbd_client_dev *dev = rq->q->queuedata;
+	struct rtrs_client_session *rtrs = dev->session->rtrs;
 	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 
 	/* Answered perhaps, and its owner does not poll: nobody is to wait for him. */
 	if (hctx->type == HCTX_TYPE_POLL) {
-		rtrs_client_poll(dev->session->rtrs, (unsigned long)hctx->driver_data);
+		rtrs_client_poll(rtrs, (unsigned long)hctx->driver_data);
 		if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 			return BLK_EH_DONE;
 	}
+	if (READ_ONCE(rtrs_client_settings(rtrs)->io_ms))
+		rtrs_client_timed_out(rtrs, rq->tag);
 	return BLK_EH_RESET_TIMER;
 }
 
@@ -228,9 +242,6 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
 	set->nr_hw_queues = io_queues(session) + session->poll_cons;
 	set->nr_maps = session->poll_cons ? HCTX_MAX_TYPES : 1;
 	set->numa_node = NUMA_NO_NODE;
-	/* Nothing is given up after it, see timeout(). */
-	if (session->poll_cons)
-		set->timeout = 5 * HZ;
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED |
 		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	set->cmd_size = struct_size((struct rnbd_client_io *)NULL, sgl, session->max_segments);

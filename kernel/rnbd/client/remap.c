@@ -53,7 +53,7 @@ static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *
 }
 
 /* Under session->lock, the device is open on the server. */
-static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
+static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info, u32 epoch,
 		     struct netlink_ext_ack *extack)
 {
 	int err;
@@ -61,12 +61,14 @@ static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info 
 	err = may_remap(dev, extack);
 	if (err)
 		return err;
-	err = rnbd_client_disk_reopen(dev, info, extack);
+	err = rnbd_client_disk_reopen(dev, info, epoch, extack);
 	if (err)
 		return err;
 	WRITE_ONCE(dev->last_error, 0);
 	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_MAPPED);
 	set_capacity_and_notify(dev->disk, info->nsectors);
+	rnbd_client_park_allow(dev);
+	rnbd_client_unpark(dev);
 	kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
 	pr_info("%s: mapped %s of session %s again, %llu sectors\n", dev->name, dev->path,
 		dev->session->name, info->nsectors);
@@ -81,6 +83,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	struct rnbd_device_info info = {};
 	unsigned int lost;
 	bool valid;
+	u32 epoch;
 	int err;
 
 	mutex_lock(&session->lock);
@@ -90,7 +93,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	if (err)
 		return err;
 
-	err = rnbd_client_msg_open(dev, timeout_ms, &info);
+	err = rnbd_client_msg_open(dev, timeout_ms, &info, &epoch);
 	if (err)
 		return rnbd_client_dev_open_failed(dev, err, timeout_ms, extack);
 
@@ -99,13 +102,13 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	valid = session->lost == lost;
 	if (valid) {
 		rnbd_client_dev_take_id(dev, info.device_id);
-		err = take_over(dev, &info, extack);
+		err = take_over(dev, &info, epoch, extack);
 	}
 	mutex_unlock(&session->lock);
 	if (!valid)
 		return rnbd_client_dev_open_failed(dev, -ECONNABORTED, timeout_ms, extack);
 	if (err)
-		rnbd_client_msg_close(dev, info.device_id);
+		rnbd_client_msg_close(dev, info.device_id, epoch);
 	return err;
 }
 

@@ -39,7 +39,7 @@ void rnbd_client_session_put(struct rnbd_client_session *session)
 static void set_state(struct rnbd_client_session *session, enum rnbd_client_session_state state)
 {
 	lockdep_assert_held(&sessions_lock);
-	WRITE_ONCE(session->state, state);
+	smp_store_release(&session->state, state);	/* what was made for it is there */
 	wake_up_all(&session->wait);
 }
 
@@ -62,6 +62,7 @@ static void disconnect(struct rnbd_client_session *session)
 {
 	rnbd_client_msg_session_stop(session);
 	rtrs_client_close(session->rtrs);
+	cancel_delayed_work_sync(&session->expire_work);
 }
 
 /* Process context, no locks held. */
@@ -71,25 +72,48 @@ static void session_event(void *priv, enum rtrs_client_event event, int err)
 
 	if (event == RTRS_CLIENT_DISCONNECTED)
 		rnbd_client_dev_lost(session, err);
+	/* Before that no device is there, after it none is to come back. */
+	if (smp_load_acquire(&session->state) != RNBD_CLIENT_SESSION_READY)
+		return;
+	switch (event) {
+	case RTRS_CLIENT_DISCONNECTED:
+		break;
+	case RTRS_CLIENT_RECONNECTED:
+		rnbd_client_recover(session);
+		break;
+	case RTRS_CLIENT_SETTINGS:
+		rnbd_client_park_settings(session);
+		break;
+	}
 }
 
 static u32 session_devices(void *priv)
 {
 	struct rnbd_client_session *session = priv;
 
-	return READ_ONCE(session->users);
+	return READ_ONCE(session->users) - READ_ONCE(session->held);
+}
+
+static bool session_held(void *priv)
+{
+	struct rnbd_client_session *session = priv;
+
+	return READ_ONCE(session->held);
 }
 
 static const struct rtrs_client_ops rtrs_ops = {
 	.event		= session_event,
 	.devices	= session_devices,
+	.held		= session_held,
 };
 
-/* Slots, sizes and requests, from what the transport can do. */
-static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
+/* Segments are made room for once: limits only come down later. */
+int rnbd_client_session_limits(struct rnbd_client_session *session,
+			       struct netlink_ext_ack *extack)
 {
 	const u32 page = RNBD_CLIENT_PAGE_BYTES;
 	struct rtrs_client_attrs attrs;
+	u32 bytes;
 	int err;
 
 	err = rtrs_client_query(session->rtrs, &attrs);
@@ -98,18 +122,28 @@ static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *ex
 	if (attrs.queue_depth < 2 || attrs.max_io_size < page || attrs.max_segments < 2)
 		return rtrs_fail(extack, -EINVAL, "the server offers too little: depth %u, size %u",
 				 attrs.queue_depth, attrs.max_io_size);
+	/* A buffer that starts inside of a page touches one page more. */
+	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
+	bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
+	session->max_bytes = round_down(bytes, SECTOR_SIZE);
+	session->max_segments = DIV_ROUND_UP(session->max_bytes, page) + 1;
+	return 0;
+}
 
+/* Slots, sizes and requests, from what the transport can do. */
+static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_attrs attrs;
+	int err;
+
+	err = rnbd_client_session_limits(session, extack);
+	if (err)
+		return err;
+	rtrs_client_query(session->rtrs, &attrs);
 	session->io_cons = attrs.io_cons;
 	session->poll_cons = attrs.poll_cons;
 	session->ctrl_count = min_t(u32, RNBD_CLIENT_CTRL_SLOTS, attrs.queue_depth / 2);
 	session->ctrl_base = attrs.queue_depth - session->ctrl_count;
-
-	/* A buffer that starts inside of a page touches one page more. */
-	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
-	session->max_bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
-	session->max_bytes = round_down(session->max_bytes, SECTOR_SIZE);
-	session->max_segments = DIV_ROUND_UP(session->max_bytes, page) + 1;
-
 	err = rnbd_client_queue_init(session, min_t(u32, session->ctrl_base, BLK_MQ_MAX_DEPTH));
 	if (err)
 		return rtrs_fail(extack, err, "no memory for %u requests", session->ctrl_base);
@@ -125,11 +159,15 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 		.path_count = args->path_count,
 		.io_cons = args->connections,
 		.poll_cons = args->poll_queues,
-		.policy = args->policy,
 		.timeout_ms = args->timeout_ms,
 	};
 	struct rtrs_client_session *rtrs;
 	int err;
+
+	rtrs_client_settings_init(&params.settings);
+	if (args->settings)
+		params.settings = *args->settings;
+	params.settings.policy = args->policy;
 
 	rtrs = rtrs_client_open(&params, &rtrs_ops, session, extack);
 	if (IS_ERR(rtrs))
@@ -180,6 +218,7 @@ static struct rnbd_client_session *create(const char *name)
 	strscpy(session->name, name, sizeof(session->name));
 	mutex_init(&session->lock);
 	INIT_LIST_HEAD(&session->devs);
+	INIT_DELAYED_WORK(&session->expire_work, rnbd_client_park_expired);
 	rnbd_client_msg_session_init(session);
 	list_add_tail(&session->entry, &sessions);
 	return session;
@@ -206,6 +245,10 @@ static struct rnbd_client_session *find_or_create(const struct rnbd_client_map_a
 	}
 	if (session->state != RNBD_CLIENT_SESSION_READY) {
 		*wait = true;
+	} else if (args->settings) {
+		return ERR_PTR(rtrs_fail(extack, -EEXIST,
+					 "session %.40s exists; set its settings by themselves",
+					 session->name));
 	} else if (args->poll_queues != session->poll_cons) {
 		return ERR_PTR(rtrs_fail(extack, -EINVAL, "the session has %u poll queues, not %u",
 					 session->poll_cons, args->poll_queues));
@@ -224,37 +267,134 @@ static bool is_busy(const struct rnbd_client_session *session)
 	return state == RNBD_CLIENT_SESSION_CONNECTING || state == RNBD_CLIENT_SESSION_CLOSING;
 }
 
-struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_map_args *args,
-						     struct netlink_ext_ack *extack)
+/* Waits until nobody else connects or closes the session of this name. */
+static struct rnbd_client_session *find_or_create_wait(const struct rnbd_client_map_args *args,
+						       bool *created,
+						       struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session;
-	bool created, wait;
+	bool wait;
 	int err;
 
 	do {
 		if (mutex_lock_killable(&sessions_lock))
 			return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
-		session = find_or_create(args, &created, &wait, extack);
+		session = find_or_create(args, created, &wait, extack);
 		mutex_unlock(&sessions_lock);
 		if (IS_ERR(session) || !wait)
-			break;
+			return session;
 		err = wait_event_killable(session->wait, !is_busy(session));
 		rnbd_client_session_put(session);
-		if (err)
-			return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
-	} while (1);
+	} while (!err);
+	return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
+}
 
-	if (IS_ERR(session) || !created)
-		return session;
-	err = connect(session, args, extack);
+/* The one that the caller has created: ready, or gone. */
+static int make(struct rnbd_client_session *session, const struct rnbd_client_map_args *args,
+		bool held, struct netlink_ext_ack *extack)
+{
+	int err = connect(session, args, extack);
+
 	if (err) {
 		session_gone(session);
-		return ERR_PTR(err);
+		return err;
 	}
 	mutex_lock(&sessions_lock);
+	WRITE_ONCE(session->held, held);
 	set_state(session, RNBD_CLIENT_SESSION_READY);
 	mutex_unlock(&sessions_lock);
+	return 0;
+}
+
+struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_map_args *args,
+						     struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+	bool created;
+	int err;
+
+	session = find_or_create_wait(args, &created, extack);
+	if (IS_ERR(session) || !created)
+		return session;
+	err = make(session, args, false, extack);
+	return err ? ERR_PTR(err) : session;
+}
+
+struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map_args *args,
+						    struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+	bool created;
+	int err;
+
+	if (!args->path_count)
+		return ERR_PTR(rtrs_fail(extack, -EINVAL, "a session needs a path"));
+	session = find_or_create_wait(args, &created, extack);
+	if (IS_ERR(session))
+		return session;
+	if (!created) {
+		rnbd_client_session_leave(session);
+		return ERR_PTR(rtrs_fail(extack, -EEXIST, "session %.40s exists", args->session));
+	}
+	/* As long as it is held, the module is used. */
+	__module_get(THIS_MODULE);
+	rnbd_client_session_get(session);
+	err = make(session, args, true, extack);
+	if (err) {
+		rnbd_client_session_put(session);
+		module_put(THIS_MODULE);
+		return ERR_PTR(err);
+	}
 	return session;
+}
+
+int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff *msg)
+{
+	int err = -ENODEV;
+
+	mutex_lock(&sessions_lock);
+	if (session->state == RNBD_CLIENT_SESSION_READY)
+		err = rtrs_client_session_fill(msg, session->rtrs);
+	mutex_unlock(&sessions_lock);
+	return err;
+}
+
+static struct rnbd_client_session *find_to_del(u32 id, const char *name,
+					       struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+
+	lockdep_assert_held(&sessions_lock);
+	list_for_each_entry(session, &sessions, entry) {
+		if ((id && session->id != id) || (name && strcmp(session->name, name)) ||
+		    session->state != RNBD_CLIENT_SESSION_READY)
+			continue;
+		if (!session->held)
+			return ERR_PTR(rtrs_fail(extack, -EINVAL,
+						 "it ends when its last device is unmapped"));
+		if (session->users > 1)
+			return ERR_PTR(rtrs_fail(extack, -EBUSY, "%u devices are mapped over it",
+						 session->users - 1));
+		return session;
+	}
+	return ERR_PTR(rtrs_fail(extack, -ENOENT, "no such session on this client"));
+}
+
+int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack)
+{
+	struct rnbd_client_session *session;
+
+	if (mutex_lock_killable(&sessions_lock))
+		return rtrs_fail(extack, -EINTR, "interrupted");
+	session = find_to_del(id, name, extack);
+	if (!IS_ERR(session))
+		WRITE_ONCE(session->held, false);
+	mutex_unlock(&sessions_lock);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	rnbd_client_session_leave(session);
+	module_put(THIS_MODULE);
+	return 0;
 }
 
 void rnbd_client_session_leave(struct rnbd_client_session *session)

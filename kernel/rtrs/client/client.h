@@ -2,8 +2,8 @@
 /*
  * Inside of rtrs-client.
  *
- * Locks, outer first: rtrs_client_lock, session->lock, session->state_lock,
- * con->send_lock. The I/O path takes the last one only and runs under
+ * Locks, outer first: session->admin, rtrs_client_lock, session->lock,
+ * session->state_lock, con->send_lock. The I/O path takes the last one only and runs under
  * rcu_read_lock(): after a path has left the connected state and a grace period
  * has passed, nobody posts on it any more.
  */
@@ -25,8 +25,9 @@
 #include "state.h"
 
 #define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
-#define RTRS_CLIENT_RECONNECTS_MAX 9999	/* that can be set, but for no limit */
+#define RTRS_CLIENT_TIMEOUT_MS_MAX	600000
 #define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
+#define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
 #define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
 #define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats alone */
@@ -51,6 +52,7 @@ enum {
  * @err: of the response
  * @wrs: send queue entries that the completion of its send gives back
  * @cpu: where it was submitted
+ * @usr_len: bytes of the user message in @buf
  * @is_read: the server writes to the pages
  * @registered: @mr is valid and has to be invalidated
  * @con: connection it went out on
@@ -71,6 +73,7 @@ struct rtrs_client_req {
 	int err;
 	u32 wrs;
 	u16 cpu;
+	u16 usr_len;
 	bool is_read;
 	bool registered;
 	struct rtrs_client_con *con;
@@ -160,16 +163,23 @@ struct rtrs_client_cpu_stats {
  * @session: its session, outlives it
  * @id: for netlink
  * @state: enum rtrs_client_path_state; written under session->state_lock
+ * @epoch: session->losses when it came up: the server knows what it was told since then
  * @last_error: errno that took it down last
  * @since: when @state was entered
- * @first: given first when the session was opened: the server may make the session for it
- * @bind: source address asked for, AF_UNSPEC if the route decides
+ * @founds: the server may make the session for this attempt to connect
+ * @bind: source address asked for, AF_UNSPEC if the route decides; once it was up, the true one
  * @addr: addresses; src is the true one as soon as it is bound (with @name under state_lock)
  * @name: "SRC@DST"
  * @hca_name: RDMA device
  * @hca_port: its port
  * @uuid: identity of the path for the server
- * @recon_cnt: attempts to connect
+ * @recon_cnt: attempts to connect, ever
+ * @timeout_ms: for each step of connecting
+ * @attempts: that have failed since it was up, or an administrator has asked for one; under
+ *	state_lock
+ * @retry_at: when the next one is due, in jiffies; the same
+ * @tried: attempts of the path worker that are over; the same
+ * @wait: somebody waits for @tried or a state
  * @step: the step of connecting that is under way has ended
  * @refused: the server gave an errno as its reason
  * @dev: device, held while there are resources on it
@@ -189,8 +199,11 @@ struct rtrs_client_cpu_stats {
  * @req: slots, queue_depth of them
  * @req_buf: their messages
  * @hb: heartbeat
- * @down_work: takes it down, the path worker
+ * @work: takes it down, connects it again: the path worker
  * @stats: counters, per CPU
+ * @failovers: requests that it has left to other paths
+ * @reconnects_ok: attempts of the path worker that were successful
+ * @reconnects_failed: the others
  * @kobj: directory in sysfs, NULL where there is none
  * @stats_kobj: directory of the counters
  */
@@ -199,9 +212,10 @@ struct rtrs_client_path {
 	struct rtrs_client_session *session;
 	u32 id;
 	unsigned int state;
+	u32 epoch;
 	int last_error;
 	ktime_t since;
-	bool first;
+	bool founds;
 	struct sockaddr_storage bind;
 	struct rtrs_path_addr addr;
 	char name[RTRS_PATH_NAME_LEN];
@@ -209,6 +223,11 @@ struct rtrs_client_path {
 	u32 hca_port;
 	u8 uuid[RTRS_UUID_LEN];
 	u16 recon_cnt;
+	unsigned int timeout_ms;
+	unsigned int attempts;
+	unsigned long retry_at;
+	unsigned int tried;
+	wait_queue_head_t wait;
 
 	struct completion step;
 	bool refused;
@@ -230,8 +249,11 @@ struct rtrs_client_path {
 	struct rtrs_client_req *req;
 	struct rtrs_iu *req_buf;
 	struct rtrs_hb hb;
-	struct work_struct down_work;
+	struct delayed_work work;
 	struct rtrs_client_cpu_stats __percpu *stats;
+	atomic64_t failovers;
+	atomic64_t reconnects_ok;
+	atomic64_t reconnects_failed;
 	struct kobject *kobj;
 	struct kobject *stats_kobj;
 };
@@ -256,21 +278,28 @@ struct rtrs_client_path_set {
  * @uuid: identity of the session for the server
  * @ops: callbacks
  * @priv: for them
- * @policy: how a path is chosen
- * @max_reconnects: attempts to reconnect a path that was lost, -1 is no limit
- * @timeout_ms: for each step of connecting
+ * @settings: written under @lock
+ * @port: of the server, for paths that come without one
  * @io_cons: interrupt driven connections of a path
  * @poll_cons: polled connections of a path
  * @attrs: what it can do
+ * @admin: held by whoever adds or removes a path, for as long as it takes
+ * @closing: no path may be added any more; under @lock
  * @lock: changes of @paths
  * @paths: path set, never NULL
  * @cursor: next path by round-robin
- * @state_lock: state of all paths, @connected, @state, @opened, @lost_err
+ * @state_lock: state of all paths, and what follows
  * @connected: paths that carry requests
  * @state: enum rnbd_session_state
+ * @founder: path that the server may make the session for, while there is none
+ * @founded: when it began to connect, in jiffies
  * @opened: events may be told
- * @lost_err: errno that took the last path
- * @event_work: tells that the last path was lost
+ * @losses: how often the last path was lost: the epoch of the session
+ * @lost_err: errno that took it
+ * @changed: the settings were
+ * @event_work: tells of that
+ * @told_losses: what it has told; its own
+ * @told_up: the same
  * @dev: device in sysfs
  * @paths_kobj: directory of the paths in sysfs
  */
@@ -281,13 +310,14 @@ struct rtrs_client_session {
 	u8 uuid[RTRS_UUID_LEN];
 	const struct rtrs_client_ops *ops;
 	void *priv;
-	enum rtrs_client_policy policy;
-	int max_reconnects;
-	unsigned int timeout_ms;
+	struct rtrs_client_settings settings;
+	u16 port;
 	unsigned int io_cons;
 	unsigned int poll_cons;
 	struct rtrs_client_attrs attrs;
 
+	struct mutex admin; /* see above */
+	bool closing;
 	struct mutex lock; /* see above */
 	struct rtrs_client_path_set __rcu *paths;
 	u32 __percpu *cursor;
@@ -295,9 +325,15 @@ struct rtrs_client_session {
 	spinlock_t state_lock; /* see above */
 	unsigned int connected;
 	unsigned int state;
+	struct rtrs_client_path *founder;
+	unsigned long founded;
 	bool opened;
+	u32 losses;
 	int lost_err;
+	bool changed;
 	struct work_struct event_work;
+	u32 told_losses;
+	bool told_up;
 
 	struct device *dev;
 	struct kobject *paths_kobj;
@@ -317,8 +353,27 @@ int rtrs_client_session_init(void);
 void rtrs_client_session_exit(void);
 void rtrs_client_session_get(struct rtrs_client_session *session);
 void rtrs_client_session_put(struct rtrs_client_session *session);
-/* Tells listeners of a new setting. */
+/* Tells listeners, and the user of the session, of new settings. */
 void rtrs_client_session_changed(struct rtrs_client_session *session);
+/* Before each connection: may the server make the session for this path? */
+void rtrs_client_session_may_found(struct rtrs_client_path *path);
+/* What the path offers fits, and is the session's. While it connects. */
+int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+/* Adds a path; killable. *@out with a reference, where it is connected, if @out is not NULL. */
+int rtrs_client_session_add_path(struct rtrs_client_session *session,
+				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
+				 struct netlink_ext_ack *extack, struct rtrs_client_path **out);
+/* Closes a path and takes it out of its session; killable before it begins. -ENODEV: it is out. */
+int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+
+/* settings.c; process context */
+int rtrs_client_settings_check(const struct rtrs_client_settings *settings,
+			       struct netlink_ext_ack *extack);
+/* Under session->lock. */
+int rtrs_client_settings_set(struct rtrs_client_session *session,
+			     const struct rtrs_client_settings *settings,
+			     struct netlink_ext_ack *extack);
+int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_settings *settings);
 /* Any context but hard interrupts; the session's state_lock is held. */
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err);
@@ -327,7 +382,8 @@ void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigne
 int rtrs_client_path_init(void);
 void rtrs_client_path_exit(void);
 struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,
-						 const struct rtrs_path_addr *addr, bool first);
+						 const struct rtrs_path_addr *addr,
+						 unsigned int timeout_ms);
 void rtrs_client_path_get(struct rtrs_client_path *path);
 void rtrs_client_path_put(struct rtrs_client_path *path);
 /* Any context but hard interrupts. Whoever gets true does the work of the edge. */
@@ -335,8 +391,18 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 			   int err);
 /* The one way for anything that goes wrong on a path. Any context but hard interrupts. */
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
+/* The edge to CONNECTED; an errno where it was lost in this moment. Process context. */
+int rtrs_client_path_up(struct rtrs_client_path *path);
+/* Any context. It goes down, and stays so. */
+void rtrs_client_path_close_begin(struct rtrs_client_path *path);
 /* Process context. Returns when the path is down: no request is left on it. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
+/*
+ * Takes it down if it is up, and connects it. Killable. -EBUSY: not in this state; -ENOTCONN: the
+ * attempt has failed, others follow. Process context.
+ */
+int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeout_ms,
+			       struct netlink_ext_ack *extack);
 
 static inline bool rtrs_client_path_connected(const struct rtrs_client_path *path)
 {
@@ -380,7 +446,6 @@ struct rtrs_client_pick {
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);
 /* Next connected path, each at most once; NULL: no more. */
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
-int rtrs_client_policy_check(unsigned int policy);
 /* For stats.c: the path was chosen; a request that it carried took @ns. */
 void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
 void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
@@ -392,7 +457,7 @@ int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extac
 /* What all paths of the session keep now. */
 u64 rtrs_client_pinned(struct rtrs_client_session *session);
 
-/* connect.c: the process that opens the session */
+/* connect.c: the process that opens the session or adds a path, or the path worker */
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Wait for the end of a step; what it waits for is begun after rtrs_client_step_begin(). */
 int rtrs_client_step_begin(struct rtrs_client_path *path);
@@ -426,14 +491,17 @@ static inline void rtrs_client_con_give(struct rtrs_client_con *con, u32 wrs)
 	atomic_add(wrs, &con->credits);
 }
 
-/* info.c: the process that opens the session */
+/* info.c: as connect.c */
 int rtrs_client_info(struct rtrs_client_path *path);
 
 /* io.c: any context but hard interrupts */
 int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
 void rtrs_client_io_exit(struct rtrs_client_path *path);	/* process context */
-/* Ends all that is left, with -ECONNABORTED. Path worker, all QPs drained. */
-void rtrs_client_io_abort(struct rtrs_client_path *path);
+/*
+ * What is left goes to other paths, or is done with -ECONNABORTED. Path worker, all QPs
+ * drained.
+ */
+void rtrs_client_io_failover(struct rtrs_client_path *path);
 /* @clear is over; if it was the last, invalidates what is left to and calls the user. */
 void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
 
@@ -455,10 +523,10 @@ void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, 
 /* stats.c */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path);
-void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req,
-			    bool answered);
+void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req);
 void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_cpu_stats *sum);
 void rtrs_client_stats_reset(struct rtrs_client_path *path);
+void rtrs_client_stats_reset_reconnects(struct rtrs_client_path *path);
 void rtrs_client_stats_reset_ios(struct rtrs_client_path *path);
 void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path);
 
@@ -477,6 +545,7 @@ int rtrs_client_nl_init(void);
 void rtrs_client_nl_exit(void);
 /* Any context but hard interrupts. */
 unsigned int rtrs_client_nl_path_state(unsigned int state);
+int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session);
 /* @event and @old: RNBD_EVENT_*, state before (uapi). session->state_lock is held. */
 void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned int event,
 				  unsigned int old);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting a path, step by step, in the process that opens the session. Each
- * step is begun, waited for, and said what is wrong with in the user's terms.
- * What was built is taken down by the caller, whatever the step that failed.
+ * Connecting a path, step by step, in the process that opens the session or adds the path,
+ * or in the path worker. Each step is begun, waited for, and said what is wrong with in the
+ * user's terms. What was built is taken down by the caller, whatever the step that failed.
  */
 #include <linux/sched/signal.h>
 #include <net/net_namespace.h>
@@ -84,7 +84,7 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 		return rtrs_fail(extack, err, "%s: interrupted at %s", dst, step_name[step]);
 	if (err == -ETIMEDOUT)
 		return rtrs_fail(extack, err, "%s: no answer to %s within %u ms", dst,
-				 step_name[step], path->session->timeout_ms);
+				 step_name[step], path->timeout_ms);
 	if (step == STEP_ADDR || step == STEP_ROUTE)
 		return explain_way(path, dst, err, extack);
 	if (path->refused && err == -EEXIST)
@@ -103,7 +103,7 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 /* rdma_cm bounds these steps itself; what it says is better than our time-out. */
 static unsigned int resolve_ms(const struct rtrs_client_path *path)
 {
-	return path->session->timeout_ms + 1000;
+	return path->timeout_ms + 1000;
 }
 
 static int resolve_addr(struct rtrs_client_con *con)
@@ -118,7 +118,7 @@ static int resolve_addr(struct rtrs_client_con *con)
 	if (err)
 		return err;
 	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst,
-				path->session->timeout_ms);
+				path->timeout_ms);
 	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
 }
 
@@ -130,7 +130,7 @@ static int resolve_route(struct rtrs_client_con *con)
 	err = rtrs_client_step_begin(path);
 	if (err)
 		return err;
-	err = rdma_resolve_route(con->c.cm_id, path->session->timeout_ms);
+	err = rdma_resolve_route(con->c.cm_id, path->timeout_ms);
 	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
 }
 
@@ -141,7 +141,6 @@ static int request(struct rtrs_client_con *con)
 		.cid = con->c.cid,
 		.cid_num = path->con_count,
 		.recon_cnt = path->recon_cnt,
-		.first_conn = path->first,
 		.lean = true,
 	};
 	struct rtrs_msg_conn_req msg;
@@ -153,6 +152,9 @@ static int request(struct rtrs_client_con *con)
 	};
 	int err;
 
+	if (!con->c.cid)
+		rtrs_client_session_may_found(path);
+	req.first_conn = path->founds;
 	memcpy(req.sess_uuid, path->uuid, sizeof(req.sess_uuid));
 	memcpy(req.paths_uuid, path->session->uuid, sizeof(req.paths_uuid));
 	rtrs_conn_req_pack(&msg, &req);
@@ -160,7 +162,7 @@ static int request(struct rtrs_client_con *con)
 	if (err)
 		return err;
 	err = rdma_connect(con->c.cm_id, &param);
-	return err ?: rtrs_client_step_wait(path, path->session->timeout_ms);
+	return err ?: rtrs_client_step_wait(path, path->timeout_ms);
 }
 
 /* The first connection tells which device and source address the path has. */
@@ -182,6 +184,8 @@ static int take_device(struct rtrs_client_con *con, struct netlink_ext_ack *exta
 	path->addr.src = id->route.addr.src_addr;
 	rtrs_addr_set_port(&path->addr.src, 0);
 	rtrs_addr_print_path(&path->addr, path->name, sizeof(path->name));
+	/* From now on it is this pair of addresses, wherever a route may lead. */
+	path->bind = path->addr.src;
 	strscpy(path->hca_name, id->device->name, sizeof(path->hca_name));
 	path->hca_port = id->port_num;
 	spin_unlock_bh(&path->session->state_lock);
@@ -245,6 +249,8 @@ int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *e
 	int err;
 
 	path->recon_cnt++;
+	path->refused = false;
+	path->founds = false;
 	for (cid = 0; cid < path->con_count; cid++) {
 		err = connect_one(path, cid, extack);
 		if (err)
@@ -262,9 +268,9 @@ int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *e
 		if (err)
 			return explain(path, STEP_LOGIN, err, extack);
 	}
-	/* Lost in this moment: the heartbeat then does not start, or is stopped after it. */
-	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
-		return explain(path, STEP_LOGIN, path_alive(path), extack);
-	rtrs_hb_start(&path->hb);
-	return 0;
+	err = rtrs_client_session_join(path, extack);
+	if (err)
+		return err;
+	err = rtrs_client_path_up(path);
+	return err ? explain(path, STEP_LOGIN, err, extack) : 0;
 }

@@ -51,7 +51,7 @@ int rtrs_client_info(struct rtrs_client_path *path)
 	err = rtrs_post_send_iu(&con->c, path->info_tx, sizeof(struct rtrs_msg_info_req), NULL);
 	if (err)
 		return err;
-	err = rtrs_client_step_wait(path, path->session->timeout_ms);
+	err = rtrs_client_step_wait(path, path->timeout_ms);
 	if (err)
 		return err;
 	ib_dma_sync_single_for_cpu(path->dev->ib_dev, path->info_rx->dma, path->info_rx->size,

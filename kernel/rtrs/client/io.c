@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests: out to the server, and done. Nothing here sleeps or allocates but init. */
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -24,13 +25,13 @@ struct wire {
 	bool signalled;
 };
 
-static void req_complete(struct rtrs_client_req *req, int err, bool answered)
+static void req_complete(struct rtrs_client_req *req, int err)
 {
 	void (*done)(void *priv, int err) = req->done;
 	void *priv = req->priv;
 
 	rtrs_client_mr_unmap_data(req);
-	rtrs_client_stats_done(req->con->path, req, answered);
+	rtrs_client_stats_done(req->con->path, req);
 	/* The slot is the user's again. */
 	done(priv, err);
 }
@@ -53,7 +54,7 @@ static void req_finish(struct rtrs_client_req *req)
 		return;
 	}
 	rtrs_client_con_give(con, RTRS_CLIENT_SEND_HELD);
-	req_complete(req, req->err, true);
+	req_complete(req, req->err);
 }
 
 void rtrs_client_req_put(struct rtrs_client_req *req, int clear)
@@ -212,6 +213,7 @@ static int send_on(struct rtrs_client_path *path, const struct rtrs_client_reque
 	req->con = path->con[rq->con + 1];
 	req->err = 0;
 	req->is_read = rq->is_read;
+	req->usr_len = rq->usr_len;
 	req->registered = false;
 	req->mapped = 0;
 	req->bytes = rq->data_len + rq->usr_len;
@@ -255,19 +257,17 @@ static int check(const struct rtrs_client_session *session, const struct rtrs_cl
 	return 0;
 }
 
-int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+static int send_on_any(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
 {
 	struct rtrs_client_path *path;
 	struct rtrs_client_pick pick;
-	int err;
+	int err = -ECONNABORTED;
 
-	err = check(session, rq);
-	if (err)
-		return err;
-	err = -ECONNABORTED;
 	rcu_read_lock();
 	rtrs_client_pick_start(&pick, session);
 	while ((path = rtrs_client_pick_next(&pick))) {
+		if (unlikely(path->epoch != rq->epoch))
+			continue;
 		err = send_on(path, rq);
 		if (!err || err == -EINVAL)
 			break;
@@ -275,7 +275,31 @@ int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_cl
 	rcu_read_unlock();
 	return err;
 }
+
+int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+{
+	return check(session, rq) ?: send_on_any(session, rq);
+}
 EXPORT_SYMBOL_GPL(rtrs_client_submit);
+
+void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count; i++) {
+		struct rtrs_client_path *path = set->path[i];
+
+		/* Its slots stay for a grace period after it was connected. */
+		if (rtrs_client_path_connected(path) && slot < path->geo.queue_depth &&
+		    atomic_read(&path->req[slot].pending))
+			rtrs_client_path_error(path, -ETIMEDOUT);
+	}
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rtrs_client_timed_out);
 
 static int poll_con(struct rtrs_client_con *con)
 {
@@ -325,6 +349,8 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (READ_ONCE(path->state) != RTRS_CLIENT_PATH_CONNECTING)
+			return -ECONNABORTED;
 		mr = rtrs_client_mr_alloc(path);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
@@ -336,13 +362,56 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 	return 0;
 }
 
-void rtrs_client_io_abort(struct rtrs_client_path *path)
+/*
+ * The same request on another path, in the same slot: the server knows it again by that,
+ * should it still be at the first one. Where the queues of the others are full, they are
+ * waited for: what is on them gets done, or they are lost, too.
+ */
+static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
+{
+	const struct rtrs_client_request rq = {
+		.slot = slot,
+		.epoch = path->epoch,
+		.con = (int)req->con->c.cid - 1,
+		.is_read = req->is_read,
+		.usr = req->buf->buf,
+		.usr_len = req->usr_len,
+		.sgl = req->sgl,
+		.sg_count = req->sgl ? req->sg_count : 0,
+		.data_len = req->bytes - req->usr_len,
+		.done = req->done,
+		.priv = req->priv,
+	};
+	int err;
+
+	rtrs_client_mr_unmap_data(req);
+	rtrs_client_stats_unsubmit(path);
+	while ((err = send_on_any(path->session, &rq)) == -EAGAIN)
+		usleep_range(100, 200);
+	if (err)
+		rq.done(rq.priv, -ECONNABORTED);
+	else
+		atomic64_inc(&path->failovers);
+}
+
+/* What the server has answered is done; only a completion of ours was missing. */
+static void settle(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
+{
+	int pending = atomic_xchg(&req->pending, 0);
+
+	if (pending & (RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER))
+		failover(path, req, slot);
+	else if (pending)
+		req_complete(req, req->err);
+}
+
+void rtrs_client_io_failover(struct rtrs_client_path *path)
 {
 	u32 i;
 
 	if (!path->req)
 		return;
-	/* First the server loses its access, to all of them, then the pages go back. */
+	/* First the server loses its access, to all of them, then the pages go on. */
 	for (i = 0; i < path->geo.queue_depth; i++) {
 		struct rtrs_client_req *req = &path->req[i];
 
@@ -352,8 +421,7 @@ void rtrs_client_io_abort(struct rtrs_client_path *path)
 		req->mr = NULL;
 	}
 	for (i = 0; i < path->geo.queue_depth; i++)
-		if (atomic_xchg(&path->req[i].pending, 0))
-			req_complete(&path->req[i], -ECONNABORTED, false);
+		settle(path, &path->req[i], i);
 }
 
 void rtrs_client_io_exit(struct rtrs_client_path *path)

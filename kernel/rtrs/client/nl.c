@@ -32,20 +32,23 @@ static unsigned int path_count(struct rtrs_client_session *session)
 	return count;
 }
 
-static int put_session(struct sk_buff *skb, struct rtrs_client_session *session)
+int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session)
 {
 	const struct rtrs_client_attrs *attrs = &session->attrs;
 	u32 devices = 0;
+	u8 held = 0;
 
 	if (READ_ONCE(session->opened) && session->ops->devices)
 		devices = session->ops->devices(session->priv);
+	if (READ_ONCE(session->opened) && session->ops->held)
+		held = session->ops->held(session->priv);
 	if (nla_put_u32(skb, RNBD_A_SESSION_ID, session->id) ||
 	    nla_put_string(skb, RNBD_A_SESSION_NAME, session->name) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_ROLE, RNBD_ROLE_CLIENT) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_STATE, READ_ONCE(session->state)) ||
-	    nla_put_u32(skb, RNBD_A_SESSION_MP_POLICY, READ_ONCE(session->policy)) ||
+	    nla_put_u32(skb, RNBD_A_SESSION_MP_POLICY, READ_ONCE(session->settings.policy)) ||
 	    nla_put_s32(skb, RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS,
-			READ_ONCE(session->max_reconnects)) ||
+			READ_ONCE(session->settings.max_reconnects)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_QUEUE_DEPTH, attrs->queue_depth) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_MAX_IO_BYTES, attrs->max_io_size) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_PATHS_CONNECTED, READ_ONCE(session->connected)) ||
@@ -53,6 +56,9 @@ static int put_session(struct sk_buff *skb, struct rtrs_client_session *session)
 	    nla_put_u32(skb, RNBD_A_SESSION_DEVICES, devices) ||
 	    nla_put_u64_64bit(skb, RNBD_A_SESSION_PINNED_BYTES, rtrs_client_pinned(session),
 			      RNBD_A_SESSION_PAD) ||
+	    rtrs_client_settings_put(skb, &session->settings) ||
+	    nla_put_u32(skb, RNBD_A_SESSION_POLL_QUEUES, session->poll_cons) ||
+	    nla_put_u8(skb, RNBD_A_SESSION_HELD, held) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -75,7 +81,7 @@ static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
 	    nla_put_string(skb, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
 	    nla_put_u32(skb, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
 	    nla_put_u32(skb, RNBD_A_PATH_CONNECTIONS, path->con_count) ||
-	    nla_put_u32(skb, RNBD_A_PATH_RECONNECT_ATTEMPTS, 0) ||
+	    nla_put_u32(skb, RNBD_A_PATH_RECONNECT_ATTEMPTS, path->attempts) ||
 	    nla_put_s32(skb, RNBD_A_PATH_LAST_ERROR, path->last_error) ||
 	    (rtt && nla_put_u64_64bit(skb, RNBD_A_PATH_HEARTBEAT_LATENCY_NS, rtt,
 				      RNBD_A_PATH_PAD)) ||
@@ -149,9 +155,12 @@ static int put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
 	    nla_put_u64_64bit(skb, RNBD_A_STATS_WRITE_IOS, sum.ios[0], RNBD_A_STATS_PAD) ||
 	    nla_put_u64_64bit(skb, RNBD_A_STATS_WRITE_BYTES, sum.bytes[0], RNBD_A_STATS_PAD) ||
 	    nla_put_u32(skb, RNBD_A_STATS_INFLIGHT, sum.inflight) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_FAILOVERS, 0, RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_OK, 0, RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_FAILED, 0, RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RNBD_A_STATS_FAILOVERS, atomic64_read(&path->failovers),
+			      RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_OK,
+			      atomic64_read(&path->reconnects_ok), RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_FAILED,
+			      atomic64_read(&path->reconnects_failed), RNBD_A_STATS_PAD) ||
 	    (rtt && nla_put_u64_64bit(skb, RNBD_A_STATS_HEARTBEAT_LATENCY_NS, rtt,
 				      RNBD_A_STATS_PAD)))
 		return -EMSGSIZE;
@@ -194,40 +203,60 @@ static int get_session(struct sk_buff *msg, struct genl_info *info)
 	mutex_lock(&rtrs_client_lock);
 	if (id || name)
 		session = find_session(id, name);
-	err = session ? put_session(msg, session) : no_object(info, id ?: name, "session");
+	if (session)
+		err = rtrs_client_nl_put_session(msg, session);
+	else
+		err = no_object(info, id ?: name, "session");
 	mutex_unlock(&rtrs_client_lock);
 	return err;
 }
 
-static int set_session(struct sk_buff *msg, struct genl_info *info)
+/* A session that is named by either of two attributes, with a reference. */
+static struct rtrs_client_session *hold_session(struct genl_info *info, unsigned int id_attr,
+						unsigned int name_attr)
 {
-	const struct nlattr *id = info->attrs[RNBD_A_SESSION_ID];
-	const struct nlattr *name = info->attrs[RNBD_A_SESSION_NAME];
-	const struct nlattr *policy = info->attrs[RNBD_A_SESSION_MP_POLICY];
-	const struct nlattr *reconnects = info->attrs[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS];
+	const struct nlattr *id = info->attrs[id_attr], *name = info->attrs[name_attr];
 	struct rtrs_client_session *session = NULL;
-	int err;
+	int err = 0;
 
-	if (reconnects && (nla_get_s32(reconnects) < -1 ||
-			   nla_get_s32(reconnects) > RTRS_CLIENT_RECONNECTS_MAX)) {
-		NL_SET_BAD_ATTR(info->extack, reconnects);
-		return rtrs_fail(info->extack, -EINVAL, "attempts to reconnect are -1 to %d",
-				 RTRS_CLIENT_RECONNECTS_MAX);
-	}
 	mutex_lock(&rtrs_client_lock);
 	if (id || name)
 		session = find_session(id, name);
-	if (session) {
-		if (policy)
-			WRITE_ONCE(session->policy, nla_get_u32(policy));
-		if (reconnects)
-			WRITE_ONCE(session->max_reconnects, nla_get_s32(reconnects));
-		rtrs_client_session_changed(session);
-		err = put_session(msg, session);
-	} else {
+	if (session)
+		rtrs_client_session_get(session);
+	else
 		err = no_object(info, id ?: name, "session");
-	}
 	mutex_unlock(&rtrs_client_lock);
+	return session ?: ERR_PTR(err);
+}
+
+static int set_session(struct sk_buff *msg, struct genl_info *info)
+{
+	const struct nlattr *policy = info->attrs[RNBD_A_SESSION_MP_POLICY];
+	const struct nlattr *reconnects = info->attrs[RNBD_A_SESSION_MAX_RECONNECT_ATTEMPTS];
+	struct rtrs_client_settings settings;
+	struct rtrs_client_session *session;
+	int err;
+
+	session = hold_session(info, RNBD_A_SESSION_ID, RNBD_A_SESSION_NAME);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	mutex_lock(&session->lock);
+	settings = session->settings;
+	if (policy)
+		settings.policy = nla_get_u32(policy);
+	if (reconnects)
+		settings.max_reconnects = nla_get_s32(reconnects);
+	err = rtrs_client_settings_parse(info->attrs[RNBD_A_SESSION_SETTINGS], &settings,
+					 info->extack);
+	if (!err) {
+		err = rtrs_client_settings_set(session, &settings, info->extack);
+		if (err && reconnects)
+			NL_SET_BAD_ATTR(info->extack, reconnects);
+	}
+	mutex_unlock(&session->lock);
+	err = err ?: rtrs_client_nl_put_session(msg, session);
+	rtrs_client_session_put(session);
 	return err;
 }
 
@@ -242,7 +271,7 @@ static int dump_sessions(struct sk_buff *skb, struct netlink_callback *cb, struc
 	xa_for_each_start(&rtrs_client_sessions, id, session, *cursor + 1UL) {
 		void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_SESSION_GET);
 
-		if (!hdr || put_session(skb, session)) {
+		if (!hdr || rtrs_client_nl_put_session(skb, session)) {
 			genlmsg_cancel(skb, hdr);
 			err = -EMSGSIZE;
 			break;
@@ -264,6 +293,128 @@ static int get_path(struct sk_buff *msg, struct genl_info *info)
 	path = id ? xa_load(&rtrs_client_paths, nla_get_u32(id)) : NULL;
 	err = path ? put_path(msg, path) : no_object(info, id, "path");
 	mutex_unlock(&rtrs_client_lock);
+	return err;
+}
+
+/* The path that a command names by its id, with a reference on it and on its session. */
+static struct rtrs_client_path *hold_path(struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[RNBD_A_PATH_ID];
+	struct rtrs_client_path *path;
+	int err = 0;
+
+	mutex_lock(&rtrs_client_lock);
+	path = id ? xa_load(&rtrs_client_paths, nla_get_u32(id)) : NULL;
+	if (path) {
+		rtrs_client_session_get(path->session);
+		rtrs_client_path_get(path);
+	} else {
+		err = no_object(info, id, "path");
+	}
+	mutex_unlock(&rtrs_client_lock);
+	return path ?: ERR_PTR(err);
+}
+
+static void release_path(struct rtrs_client_path *path)
+{
+	struct rtrs_client_session *session = path->session;
+
+	rtrs_client_path_put(path);
+	rtrs_client_session_put(session);
+}
+
+static int get_timeout(struct genl_info *info, struct rtrs_client_session *session,
+		       unsigned int *ms)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_PATH_TIMEOUT_MS];
+
+	*ms = attr ? nla_get_u32(attr) : READ_ONCE(session->settings.connect_ms);
+	if (*ms <= RTRS_CLIENT_TIMEOUT_MS_MAX)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, attr);
+	return rtrs_fail(info->extack, -ERANGE, "a time-out is at most %u ms",
+			 RTRS_CLIENT_TIMEOUT_MS_MAX);
+}
+
+static int get_addrs(struct genl_info *info, struct rtrs_path_addr *addr)
+{
+	struct nlattr *server = info->attrs[RNBD_A_PATH_SERVER_ADDR];
+	struct nlattr *client = info->attrs[RNBD_A_PATH_CLIENT_ADDR];
+	int err;
+
+	memset(addr, 0, sizeof(*addr));
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_PATH_SERVER_ADDR))
+		return rtrs_fail(info->extack, -EINVAL, "a path needs the address of the server");
+	err = rtrs_nl_get_addr(server, &addr->dst, info->extack);
+	if (!err && client)
+		err = rtrs_nl_get_addr(client, &addr->src, info->extack);
+	if (!err)
+		rtrs_addr_set_port(&addr->src, 0);
+	return err;
+}
+
+static int add_path(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rtrs_client_session *session;
+	struct rtrs_client_path *path;
+	struct rtrs_path_addr addr;
+	unsigned int timeout_ms;
+	int err;
+
+	err = get_addrs(info, &addr);
+	if (err)
+		return err;
+	session = hold_session(info, RNBD_A_PATH_SESSION_ID, RNBD_A_PATH_SESSION_NAME);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	err = get_timeout(info, session, &timeout_ms);
+	if (!err)
+		err = rtrs_client_session_add_path(session, &addr, timeout_ms, info->extack, &path);
+	if (!err) {
+		err = put_path(msg, path);
+		rtrs_client_path_put(path);
+	}
+	rtrs_client_session_put(session);
+	return err;
+}
+
+static int del_path(struct genl_info *info)
+{
+	struct rtrs_client_path *path = hold_path(info);
+	int err;
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	err = rtrs_client_session_remove_path(path, info->extack);
+	release_path(path);
+	return err;
+}
+
+static int reconnect_path(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rtrs_client_path *path = hold_path(info);
+	unsigned int timeout_ms;
+	int err;
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	err = get_timeout(info, path->session, &timeout_ms) ?:
+	      rtrs_client_path_reconnect(path, timeout_ms, info->extack) ?:
+	      put_path(msg, path);
+	release_path(path);
+	return err;
+}
+
+static int disconnect_path(struct sk_buff *msg, struct genl_info *info)
+{
+	struct rtrs_client_path *path = hold_path(info);
+	int err;
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	rtrs_client_path_close(path);
+	err = put_path(msg, path);
+	release_path(path);
 	return err;
 }
 
@@ -384,7 +535,8 @@ void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned 
 	skb = rtrs_nl_event_begin(RNBD_CMD_SESSION_NTF, &hdr);
 	if (!skb)
 		return;
-	if (put_session(skb, session) || nla_put_u32(skb, RNBD_A_SESSION_EVENT, event) ||
+	if (rtrs_client_nl_put_session(skb, session) ||
+	    nla_put_u32(skb, RNBD_A_SESSION_EVENT, event) ||
 	    (event == RNBD_EVENT_CHANGE && nla_put_u32(skb, RNBD_A_SESSION_OLD_STATE, old))) {
 		nlmsg_free(skb);
 		return;
@@ -413,6 +565,10 @@ static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_SESSION_GET, .get = get_session, .dump = dump_sessions },
 	{ .cmd = RNBD_CMD_SESSION_SET, .get = set_session },
 	{ .cmd = RNBD_CMD_PATH_GET, .get = get_path, .dump = dump_all_paths },
+	{ .cmd = RNBD_CMD_PATH_ADD, .get = add_path },
+	{ .cmd = RNBD_CMD_PATH_DEL, .act = del_path },
+	{ .cmd = RNBD_CMD_PATH_RECONNECT, .get = reconnect_path },
+	{ .cmd = RNBD_CMD_PATH_DISCONNECT, .get = disconnect_path },
 	{ .cmd = RNBD_CMD_STATS_GET, .get = get_stats, .dump = dump_all_stats },
 	{ .cmd = RNBD_CMD_STATS_RESET, .act = reset_stats },
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Paths: their states, and the one way down. */
+/* Paths: their states, the one way down, and the way up again. */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rtrs/nl.h>
 #include "client.h"
@@ -73,6 +74,38 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 	return moved;
 }
 
+static void work_now(struct rtrs_client_path *path)
+{
+	mod_delayed_work(rtrs_client_wq, &path->work, 0);
+}
+
+/* A quarter more or less, so that clients do not come all at once. */
+static unsigned long backoff(const struct rtrs_client_path *path)
+{
+	const struct rtrs_client_settings *s = &path->session->settings;
+	u64 ms = (u64)READ_ONCE(s->reconnect_ms) << min(path->attempts, 16U);
+
+	ms = min_t(u64, ms, READ_ONCE(s->reconnect_max_ms));
+	return msecs_to_jiffies(ms * 3 / 4 + get_random_u32() % (ms / 2 + 1));
+}
+
+static bool may_retry(const struct rtrs_client_path *path)
+{
+	int limit = READ_ONCE(path->session->settings.max_reconnects);
+
+	return limit < 0 || path->attempts < limit;
+}
+
+/* Under state_lock. A path that was up is connected again, if it may be. */
+static bool path_lost(struct rtrs_client_path *path, int err)
+{
+	path->attempts = 0;
+	path->retry_at = jiffies + backoff(path);
+	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
+	return path_move(path, may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
+						 RTRS_CLIENT_PATH_CLOSING, err);
+}
+
 void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 {
 	bool lost = false;
@@ -84,7 +117,7 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 			rtrs_client_step_done(path);
 		break;
 	case RTRS_CLIENT_PATH_CONNECTED:
-		lost = path_move(path, RTRS_CLIENT_PATH_CLOSING, err);
+		lost = path_lost(path, err);
 		break;
 	}
 	spin_unlock_bh(&path->session->state_lock);
@@ -92,7 +125,7 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 		return;
 	pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name, path->name,
 			    ERR_PTR(err));
-	queue_work(rtrs_client_wq, &path->down_work);
+	work_now(path);
 }
 
 static void wait_gone(struct rtrs_client_path *path)
@@ -116,26 +149,31 @@ static void wait_gone(struct rtrs_client_path *path)
  *   CM handlers	until rdma_destroy_id(); they only tell rtrs_client_path_error(),
  *			which has nothing to do any more;
  *   netlink, sysfs	read members that stay as long as the path.
- * The requests end when no queue pair can bring in data of the server any more and
- * their regions are gone. The CM ids go last: a removal of the RDMA device waits for
- * them, and by then nothing of ours may be on it.
+ * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
+ * any more and their regions are gone. The CM ids go last: a removal of the RDMA device waits
+ * for them, and by then nothing of ours may be on it. Idempotent.
  */
-static void path_down(struct work_struct *work)
+static void path_take_down(struct rtrs_client_path *path)
 {
-	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, down_work);
+	struct rtrs_client_session *session = path->session;
 	unsigned int i;
 
+	spin_lock_bh(&session->state_lock);
+	if (session->founder == path)
+		session->founder = NULL;
+	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
 	rtrs_hb_stop(&path->hb);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_disconnect(path->con[i]);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drain(path->con[i]);
-	rtrs_client_io_abort(path);
+	rtrs_client_io_failover(path);
 	wait_gone(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_exit(path);
+	WRITE_ONCE(path->pinned, 0);
 	if (path->dev)
 		rtrs_dev_put(path->dev);
 	path->dev = NULL;
@@ -143,18 +181,179 @@ static void path_down(struct work_struct *work)
 		rtrs_client_con_destroy(path->con[i]);
 		path->con[i] = NULL;
 	}
-	rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSED, 0);
+}
+
+/* An attempt of the path worker has failed and left nothing behind. */
+static void path_retry(struct rtrs_client_path *path, int err)
+{
+	bool given_up = false;
+
+	atomic64_inc(&path->reconnects_failed);
+	spin_lock_bh(&path->session->state_lock);
+	/* Another path is about to make the session: that is no failure of this one. */
+	if (err != -ENXIO || path->founds)
+		path->attempts++;
+	path->retry_at = jiffies + backoff(path);
+	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
+	if (may_retry(path))
+		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+	else
+		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
+	path->tried++;
+	spin_unlock_bh(&path->session->state_lock);
+	if (given_up)
+		pr_warn("session %s, path %s: given up after %u attempts: %pe\n",
+			path->session->name, path->name, path->attempts, ERR_PTR(err));
+	wake_up_all(&path->wait);
+}
+
+static void path_connect(struct rtrs_client_path *path)
+{
+	int err;
+
+	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0))
+		return;
+	err = rtrs_client_connect(path, NULL);
+	if (err) {
+		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err);
+		path_take_down(path);
+		path_retry(path, err);
+		return;
+	}
+	atomic64_inc(&path->reconnects_ok);
+	pr_info("session %s, path %s: connected again\n", path->session->name, path->name);
+	spin_lock_bh(&path->session->state_lock);
+	path->tried++;
+	spin_unlock_bh(&path->session->state_lock);
+	wake_up_all(&path->wait);
+}
+
+/*
+ * The path worker: what the state asks for. Whoever changes the state in between starts it
+ * again. It may be what the memory reclaim waits for: its allocations cause no I/O.
+ */
+static void path_work(struct work_struct *work)
+{
+	struct rtrs_client_path *path =
+		container_of(to_delayed_work(work), struct rtrs_client_path, work);
+	unsigned int noio = memalloc_noio_save();
+	long left;
+
+	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
+		path_take_down(path);
+		left = (long)(READ_ONCE(path->retry_at) - jiffies);
+		if (left <= 0)
+			path_connect(path);
+	}
+	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
+		left = (long)(READ_ONCE(path->retry_at) - jiffies);
+		/* Does nothing where somebody has started it already. */
+		queue_delayed_work(rtrs_client_wq, &path->work, max(left, 0L));
+	}
+	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_CLOSING) {
+		path_take_down(path);
+		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSED, 0);
+		wake_up_all(&path->wait);
+	}
+	memalloc_noio_restore(noio);
+}
+
+int rtrs_client_path_up(struct rtrs_client_path *path)
+{
+	struct rtrs_client_session *session = path->session;
+	int err = 0;
+
+	rtrs_hb_reset(&path->hb);
+	rtrs_hb_set(&path->hb, READ_ONCE(session->settings.hb_interval_ms),
+		    READ_ONCE(session->settings.hb_misses));
+	spin_lock_bh(&session->state_lock);
+	if (path->founds && session->founder != path)
+		err = -ESTALE;
+	path->epoch = session->losses;
+	if (!err && !path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
+		err = path->last_error ?: -ECONNABORTED;
+	if (!err)
+		path->attempts = 0;
+	if (session->founder == path)
+		session->founder = NULL;
+	spin_unlock_bh(&session->state_lock);
+	/* Lost in this moment: then it does not start, or is stopped after it. */
+	if (!err)
+		rtrs_hb_start(&path->hb);
+	return err;
+}
+
+void rtrs_client_path_close_begin(struct rtrs_client_path *path)
+{
+	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSING, 0))
+		return;
+	rtrs_client_step_done(path);
+	work_now(path);
 }
 
 void rtrs_client_path_close(struct rtrs_client_path *path)
 {
-	if (rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSING, 0))
-		queue_work(rtrs_client_wq, &path->down_work);
-	flush_work(&path->down_work);
+	rtrs_client_path_close_begin(path);
+	flush_delayed_work(&path->work);
+}
+
+/* Under state_lock. What an administrator asks for begins now. */
+static bool reconnect_begin(struct rtrs_client_path *path)
+{
+	switch (path->state) {
+	case RTRS_CLIENT_PATH_CONNECTED:
+	case RTRS_CLIENT_PATH_CLOSED:
+		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+		break;
+	case RTRS_CLIENT_PATH_RECONNECTING:
+		break;
+	default:
+		return false;
+	}
+	path->attempts = 0;
+	path->retry_at = jiffies;
+	return true;
+}
+
+static bool reconnect_over(struct rtrs_client_path *path, unsigned int tried)
+{
+	unsigned int state;
+	bool over;
+
+	spin_lock_bh(&path->session->state_lock);
+	state = path->state;
+	over = path->tried != tried || state == RTRS_CLIENT_PATH_CLOSED ||
+	       state == RTRS_CLIENT_PATH_DEAD;
+	spin_unlock_bh(&path->session->state_lock);
+	return over;
+}
+
+int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeout_ms,
+			       struct netlink_ext_ack *extack)
+{
+	unsigned int tried;
+	bool begun;
+
+	spin_lock_bh(&path->session->state_lock);
+	tried = path->tried;
+	begun = reconnect_begin(path);
+	if (begun)
+		path->timeout_ms = timeout_ms;
+	spin_unlock_bh(&path->session->state_lock);
+	if (!begun)
+		return rtrs_fail(extack, -EBUSY, "%s is being connected or closed", path->name);
+	work_now(path);
+	if (wait_event_killable(path->wait, reconnect_over(path, tried)))
+		return rtrs_fail(extack, -EINTR, "interrupted; %s is tried further", path->name);
+	if (rtrs_client_path_connected(path))
+		return 0;
+	return rtrs_fail(extack, -ENOTCONN, "%s: %pe; see session %.40s for further attempts",
+			 path->name, ERR_PTR(READ_ONCE(path->last_error)), path->session->name);
 }
 
 struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,
-						 const struct rtrs_path_addr *addr, bool first)
+						 const struct rtrs_path_addr *addr,
+						 unsigned int timeout_ms)
 {
 	struct rtrs_client_path *path = kmem_cache_zalloc(path_cache, GFP_KERNEL);
 
@@ -166,18 +365,20 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	path->id = rtrs_nl_new_id();
 	path->state = RTRS_CLIENT_PATH_CONNECTING;
 	path->since = ktime_get_real();
-	path->first = first;
+	path->timeout_ms = timeout_ms;
 	path->bind = addr->src;
 	path->addr = *addr;
 	if (!rtrs_addr_port(&path->addr.dst))
-		rtrs_addr_set_port(&path->addr.dst, RTRS_DEFAULT_PORT);
+		rtrs_addr_set_port(&path->addr.dst, session->port);
 	rtrs_addr_print_path(&path->addr, path->name, sizeof(path->name));
 	get_random_bytes(path->uuid, sizeof(path->uuid));
 	path->uuid[6] = (path->uuid[6] & 0x0f) | 0x40;
 	path->uuid[8] = (path->uuid[8] & 0x3f) | 0x80;
 	init_completion(&path->step);
-	INIT_WORK(&path->down_work, path_down);
-	rtrs_hb_init(&path->hb, &rtrs_client_hb_ops, RTRS_HB_INTERVAL_MS, RTRS_HB_MISSED_MAX);
+	init_waitqueue_head(&path->wait);
+	INIT_DELAYED_WORK(&path->work, path_work);
+	rtrs_hb_init(&path->hb, &rtrs_client_hb_ops, session->settings.hb_interval_ms,
+		     session->settings.hb_misses);
 	path->con_count = session->io_cons + session->poll_cons + 1;
 	path->con = kcalloc(path->con_count, sizeof(*path->con), GFP_KERNEL);
 	path->stats = alloc_percpu(struct rtrs_client_cpu_stats);

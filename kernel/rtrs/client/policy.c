@@ -13,11 +13,6 @@
 #define LATENCY_HALF_NS		(250 * NSEC_PER_MSEC)	/* the average halves in so much time */
 #define LATENCY_UNKNOWN_NS	NSEC_PER_SEC	/* while the first request is on its way */
 
-int rtrs_client_policy_check(unsigned int policy)
-{
-	return policy < RTRS_CLIENT_POLICY_COUNT ? 0 : -EOPNOTSUPP;
-}
-
 /*
  * A path without an average gets one request, not a flood of them, until that one is
  * back; so does one whose average has faded.
@@ -107,7 +102,7 @@ static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_
 /* Round-robin, a cursor for each CPU; one that is moved away in between does no harm. */
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session)
 {
-	enum rtrs_client_policy policy = READ_ONCE(session->policy);
+	enum rtrs_client_policy policy = READ_ONCE(session->settings.policy);
 
 	pick->set = rcu_dereference(session->paths);
 	pick->start = this_cpu_inc_return(*session->cursor);

@@ -44,14 +44,37 @@ void rtrs_client_session_put(struct rtrs_client_session *session)
 	kref_put(&session->ref, session_release);
 }
 
+/* What the user of the session is to hear next. */
+static bool next_event(struct rtrs_client_session *session, enum rtrs_client_event *event)
+{
+	bool any = true;
+
+	spin_lock_bh(&session->state_lock);
+	if (session->changed) {
+		session->changed = false;
+		*event = RTRS_CLIENT_SETTINGS;
+	} else if (session->told_losses != session->losses) {
+		session->told_losses = session->losses;
+		session->told_up = false;
+		*event = RTRS_CLIENT_DISCONNECTED;
+	} else if (!session->told_up && session->connected) {
+		session->told_up = true;
+		*event = RTRS_CLIENT_RECONNECTED;
+	} else {
+		any = false;
+	}
+	spin_unlock_bh(&session->state_lock);
+	return any;
+}
+
 static void session_event(struct work_struct *work)
 {
 	struct rtrs_client_session *session =
 		container_of(work, struct rtrs_client_session, event_work);
+	enum rtrs_client_event event;
 
-	if (session->ops->event)
-		session->ops->event(session->priv, RTRS_CLIENT_DISCONNECTED,
-				    READ_ONCE(session->lost_err));
+	while (READ_ONCE(session->opened) && next_event(session, &event))
+		session->ops->event(session->priv, event, READ_ONCE(session->lost_err));
 }
 
 static enum rnbd_session_state derive_state(struct rtrs_client_session *session)
@@ -88,20 +111,48 @@ void rtrs_client_session_changed(struct rtrs_client_session *session)
 {
 	spin_lock_bh(&session->state_lock);
 	rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, session->state);
+	session->changed = true;
+	if (session->opened)
+		queue_work(rtrs_client_event_wq, &session->event_work);
 	spin_unlock_bh(&session->state_lock);
 }
 
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err)
 {
+	unsigned int connected = session->connected;
+
 	lockdep_assert_held(&session->state_lock);
 	if (state == RTRS_CLIENT_PATH_CONNECTED)
 		session->connected++;
-	if (old == RTRS_CLIENT_PATH_CONNECTED && !--session->connected && session->opened) {
+	if (old == RTRS_CLIENT_PATH_CONNECTED && !--session->connected) {
+		session->losses++;
 		WRITE_ONCE(session->lost_err, err);
-		queue_work(rtrs_client_event_wq, &session->event_work);
 	}
+	if (session->opened && !session->connected != !connected)
+		queue_work(rtrs_client_event_wq, &session->event_work);
 	session_update(session);
+}
+
+/*
+ * A server makes a session for a request that says so. Only one path does, and only where
+ * none is up: two that came to two servers would have the data in two places. One that
+ * gets no answer for a while makes room for another, and is too late then.
+ */
+void rtrs_client_session_may_found(struct rtrs_client_path *path)
+{
+	struct rtrs_client_session *session = path->session;
+
+	spin_lock_bh(&session->state_lock);
+	if (!path->founds && !session->connected &&
+	    (!session->founder || session->founder == path ||
+	     time_after(jiffies,
+			session->founded + msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS)))) {
+		session->founder = path;
+		session->founded = jiffies;
+		path->founds = true;
+	}
+	spin_unlock_bh(&session->state_lock);
 }
 
 static int session_publish(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
@@ -156,12 +207,12 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 	session->uuid[8] = (session->uuid[8] & 0x3f) | 0x80;
 	session->ops = ops;
 	session->priv = priv;
-	session->policy = params->policy;
-	session->max_reconnects = -1;
-	session->timeout_ms = params->timeout_ms ?: RTRS_CLIENT_TIMEOUT_MS;
+	session->settings = params->settings;
+	session->port = rtrs_addr_port(&params->path[0].dst) ?: RTRS_DEFAULT_PORT;
 	session->io_cons = params->io_cons ?: num_online_cpus();
 	session->poll_cons = params->poll_cons;
 	session->state = RNBD_SESSION_STATE_RECONNECTING;
+	mutex_init(&session->admin);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->state_lock);
 	INIT_WORK(&session->event_work, session_event);
@@ -190,10 +241,24 @@ static int path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack
 	return rtrs_fail(extack, -EEXIST, "%s: the session would have this path twice", dst);
 }
 
+static int addr_check(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
+{
+	char dst[RTRS_ADDR_STRLEN];
+
+	if (!rtrs_addr_len(&addr->dst))
+		return rtrs_fail(extack, -EINVAL, "a path has no server address");
+	rtrs_addr_print(&addr->dst, dst, sizeof(dst));
+	if (addr->src.ss_family != AF_UNSPEC && addr->src.ss_family != addr->dst.ss_family)
+		return rtrs_fail(extack, -EINVAL, "%s: the path has addresses of two families",
+				 dst);
+	return 0;
+}
+
 static int params_check(const struct rtrs_client_params *params, struct netlink_ext_ack *extack)
 {
 	unsigned int io_cons = params->io_cons ?: num_online_cpus();
 	unsigned int i, j;
+	int err;
 
 	if (rtrs_name_check(params->name, strlen(params->name)))
 		return rtrs_fail(extack, -EINVAL,
@@ -204,56 +269,76 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 	    io_cons + params->poll_cons + 1 > RTRS_CONS_MAX)
 		return rtrs_fail(extack, -EINVAL, "a path has at most %d connections",
 				 RTRS_CONS_MAX);
-	if (rtrs_client_policy_check(params->policy))
-		return rtrs_fail(extack, -EOPNOTSUPP, "there is no such path policy");
 	for (i = 0; i < params->path_count; i++) {
-		const struct rtrs_path_addr *addr = &params->path[i];
-
-		if (!rtrs_addr_len(&addr->dst))
-			return rtrs_fail(extack, -EINVAL, "path %u has no server address", i + 1);
-		if (addr->src.ss_family != AF_UNSPEC &&
-		    addr->src.ss_family != addr->dst.ss_family)
-			return rtrs_fail(extack, -EINVAL,
-					 "the addresses of path %u are of two families", i + 1);
+		err = addr_check(&params->path[i], extack);
+		if (err)
+			return err;
 		for (j = 0; j < i; j++)
-			if (same_path(addr, &params->path[j]))
-				return path_exists(addr, extack);
+			if (same_path(&params->path[i], &params->path[j]))
+				return path_exists(&params->path[i], extack);
 	}
-	return 0;
+	return rtrs_client_settings_check(&params->settings, extack);
 }
 
-/* What the first path offers is the session's; the others must fit. */
-static int session_join(struct rtrs_client_session *session, struct rtrs_client_path *path,
-			struct netlink_ext_ack *extack)
+static bool name_is_unique(struct rtrs_client_session *session, const struct rtrs_client_path *path)
 {
-	struct rtrs_client_attrs *attrs = &session->attrs;
-	u32 max_usr_len = min_t(u32, RTRS_CLIENT_USR_MAX,
-				path->geo.max_hdr_size - RTRS_READ_HDR_MAX);
 	const struct rtrs_client_path_set *set;
+	bool unique = true;
 	unsigned int i;
 
 	mutex_lock(&session->lock);
 	set = rtrs_client_path_set_locked(session);
-	for (i = 0; i < set->count && strcmp(set->path[i]->name, path->name); i++)
-		;
+	for (i = 0; i < set->count; i++)
+		if (set->path[i] != path && !strcmp(set->path[i]->name, path->name))
+			unique = false;
 	mutex_unlock(&session->lock);
-	if (set->path[i] != path)
+	return unique;
+}
+
+static u32 usr_len_of(const struct rtrs_client_path *path)
+{
+	return min_t(u32, RTRS_CLIENT_USR_MAX, path->geo.max_hdr_size - RTRS_READ_HDR_MAX);
+}
+
+/* While the session is opened its limits are the least of its paths'. */
+static void take_limits(struct rtrs_client_attrs *attrs, const struct rtrs_client_path *path)
+{
+	WRITE_ONCE(attrs->max_io_size, min(attrs->max_io_size, path->max_io_size));
+	WRITE_ONCE(attrs->max_segments, min(attrs->max_segments, path->max_segments));
+	WRITE_ONCE(attrs->max_usr_len, min(attrs->max_usr_len, usr_len_of(path)));
+}
+
+/* Requests of the session's limits go by any path. They change only when none is up. */
+int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_session *session = path->session;
+	struct rtrs_client_attrs *attrs = &session->attrs;
+
+	if (!name_is_unique(session, path))
 		return path_exists(&path->addr, extack);
-	if (path->first) {
-		attrs->queue_depth = path->geo.queue_depth;
-		attrs->max_io_size = path->max_io_size;
-		attrs->max_segments = path->max_segments;
-		attrs->max_usr_len = max_usr_len;
-		attrs->io_cons = session->io_cons;
-		attrs->poll_cons = session->poll_cons;
+	if (!attrs->queue_depth) {
+		*attrs = (struct rtrs_client_attrs){
+			.queue_depth = path->geo.queue_depth,
+			.max_io_size = path->max_io_size,
+			.max_segments = path->max_segments,
+			.max_usr_len = usr_len_of(path),
+			.io_cons = session->io_cons,
+			.poll_cons = session->poll_cons,
+		};
 		return 0;
 	}
-	if (path->geo.queue_depth != attrs->queue_depth)
-		return rtrs_fail(extack, -EINVAL, "queue depth %u differs from the first path's %u",
+	/* A slot is a tag of the user, who cannot give it back while it is in use. */
+	if (path->geo.queue_depth < attrs->queue_depth)
+		return rtrs_fail(extack, -EMSGSIZE, "server has %u slots, the session needs %u",
 				 path->geo.queue_depth, attrs->queue_depth);
-	attrs->max_io_size = min(attrs->max_io_size, path->max_io_size);
-	attrs->max_segments = min(attrs->max_segments, path->max_segments);
-	attrs->max_usr_len = min(attrs->max_usr_len, max_usr_len);
+	if (!session->opened || path->founds)
+		take_limits(attrs, path);
+	if (path->max_io_size < attrs->max_io_size || path->max_segments < attrs->max_segments ||
+	    usr_len_of(path) < attrs->max_usr_len)
+		return rtrs_fail(extack, -EMSGSIZE,
+				 "path carries %u bytes in %u segments, the session %u in %u",
+				 path->max_io_size, path->max_segments, attrs->max_io_size,
+				 attrs->max_segments);
 	return 0;
 }
 
@@ -267,18 +352,20 @@ static void path_publish(struct rtrs_client_path *path)
 	spin_unlock_bh(&session->state_lock);
 }
 
-static int session_add_path(struct rtrs_client_session *session, const struct rtrs_path_addr *addr,
-			    bool first, struct netlink_ext_ack *extack)
+/* The path set holds the reference from here on. */
+static int session_insert(struct rtrs_client_session *session, struct rtrs_client_path *path,
+			  struct netlink_ext_ack *extack)
 {
-	struct rtrs_client_path *path;
 	int err;
 
-	path = rtrs_client_path_create(session, addr, first);
-	if (!path)
-		return -ENOMEM;
 	mutex_lock(&rtrs_client_lock);
 	mutex_lock(&session->lock);
-	err = rtrs_client_path_set_add(session, path);
+	if (session->closing)
+		err = rtrs_fail(extack, -ENODEV, "session %.40s is being closed", session->name);
+	else if (rtrs_client_path_set_locked(session)->count >= RTRS_PATHS_MAX)
+		err = rtrs_fail(extack, -EINVAL, "a session has 1 to %d paths", RTRS_PATHS_MAX);
+	else
+		err = rtrs_client_path_set_add(session, path);
 	if (!err) {
 		err = xa_err(xa_store(&rtrs_client_paths, path->id, path, GFP_KERNEL));
 		if (err)
@@ -286,21 +373,33 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	}
 	mutex_unlock(&session->lock);
 	mutex_unlock(&rtrs_client_lock);
+	if (!err)
+		path_publish(path);
+	return err;
+}
+
+/* What has failed is left in the session, for the caller to take out. */
+static int session_add_path(struct rtrs_client_session *session, const struct rtrs_path_addr *addr,
+			    unsigned int timeout_ms, struct netlink_ext_ack *extack,
+			    struct rtrs_client_path **out)
+{
+	struct rtrs_client_path *path;
+	int err;
+
+	*out = NULL;
+	path = rtrs_client_path_create(session, addr, timeout_ms);
+	if (!path)
+		return -ENOMEM;
+	err = session_insert(session, path, extack);
 	if (err) {
+		/* It may have been in the set for a moment. */
 		synchronize_rcu();
 		rtrs_client_path_put(path);
 		return err;
 	}
-	path_publish(path);
-
-	/* From here on the path set holds the reference. */
+	*out = path;
 	err = rtrs_client_connect(path, extack);
-	if (err)
-		return err;
-	err = session_join(session, path, extack);
-	if (err)
-		return err;
-	return rtrs_client_sysfs_add_path(path);
+	return err ?: rtrs_client_sysfs_add_path(path);
 }
 
 /* Takes one path out of its session. It is down; netlink and submitters may still look at it. */
@@ -320,28 +419,91 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	rtrs_client_path_put(path);
 }
 
+static int admin_begin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
+{
+	if (mutex_lock_killable(&session->admin))
+		return rtrs_fail(extack, -EINTR, "interrupted");
+	return 0;
+}
+
+int rtrs_client_session_add_path(struct rtrs_client_session *session,
+				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
+				 struct netlink_ext_ack *extack, struct rtrs_client_path **out)
+{
+	struct rtrs_path_addr to = *addr;
+	struct rtrs_client_path *path;
+	int err;
+
+	if (!rtrs_addr_port(&to.dst))
+		rtrs_addr_set_port(&to.dst, session->port);
+	err = addr_check(&to, extack) ?: admin_begin(session, extack);
+	if (err)
+		return err;
+	err = session_add_path(session, &to, timeout_ms, extack, &path);
+	if (err && path) {
+		rtrs_client_sysfs_del_path(path);
+		rtrs_client_path_close(path);
+		session_del_path(session, path);
+	} else if (!err && out) {
+		rtrs_client_path_get(path);
+		*out = path;
+	}
+	mutex_unlock(&session->admin);
+	return err;
+}
+
+int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_session *session = path->session;
+	int err;
+
+	err = admin_begin(session, extack);
+	if (err)
+		return err;
+	if (session->closing || READ_ONCE(path->state) == RTRS_CLIENT_PATH_DEAD) {
+		err = rtrs_fail(extack, -ENODEV, "%s is being removed", path->name);
+	} else {
+		rtrs_client_sysfs_del_path(path);
+		rtrs_client_path_close(path);
+		session_del_path(session, path);
+	}
+	mutex_unlock(&session->admin);
+	return err;
+}
+
+/* No path comes or goes behind this but by us; who connects one gives up. */
+static void session_freeze(struct rtrs_client_session *session)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+
+	mutex_lock(&session->lock);
+	session->closing = true;
+	set = rtrs_client_path_set_locked(session);
+	for (i = 0; i < set->count; i++)
+		rtrs_client_path_close_begin(set->path[i]);
+	mutex_unlock(&session->lock);
+	mutex_lock(&session->admin);
+	mutex_unlock(&session->admin);
+}
+
 /*
- * The end of a session, of an open that failed as well. Nobody changes the path
- * set but us. Netlink sees the session until it is unpublished; sysfs handlers
- * are waited for by the removal of their files; events were stopped by our
- * caller. Path workers run until rtrs_client_path_close() has returned.
+ * The end of a session, of an open that failed as well. Netlink sees the session until it
+ * is unpublished; sysfs handlers are waited for by the removal of their files; events were
+ * stopped by our caller. Path workers run until rtrs_client_path_close() has returned.
  */
 static void session_teardown(struct rtrs_client_session *session)
 {
 	struct rtrs_client_path_set *set;
 	unsigned int i;
 
+	session_freeze(session);
 	mutex_lock(&session->lock);
 	set = rtrs_client_path_set_locked(session);
 	mutex_unlock(&session->lock);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_sysfs_del_path(set->path[i]);
 	rtrs_client_sysfs_del_session(session);
-
-	/* All at once first: each may have to wait for its peer. */
-	for (i = 0; i < set->count; i++)
-		if (rtrs_client_path_move(set->path[i], RTRS_CLIENT_PATH_CLOSING, 0))
-			queue_work(rtrs_client_wq, &set->path[i]->down_work);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_path_close(set->path[i]);
 	for (i = set->count; i > 0; i--) {
@@ -360,6 +522,9 @@ static int session_opened(struct rtrs_client_session *session, unsigned int path
 {
 	spin_lock_bh(&session->state_lock);
 	session->opened = session->connected == paths;
+	session->told_up = true;
+	session->told_losses = session->losses;
+	session->changed = false;
 	spin_unlock_bh(&session->state_lock);
 	if (!session->opened)
 		return rtrs_fail(extack, -ECONNRESET, "a path was lost while others connected");
@@ -370,8 +535,9 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 					     const struct rtrs_client_ops *ops, void *priv,
 					     struct netlink_ext_ack *extack)
 {
+	unsigned int timeout_ms = params->timeout_ms ?: RTRS_CLIENT_TIMEOUT_MS, i;
 	struct rtrs_client_session *session;
-	unsigned int i;
+	struct rtrs_client_path *path;
 	int err;
 
 	err = params_check(params, extack);
@@ -387,7 +553,7 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 	}
 	err = rtrs_client_sysfs_add_session(session);
 	for (i = 0; i < params->path_count && !err; i++)
-		err = session_add_path(session, &params->path[i], !i, extack);
+		err = session_add_path(session, &params->path[i], timeout_ms, extack, &path);
 	if (!err)
 		err = session_opened(session, params->path_count, extack);
 	if (err) {
@@ -412,9 +578,16 @@ EXPORT_SYMBOL_GPL(rtrs_client_close);
 int rtrs_client_query(struct rtrs_client_session *session, struct rtrs_client_attrs *attrs)
 {
 	*attrs = session->attrs;
+	attrs->epoch = READ_ONCE(session->losses);
 	return READ_ONCE(session->connected) ? 0 : -ENOTCONN;
 }
 EXPORT_SYMBOL_GPL(rtrs_client_query);
+
+int rtrs_client_session_fill(struct sk_buff *msg, struct rtrs_client_session *session)
+{
+	return rtrs_client_nl_put_session(msg, session);
+}
+EXPORT_SYMBOL_GPL(rtrs_client_session_fill);
 
 u32 rtrs_client_session_id(const struct rtrs_client_session *session)
 {

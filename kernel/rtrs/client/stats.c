@@ -9,7 +9,7 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 	req->cpu = raw_smp_processor_id();
 	this_cpu_inc(path->stats->inflight);
 	req->start = 0;
-	if (READ_ONCE(path->session->policy) != RTRS_CLIENT_MIN_LATENCY)
+	if (READ_ONCE(path->session->settings.policy) != RTRS_CLIENT_MIN_LATENCY)
 		return;
 	req->start = ktime_get_ns();
 	rtrs_client_latency_chosen(&per_cpu_ptr(path->stats, req->cpu)->latency, req->start);
@@ -20,14 +20,11 @@ void rtrs_client_stats_unsubmit(struct rtrs_client_path *path)
 	this_cpu_dec(path->stats->inflight);
 }
 
-void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req,
-			    bool answered)
+void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req)
 {
 	unsigned int cpu = raw_smp_processor_id();
 
 	this_cpu_dec(path->stats->inflight);
-	if (!answered)
-		return;
 	if (req->start) {
 		u64 now = ktime_get_ns();
 
@@ -72,6 +69,7 @@ void rtrs_client_stats_reset_ios(struct rtrs_client_path *path)
 			WRITE_ONCE(s->bytes[i], 0);
 		}
 	}
+	atomic64_set(&path->failovers, 0);
 }
 
 void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path)
@@ -86,9 +84,16 @@ void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path)
 	}
 }
 
+void rtrs_client_stats_reset_reconnects(struct rtrs_client_path *path)
+{
+	atomic64_set(&path->reconnects_ok, 0);
+	atomic64_set(&path->reconnects_failed, 0);
+}
+
 /* What is in flight is not touched. */
 void rtrs_client_stats_reset(struct rtrs_client_path *path)
 {
+	rtrs_client_stats_reset_reconnects(path);
 	rtrs_client_stats_reset_ios(path);
 	rtrs_client_stats_reset_migrations(path);
 }

@@ -38,7 +38,7 @@ static ssize_t policy_show(struct device *dev, struct device_attribute *attr, ch
 {
 	struct rtrs_client_session *session = dev_get_drvdata(dev);
 
-	return sysfs_emit(buf, "%s\n", policy_text[READ_ONCE(session->policy)]);
+	return sysfs_emit(buf, "%s\n", policy_text[READ_ONCE(session->settings.policy)]);
 }
 
 static int policy_parse(const char *buf)
@@ -59,7 +59,7 @@ static int policy_parse(const char *buf)
 		if (!strncasecmp(buf, words[i].name, strlen(words[i].name)) ||
 		    (len == 2 && !strncasecmp(buf, words[i].brief, len)))
 			return i;
-	if (kstrtoint(buf, 10, &n) || n < 0 || rtrs_client_policy_check(n))
+	if (kstrtoint(buf, 10, &n) || n < 0 || n >= RTRS_CLIENT_POLICY_COUNT)
 		return -EINVAL;
 	return n;
 }
@@ -68,12 +68,16 @@ static ssize_t policy_store(struct device *dev, struct device_attribute *attr, c
 			    size_t count)
 {
 	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	struct rtrs_client_settings settings;
 	int policy = policy_parse(buf);
 
 	if (policy < 0)
 		return policy;
-	WRITE_ONCE(session->policy, policy);
-	rtrs_client_session_changed(session);
+	mutex_lock(&session->lock);
+	settings = session->settings;
+	settings.policy = policy;
+	rtrs_client_settings_set(session, &settings, NULL);
+	mutex_unlock(&session->lock);
 	return count;
 }
 
@@ -82,35 +86,89 @@ static struct device_attribute dev_attr_mpath_policy =
 static struct device_attribute dev_attr_mp_policy =
 	__ATTR(mp_policy, 0644, policy_show, policy_store);
 
-static ssize_t max_reconnect_attempts_show(struct device *dev, struct device_attribute *attr,
-					   char *buf)
+static ssize_t store_int(struct rtrs_client_session *session, size_t offset, const char *buf,
+			 size_t count)
 {
-	struct rtrs_client_session *session = dev_get_drvdata(dev);
-
-	return sysfs_emit(buf, "%d\n", READ_ONCE(session->max_reconnects));
-}
-
-static ssize_t max_reconnect_attempts_store(struct device *dev, struct device_attribute *attr,
-					    const char *buf, size_t count)
-{
-	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	struct rtrs_client_settings settings;
 	int err, n;
 
 	err = kstrtoint(buf, 10, &n);
 	if (err)
 		return err;
-	if (n < -1 || n > RTRS_CLIENT_RECONNECTS_MAX)
-		return -EINVAL;
-	WRITE_ONCE(session->max_reconnects, n);
-	rtrs_client_session_changed(session);
-	return count;
+	mutex_lock(&session->lock);
+	settings = session->settings;
+	*(int *)((char *)&settings + offset) = n;
+	err = rtrs_client_settings_set(session, &settings, NULL);
+	mutex_unlock(&session->lock);
+	return err ?: count;
 }
-static DEVICE_ATTR_RW(max_reconnect_attempts);
+
+static const struct rtrs_client_settings *settings_of(struct device *dev)
+{
+	return rtrs_client_settings(dev_get_drvdata(dev));
+}
+
+/* A negative number is out of range for those that have no sign, too. */
+#define SETTING_ATTR(name, field)							\
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr,	\
+				   char *buf)						\
+	{										\
+		return sysfs_emit(buf, "%d\n", (int)READ_ONCE(settings_of(dev)->field)); \
+	}										\
+	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,	\
+				    const char *buf, size_t count)			\
+	{										\
+		return store_int(dev_get_drvdata(dev),					\
+				 offsetof(struct rtrs_client_settings, field), buf, count); \
+	}										\
+	static_assert(sizeof_field(struct rtrs_client_settings, field) == sizeof(int));	\
+	static DEVICE_ATTR_RW(name)
+
+SETTING_ATTR(max_reconnect_attempts, max_reconnects);
+SETTING_ATTR(heartbeat_interval_ms, hb_interval_ms);
+SETTING_ATTR(heartbeat_misses, hb_misses);
+SETTING_ATTR(reconnect_delay_ms, reconnect_ms);
+SETTING_ATTR(reconnect_delay_max_ms, reconnect_max_ms);
+SETTING_ATTR(connect_timeout_ms, connect_ms);
+SETTING_ATTR(io_timeout_ms, io_ms);
+SETTING_ATTR(no_path_timeout_ms, no_path_ms);
+
+static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf,
+			  "Usage: echo [<source addr>@]<destination addr> > %s\n\n"
+			  "<addr> is ip:<IPv4>, ip:<IPv6> or gid:<GID>\n", attr->attr.name);
+}
+
+/* Whatever is wrong with the address is -EINVAL here. */
+static ssize_t add_path_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			      size_t count)
+{
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	struct rtrs_path_addr addr;
+	size_t len = strcspn(buf, "\n");
+	int err;
+
+	if (rtrs_addr_parse_path(buf, len, session->port, &addr))
+		return -EINVAL;
+	err = rtrs_client_session_add_path(session, &addr, session->settings.connect_ms, NULL,
+					   NULL);
+	return err ?: count;
+}
+static DEVICE_ATTR_RW(add_path);
 
 static struct attribute *session_attrs[] = {
 	&dev_attr_mpath_policy.attr,
 	&dev_attr_mp_policy.attr,
+	&dev_attr_add_path.attr,
 	&dev_attr_max_reconnect_attempts.attr,
+	&dev_attr_heartbeat_interval_ms.attr,
+	&dev_attr_heartbeat_misses.attr,
+	&dev_attr_reconnect_delay_ms.attr,
+	&dev_attr_reconnect_delay_max_ms.attr,
+	&dev_attr_connect_timeout_ms.attr,
+	&dev_attr_io_timeout_ms.attr,
+	&dev_attr_no_path_timeout_ms.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(session);
@@ -216,8 +274,61 @@ static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *att
 }
 PATH_ATTR(cur_latency);
 
+/* What is done to a path when "1" is written */
+#define ACTION_ATTR(file, act)								\
+	static ssize_t file##_show(struct kobject *kobj, struct kobj_attribute *attr,	\
+				   char *buf)						\
+	{										\
+		return sysfs_emit(buf, "Usage: echo 1 > %s\n", attr->attr.name);	\
+	}										\
+	static ssize_t file##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
+				    const char *buf, size_t count)			\
+	{										\
+		return sysfs_streq(buf, "1") ? act(kobj, attr) ?: count : -EINVAL;	\
+	}										\
+	static struct kobj_attribute path_attr_##file = __ATTR_RW(file)
+
+static int do_reconnect(struct kobject *kobj, struct kobj_attribute *attr)
+{
+	struct rtrs_client_path *path = to_path(kobj);
+
+	return rtrs_client_path_reconnect(path, path->session->settings.connect_ms, NULL);
+}
+ACTION_ATTR(reconnect, do_reconnect);
+
+static int do_disconnect(struct kobject *kobj, struct kobj_attribute *attr)
+{
+	rtrs_client_path_close(to_path(kobj));
+	return 0;
+}
+ACTION_ATTR(disconnect, do_disconnect);
+
+/* The directory goes while its file is written to. Gone already is as good. */
+static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
+{
+	struct rtrs_client_path *path = to_path(kobj);
+	struct rtrs_client_session *session = path->session;
+	struct kernfs_node *kn;
+	int err = 0;
+
+	rtrs_client_session_get(session);
+	rtrs_client_path_get(path);
+	kn = sysfs_break_active_protection(kobj, &attr->attr);
+	if (kn) {
+		err = rtrs_client_session_remove_path(path, NULL);
+		sysfs_unbreak_active_protection(kn);
+	}
+	rtrs_client_path_put(path);
+	rtrs_client_session_put(session);
+	return err == -ENODEV ? 0 : err;
+}
+ACTION_ATTR(remove_path, do_remove);
+
 static struct attribute *path_attrs[] = {
 	&path_attr_state.attr,
+	&path_attr_reconnect.attr,
+	&path_attr_disconnect.attr,
+	&path_attr_remove_path.attr,
 	&path_attr_hca_name.attr,
 	&path_attr_hca_port.attr,
 	&path_attr_src_addr.attr,
@@ -234,8 +345,7 @@ static ssize_t reset_by(struct rtrs_client_path *path, const char *buf, size_t c
 {
 	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
 		return -EINVAL;
-	if (reset)
-		reset(path);
+	reset(path);
 	return count;
 }
 
@@ -253,15 +363,19 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char
 
 	rtrs_client_stats_sum(to_path(kobj), &sum);
 	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.ios[1], sum.bytes[1],
-			  sum.ios[0], sum.bytes[0], sum.inflight, 0ULL);
+			  sum.ios[0], sum.bytes[0], sum.inflight,
+			  (u64)atomic64_read(&to_path(kobj)->failovers));
 }
 STATS_ATTR(rdma, rtrs_client_stats_reset_ios);
 
 static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%d %d\n", 0, 0);
+	struct rtrs_client_path *path = to_path(kobj);
+
+	return sysfs_emit(buf, "%lld %lld\n", (s64)atomic64_read(&path->reconnects_ok),
+			  (s64)atomic64_read(&path->reconnects_failed));
 }
-STATS_ATTR(reconnects, NULL);
+STATS_ATTR(reconnects, rtrs_client_stats_reset_reconnects);
 
 static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
 				       char *buf)

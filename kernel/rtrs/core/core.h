@@ -154,6 +154,8 @@ struct rtrs_hb_ops {
 
 /**
  * struct rtrs_hb - heartbeat of one path
+ * @interval_ms: of the ticks
+ * @missed_max: intervals of silence behind a heartbeat after which the peer is lost
  * @missed: ticks since we heard of the peer; written by every receive: read it before writing
  * @lock: nothing is armed once @stopped
  * @stopped: by rtrs_hb_stop()
@@ -175,8 +177,14 @@ struct rtrs_hb {
 void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
 		  unsigned int missed_max);
 
-/* Does nothing after rtrs_hb_stop(); call rtrs_hb_init() to use it again. */
+/* Does nothing after rtrs_hb_stop(). */
 void rtrs_hb_start(struct rtrs_hb *hb);
+
+/* To use it again after rtrs_hb_stop(). */
+void rtrs_hb_reset(struct rtrs_hb *hb);
+
+/* Other times, at once. Process context. */
+void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max);
 
 /* Idempotent, waits for the running tick. Not from its own callbacks. */
 void rtrs_hb_stop(struct rtrs_hb *hb);

@@ -30,7 +30,7 @@ static void hb_arm(struct rtrs_hb *hb)
 	spin_lock_irqsave(&hb->lock, flags);
 	if (!hb->stopped)
 		queue_delayed_work(hb_wq, &hb->work,
-				   msecs_to_jiffies(hb->interval_ms));
+				   msecs_to_jiffies(READ_ONCE(hb->interval_ms)));
 	spin_unlock_irqrestore(&hb->lock, flags);
 }
 
@@ -42,7 +42,7 @@ static void hb_tick(struct work_struct *work)
 
 	if (READ_ONCE(hb->stopped))
 		return;
-	if (missed > hb->missed_max) {
+	if (missed >= READ_ONCE(hb->missed_max)) {
 		hb->ops->lost(hb, -ETIMEDOUT);
 		return;
 	}
@@ -80,6 +80,33 @@ void rtrs_hb_start(struct rtrs_hb *hb)
 	hb_arm(hb);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start);
+
+void rtrs_hb_reset(struct rtrs_hb *hb)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hb->lock, flags);
+	atomic_set(&hb->missed, 0);
+	atomic64_set(&hb->rtt_ns, 0);
+	hb->sent = 0;
+	hb->stopped = false;
+	spin_unlock_irqrestore(&hb->lock, flags);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_reset);
+
+void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hb->lock, flags);
+	WRITE_ONCE(hb->missed_max, missed_max);
+	WRITE_ONCE(hb->interval_ms, interval_ms);
+	/* Only what is under way: a heartbeat that was not started is started with them. */
+	if (!hb->stopped && delayed_work_pending(&hb->work))
+		mod_delayed_work(hb_wq, &hb->work, msecs_to_jiffies(interval_ms));
+	spin_unlock_irqrestore(&hb->lock, flags);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_set);
 
 void rtrs_hb_stop(struct rtrs_hb *hb)
 {

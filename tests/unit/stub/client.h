@@ -65,7 +65,7 @@ struct rtrs_client_path_set {
 
 struct rtrs_client_session {
 	struct rtrs_client_path_set *paths;
-	enum rtrs_client_policy policy;
+	struct rtrs_client_settings settings;
 	u32 *cursor;
 };
 
@@ -103,7 +103,6 @@ static inline bool rtrs_client_path_connected(const struct rtrs_client_path *pat
 	return path->state == RTRS_CLIENT_PATH_CONNECTED;
 }
 
-int rtrs_client_policy_check(unsigned int policy);
 void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
 void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);

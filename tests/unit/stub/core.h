@@ -67,6 +67,8 @@ extern ktime_t stub_now;
 #define destroy_workqueue(wq)		((void)(wq))
 #define msecs_to_jiffies(ms)		(ms)
 #define queue_delayed_work(wq, w, d)	((void)(wq), (w)->delay = (d), (w)->armed = true)
+#define mod_delayed_work(wq, w, d)	queue_delayed_work(wq, w, d)
+#define delayed_work_pending(w)		((w)->armed)
 #define cancel_delayed_work_sync(w)	((w)->armed = false)
 #define spin_lock_init(l)		((l)->held = 0)
 #define spin_lock_irqsave(l, f)		((f) = (unsigned long)(l)->held++)
@@ -82,6 +84,8 @@ extern ktime_t stub_now;
 void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
 		  unsigned int missed_max);
 void rtrs_hb_start(struct rtrs_hb *hb);
+void rtrs_hb_reset(struct rtrs_hb *hb);
+void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max);
 void rtrs_hb_stop(struct rtrs_hb *hb);
 int rtrs_hb_recv(struct rtrs_hb *hb);
 void rtrs_hb_recv_ack(struct rtrs_hb *hb);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * I/O that waits for a path, where the settings of the session want it to. The transport
+ * hands back what was in flight when the last path was lost; that goes to the requeue list
+ * of its disk, and what comes later stays in front of the queue, which is quiesced. All of it
+ * goes on when the device is open again, or fails when the time is over, or the disk goes.
+ */
+#include "client.h"
+
+#define TIMER_POLLED	(5 * HZ)	/* nothing is given up after it, see timeout() in queue.c */
+#define TIMER		(30 * HZ)
+
+static int no_path_ms(const struct rnbd_client_session *session)
+{
+	return READ_ONCE(rtrs_client_settings(session->rtrs)->no_path_ms);
+}
+
+void rnbd_client_unpark(struct rnbd_client_dev *dev)
+{
+	lockdep_assert_held(&dev->session->lock);
+	if (!test_and_clear_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
+		return;
+	blk_mq_unquiesce_queue(dev->disk->queue);
+	blk_mq_kick_requeue_list(dev->disk->queue);
+}
+
+void rnbd_client_park_allow(struct rnbd_client_dev *dev)
+{
+	lockdep_assert_held(&dev->session->lock);
+	if (no_path_ms(dev->session))
+		set_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
+}
+
+void rnbd_client_park_forbid(struct rnbd_client_dev *dev)
+{
+	lockdep_assert_held(&dev->session->lock);
+	clear_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
+	rnbd_client_unpark(dev);
+}
+
+static void start_clock(struct rnbd_client_session *session)
+{
+	int ms = no_path_ms(session);
+
+	if (ms > 0)
+		mod_delayed_work(system_wq, &session->expire_work, msecs_to_jiffies(ms));
+	else
+		cancel_delayed_work(&session->expire_work);
+}
+
+void rnbd_client_park(struct rnbd_client_session *session)
+{
+	struct rnbd_client_dev *dev;
+	bool any = false;
+
+	lockdep_assert_held(&session->lock);
+	list_for_each_entry(dev, &session->devs, session_entry) {
+		if (!test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags))
+			continue;
+		if (!test_and_set_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
+			blk_mq_quiesce_queue_nowait(dev->disk->queue);
+		any = true;
+	}
+	if (any)
+		start_clock(session);
+}
+
+void rnbd_client_park_expired(struct work_struct *work)
+{
+	struct rnbd_client_session *session =
+		container_of(to_delayed_work(work), struct rnbd_client_session, expire_work);
+	struct rnbd_client_dev *dev;
+
+	mutex_lock(&session->lock);
+	list_for_each_entry(dev, &session->devs, session_entry) {
+		if (!test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
+			continue;
+		pr_warn("%s: no path for %d ms, I/O fails\n", dev->name, no_path_ms(session));
+		rnbd_client_park_forbid(dev);
+	}
+	mutex_unlock(&session->lock);
+}
+
+unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session)
+{
+	unsigned int ms = READ_ONCE(rtrs_client_settings(session->rtrs)->io_ms);
+
+	if (ms)
+		return msecs_to_jiffies(ms);
+	return session->poll_cons ? TIMER_POLLED : TIMER;
+}
+
+void rnbd_client_park_settings(struct rnbd_client_session *session)
+{
+	struct rnbd_client_dev *dev;
+
+	mutex_lock(&session->lock);
+	list_for_each_entry(dev, &session->devs, session_entry) {
+		if (dev->state == RNBD_CLIENT_DEV_UNMAPPED ||
+		    !test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+			continue;
+		blk_queue_rq_timeout(dev->disk->queue, rnbd_client_io_timeout(session));
+		if (!no_path_ms(session))
+			rnbd_client_park_forbid(dev);
+		else if (test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+			rnbd_client_park_allow(dev);
+	}
+	start_clock(session);
+	mutex_unlock(&session->lock);
+}

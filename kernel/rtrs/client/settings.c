@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Settings of a session: what they may be, and how they are changed while it lives. */
+#include <linux/export.h>
+#include <rtrs/nl.h>
+#include "client.h"
+
+#define RECONNECTS_MAX	9999
+#define MS_MAX		(600 * 1000)
+#define MS_DAY		(24 * 3600 * 1000)
+
+void rtrs_client_settings_init(struct rtrs_client_settings *settings)
+{
+	*settings = (struct rtrs_client_settings){
+		.policy = RTRS_CLIENT_ROUND_ROBIN,
+		.max_reconnects = -1,
+		.hb_interval_ms = RTRS_HB_INTERVAL_MS,
+		.hb_misses = RTRS_HB_MISSED_MAX,
+		.reconnect_ms = 1000,
+		.reconnect_max_ms = 30000,
+		.connect_ms = RTRS_CLIENT_TIMEOUT_MS,
+	};
+}
+EXPORT_SYMBOL_GPL(rtrs_client_settings_init);
+
+static int check(const char *what, s64 value, s64 min, s64 max, struct netlink_ext_ack *extack)
+{
+	if (value >= min && value <= max)
+		return 0;
+	return rtrs_fail(extack, -EINVAL, "%s: %lld is not in %lld..%lld", what, value, min, max);
+}
+
+int rtrs_client_settings_check(const struct rtrs_client_settings *s,
+			       struct netlink_ext_ack *extack)
+{
+	if (s->policy >= RTRS_CLIENT_POLICY_COUNT)
+		return rtrs_fail(extack, -EOPNOTSUPP, "there is no such path policy");
+	return check("attempts to reconnect", s->max_reconnects, -1, RECONNECTS_MAX, extack) ?:
+	       check("heartbeat interval in ms", s->hb_interval_ms, 200, 60000, extack) ?:
+	       check("missed heartbeats", s->hb_misses, 2, 100, extack) ?:
+	       check("reconnect delay in ms", s->reconnect_ms, 10, MS_MAX, extack) ?:
+	       check("largest reconnect delay in ms", s->reconnect_max_ms, 10, MS_MAX, extack) ?:
+	       check("connect time-out in ms", s->connect_ms, 100, MS_MAX, extack) ?:
+	       check("I/O time-out in ms", s->io_ms, s->io_ms ? 1000 : 0, MS_DAY, extack) ?:
+	       check("no-path time-out in ms", s->no_path_ms, -1, MS_DAY, extack);
+}
+
+static void take_u32(struct nlattr *attr, unsigned int *value)
+{
+	if (attr)
+		*value = nla_get_u32(attr);
+}
+
+static void take_s32(struct nlattr *attr, int *value)
+{
+	if (attr)
+		*value = nla_get_s32(attr);
+}
+
+int rtrs_client_settings_parse(const struct nlattr *nest, struct rtrs_client_settings *settings,
+			       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[RNBD_A_SETTINGS_MAX + 1];
+	int err;
+
+	if (!nest)
+		return 0;
+	/* The policy of the command has looked at the inside. */
+	err = nla_parse_nested(tb, RNBD_A_SETTINGS_MAX, nest, NULL, extack);
+	if (err)
+		return err;
+	take_s32(tb[RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS], &settings->max_reconnects);
+	take_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS], &settings->hb_interval_ms);
+	take_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_MISSES], &settings->hb_misses);
+	take_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MS], &settings->reconnect_ms);
+	take_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS], &settings->reconnect_max_ms);
+	take_u32(tb[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS], &settings->connect_ms);
+	take_u32(tb[RNBD_A_SETTINGS_IO_TIMEOUT_MS], &settings->io_ms);
+	take_s32(tb[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS], &settings->no_path_ms);
+	err = rtrs_client_settings_check(settings, extack);
+	if (err)
+		NL_SET_BAD_ATTR(extack, nest);
+	return err;
+}
+EXPORT_SYMBOL_GPL(rtrs_client_settings_parse);
+
+int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_settings *s)
+{
+	struct nlattr *nest = nla_nest_start(msg, RNBD_A_SESSION_SETTINGS);
+
+	if (!nest ||
+	    nla_put_s32(msg, RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS,
+			READ_ONCE(s->max_reconnects)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS, READ_ONCE(s->hb_interval_ms)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_HEARTBEAT_MISSES, READ_ONCE(s->hb_misses)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_RECONNECT_DELAY_MS, READ_ONCE(s->reconnect_ms)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS,
+			READ_ONCE(s->reconnect_max_ms)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS, READ_ONCE(s->connect_ms)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_IO_TIMEOUT_MS, READ_ONCE(s->io_ms)) ||
+	    nla_put_s32(msg, RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS, READ_ONCE(s->no_path_ms)))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* Others read while we write, one field at a time. */
+static void store(struct rtrs_client_settings *to, const struct rtrs_client_settings *from)
+{
+	WRITE_ONCE(to->policy, from->policy);
+	WRITE_ONCE(to->max_reconnects, from->max_reconnects);
+	WRITE_ONCE(to->hb_interval_ms, from->hb_interval_ms);
+	WRITE_ONCE(to->hb_misses, from->hb_misses);
+	WRITE_ONCE(to->reconnect_ms, from->reconnect_ms);
+	WRITE_ONCE(to->reconnect_max_ms, from->reconnect_max_ms);
+	WRITE_ONCE(to->connect_ms, from->connect_ms);
+	WRITE_ONCE(to->io_ms, from->io_ms);
+	WRITE_ONCE(to->no_path_ms, from->no_path_ms);
+}
+
+int rtrs_client_settings_set(struct rtrs_client_session *session,
+			     const struct rtrs_client_settings *settings,
+			     struct netlink_ext_ack *extack)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&session->lock);
+	err = rtrs_client_settings_check(settings, extack);
+	if (err)
+		return err;
+	store(&session->settings, settings);
+	set = rtrs_client_path_set_locked(session);
+	for (i = 0; i < set->count; i++)
+		rtrs_hb_set(&set->path[i]->hb, settings->hb_interval_ms, settings->hb_misses);
+	rtrs_client_session_changed(session);
+	return 0;
+}
+
+const struct rtrs_client_settings *rtrs_client_settings(const struct rtrs_client_session *session)
+{
+	return &session->settings;
+}
+EXPORT_SYMBOL_GPL(rtrs_client_settings);
