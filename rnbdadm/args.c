@@ -111,6 +111,21 @@ static const struct cmd *find_cmd(const char *object, const char *verb)
 	return NULL;
 }
 
+static bool word_allowed(const char *values, const char *v);
+
+/* A name that is not in the help. */
+static const struct cmd *find_hidden(const char *object, const char *verb)
+{
+	char *name = xasprintf("%s %s", object, verb);
+	const struct cmd *found = NULL;
+
+	for (size_t i = 0; i < cmd_count && !found; i++)
+		if (cmd_table[i].also && word_allowed(cmd_table[i].also, name))
+			found = &cmd_table[i];
+	free(name);
+	return found;
+}
+
 static void legal_verbs(const char *object, struct strlist *l)
 {
 	size_t len = strlen(object);
@@ -221,7 +236,10 @@ static bool take_word(struct parser *ps, const char *word, bool literal)
 	/* a verb, at the first place where one can be */
 	if (!literal && !p->nargs && (!p->cmd || !p->cmd->verb)) {
 		c = find_cmd(p->object, w);
+		if (!c)
+			c = find_hidden(p->object, w);
 		if (c) {
+			p->object = c->object;
 			p->cmd = c;
 			return true;
 		}

@@ -36,6 +36,8 @@ enum opt_id {
 	OPT_ONLY_DISCONNECTED, OPT_RECREATE, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, OPT_SET_POLICY,
 	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, OPT_RECONNECT_DELAY,
 	OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_CLIENT, OPT_ALL_CLIENTS, OPT_CHECK_STATE,
+	/* paths */
+	OPT_ONLY_DOWN, OPT_ADD_MISSING,
 	/* stats */
 	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
 	/* schema */
@@ -84,6 +86,7 @@ struct cmd {
 	const char *empty;		/* collections that are always present */
 	const char *page;		/* manual page */
 	const struct view *view;	/* its table, or NULL */
+	const char *also;		/* other names, "path add|path plus"; no help has them */
 	unsigned int flags;
 	int (*run)(struct ctx *ctx);
 };

@@ -14,12 +14,12 @@
 #include "settings.h"
 #include "size.h"
 #include "sysinfo.h"
+#include "way.h"
 
 struct plan {
 	struct map_request req;
 	char *session;
-	struct addr_pair *paths;
-	size_t npaths;
+	struct ways ways;
 	int64_t wait_ms;
 };
 
@@ -28,22 +28,6 @@ static int usage(struct ctx *ctx, char *msg)
 	fail_set(&ctx->fail, XC_USAGE, "%s", msg);
 	free(msg);
 	return XC_USAGE;
-}
-
-static int add_path(struct ctx *ctx, struct plan *p, const char *text, const char *opt)
-{
-	struct addr_pair pair;
-	char *msg = addr_pair_parse(text, &pair);
-
-	if (msg) {
-		fail_set(&ctx->fail, XC_USAGE, "--%s: %s", opt, msg);
-		free(msg);
-		return XC_USAGE;
-	}
-	pair.dst.port = (uint16_t)args_uint(&ctx->args, OPT_DEST_PORT, 0);
-	p->paths = xrealloc(p->paths, (p->npaths + 1) * sizeof(*p->paths));
-	p->paths[p->npaths++] = pair;
-	return XC_OK;
 }
 
 /* --server HOST: an address, or a name to resolve. */
@@ -55,7 +39,7 @@ static int add_server(struct ctx *ctx, struct plan *p, const char *host)
 
 	text = msg ? xasprintf("host:%s", host) : xstrdup(host);
 	free(msg);
-	rc = add_path(ctx, p, text, "server");
+	rc = way_add(ctx, &p->ways, text, "--server");
 	free(text);
 	return rc;
 }
@@ -75,18 +59,13 @@ static char *default_session(const char *host)
 
 static int plan_paths(struct ctx *ctx, struct plan *p)
 {
-	const struct parsed *a = &ctx->args;
-	const char *host = args_value(a, OPT_SERVER_HOST), *text;
-	int rc = XC_OK;
+	const char *host = args_value(&ctx->args, OPT_SERVER_HOST);
+	int rc = ways_parse(ctx, &p->ways);
 
-	for (size_t i = 0; !rc && (text = args_nth(a, OPT_PATH, i)); i++)
-		rc = add_path(ctx, p, text, "path");
-	if (!rc && host && !p->npaths)
+	if (!rc && host && !p->ways.n)
 		rc = add_server(ctx, p, host);
-	if (!rc && p->npaths > 64)
-		rc = usage(ctx, xstrdup("at most 64 paths"));
-	p->req.paths = p->paths;
-	p->req.npaths = p->npaths;
+	p->req.paths = p->ways.v;
+	p->req.npaths = p->ways.n;
 	return rc;
 }
 
@@ -109,7 +88,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	p->req = (struct map_request){
 		.session = p->session, .device_path = a->args[0],
 		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN,
-		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN), .timeout_ms = M_UNKNOWN,
+		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),
 	};
 	if (settings_parse(ctx, &p->req.set))
 		return XC_USAGE;
@@ -121,11 +100,8 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		p->req.poll_queues = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	else if (polls && (!parse_uint(polls, &p->req.poll_queues) || p->req.poll_queues > 4096))
 		return usage(ctx, xstrdup("--poll-queues: at most 4096"));
-	if (ctx->timeout_ms != M_UNKNOWN_INT) {
-		if (ctx->timeout_ms < 100 || ctx->timeout_ms > 600000)
-			return usage(ctx, xstrdup("--timeout of map is from 100ms to 10m"));
-		p->req.timeout_ms = (uint64_t)ctx->timeout_ms;
-	}
+	if (way_timeout(ctx, "map", &p->req.timeout_ms))
+		return XC_USAGE;
 	p->wait_ms = args_time(a, OPT_WAIT, 10000);
 	if (args_last(a, waits, ARRAY_SIZE(waits)) == OPT_NO_WAIT)
 		p->wait_ms = 0;
@@ -136,9 +112,9 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 static int check_paths(struct ctx *ctx, const struct plan *p, const struct snapshot *s)
 {
 	const struct session *sess = snapshot_session(s, p->session);
-	size_t i, j;
+	const struct addr_pair *missing;
 
-	if (!sess && !p->npaths) {
+	if (!sess && !p->ways.n) {
 		fail_set(&ctx->fail, XC_NOT_FOUND, "no session '%s', and no path to make it",
 			 p->session);
 		fail_object(&ctx->fail, "session", p->session);
@@ -152,17 +128,11 @@ static int check_paths(struct ctx *ctx, const struct plan *p, const struct snaps
 		fail_hint(&ctx->fail, "rnbdadm session set %s changes them", p->session);
 		return XC_CONFLICT;
 	}
-	for (i = 0; sess && i < p->npaths; i++) {
+	missing = sess ? way_missing(&p->ways, sess, s) : NULL;
+	if (missing) {
 		char text[ADDR_TEXT_MAX];
 
-		for (j = 0; j < s->paths.n; j++)
-			if (s->paths.v[j].session_id == sess->id &&
-			    addr_pair_matches(&p->paths[i], &s->paths.v[j].client,
-					      &s->paths.v[j].server))
-				break;
-		if (j < s->paths.n)
-			continue;
-		addr_format(&p->paths[i].dst, text);
+		addr_format(&missing->dst, text);
 		fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and has no path to %s",
 			 p->session, text);
 		fail_object(&ctx->fail, "session", p->session);
@@ -221,23 +191,6 @@ static int check_mapped(struct ctx *ctx, const struct plan *p, const struct snap
 		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
 	}
 	return XC_OK;
-}
-
-static char *servers_text(const struct plan *p)
-{
-	struct strlist l = { 0 };
-	char buf[ADDR_TEXT_MAX], *s;
-
-	for (size_t i = 0; i < p->npaths; i++) {
-		addr_format_bare(&p->paths[i].dst, buf);
-		if (!strlist_has(&l, buf))
-			strlist_add(&l, buf);
-	}
-	if (!l.n)
-		strlist_add(&l, "the server");
-	s = strlist_join(&l, ", ");
-	strlist_free(&l);
-	return s;
 }
 
 /* The option behind an attribute of the request. */
@@ -312,47 +265,6 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 	}
 }
 
-/* The server was not reached. */
-static void explain_way(struct ctx *ctx, const struct plan *p, int err)
-{
-	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
-	struct fail *f = &ctx->fail;
-	char *servers = servers_text(p);
-
-	switch (err) {
-	case ECONNREFUSED:
-		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
-			 errno_name(err));
-		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
-		break;
-	case ECONNRESET:
-		fail_set(f, XC_FAILED, "%s, port %u, closed the connection (%s)", servers, port,
-			 errno_name(err));
-		fail_hint(f, "another --session, --dest-port; the server's kernel log knows why");
-		break;
-	case EHOSTUNREACH:
-	case ENETUNREACH:
-	case EADDRNOTAVAIL:
-	case ENODEV:
-		fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers, errno_name(err));
-		fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
-		break;
-	case ETIMEDOUT:
-		fail_set(f, XC_TIMEOUT, "%s did not answer in time (%s)", servers,
-			 errno_name(err));
-		fail_hint(f, "check the address and the network, or --timeout=TIME");
-		break;
-	}
-	free(servers);
-}
-
-/* Refusals that do not come from the way to the server. */
-static bool is_local(int err)
-{
-	return err == EPERM || err == EACCES || err == EINVAL || err == EEXIST ||
-	       err == ENOMEM || err == EINTR || err == ENXIO;
-}
-
 /* A message and a hint for each way in which a map is refused. */
 static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error *e)
 {
@@ -368,16 +280,8 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 		fail_hint(f, "give %s", option_name(e->attr));
 		return;
 	}
-	if (explain_open(f, p, e) || is_local(e->err))
-		return;
-	if (p->npaths && !sys_has_rdma(ctx->test_root)) {
-		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)",
-			 errno_name(e->err));
-		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
-			  "makes one of software");
-		return;
-	}
-	explain_way(ctx, p, e->err);
+	if (!explain_open(f, p, e))
+		way_explain(ctx, f, &p->ways, e->err);
 }
 
 static void print_plan(struct ctx *ctx, const struct plan *p)
@@ -389,13 +293,12 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	strlist_add(&w, p->req.device_path);
 	strlist_add(&w, "--session");
 	strlist_add(&w, p->session);
-	for (size_t i = 0; i < p->npaths; i++) {
-		char src[ADDR_TEXT_MAX], dst[ADDR_TEXT_MAX];
+	for (size_t i = 0; i < p->ways.n; i++) {
+		char *text = way_text(&p->ways.v[i]);
 
-		addr_format(&p->paths[i].src, src);
-		addr_format(&p->paths[i].dst, dst);
 		strlist_add(&w, "--path");
-		strlist_addf(&w, "%s%s%s", src, *src ? "@" : "", dst);
+		strlist_add(&w, text);
+		free(text);
 	}
 	for (size_t i = 0; i < a->nopts; i++) {
 		enum opt_id id = a->opts[i].id;
@@ -460,6 +363,6 @@ int cmd_map(struct ctx *ctx)
 		rc = do_map(ctx, &p);
 	snapshot_free(&s);
 	free(p.session);
-	free(p.paths);
+	ways_free(&p.ways);
 	return rc < 0 ? XC_OK : rc;
 }

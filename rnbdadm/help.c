@@ -221,7 +221,7 @@ static char *help_selectors(void)
 		"  session  its name, as 'rnbdadm session list' prints it\n"
 		"  device   rnbdN, /dev/rnbdN, a link below /dev/rnbd, or the name on the\n"
 		"           server, with --session where that is not unique\n"
-		"  path     [SRC@]DST, or --hca NAME[:PORT]\n"
+		"  path     [SRC@]DST, id:N as --details shows it, or --hca NAME[:PORT]\n"
 		"  address  ip:IPv4, ip:IPv6[%dev], gid:GID, host:NAME, or a bare IP address\n\n"
 		"A bare number is never a selector.\n");
 }

@@ -134,7 +134,7 @@ static void print_failures(const struct ctx *ctx, struct job *j)
 	}
 }
 
-static int conclude(struct ctx *ctx, struct job *j)
+int job_conclude(struct ctx *ctx, struct job *j)
 {
 	enum exit_code code = XC_OK;
 	size_t failed = 0;
@@ -177,7 +177,7 @@ int job_report(struct ctx *ctx, struct job *j, const struct view *v,
 		json_decref(list);
 	else
 		out_attach(ctx, v, list);
-	return conclude(ctx, j);
+	return job_conclude(ctx, j);
 }
 
 void job_free(struct job *j)

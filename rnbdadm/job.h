@@ -10,8 +10,12 @@ struct item {
 	union {
 		struct device *dev;
 		struct export *exp;
+		struct path *path;
+		struct session *sess;
 	};
 	const char *word;
+	const char *session;		/* of a path that is not there, or not yet */
+	uint64_t old_state;		/* of a path, before */
 	const char *result;		/* word of the document; NULL: nothing done yet */
 	struct fail fail;
 };
@@ -41,6 +45,8 @@ void job_set_end(const struct ctx *ctx, json_t *o, const struct item *it);
  */
 int job_report(struct ctx *ctx, struct job *j, const struct view *v,
 	       json_t *(*js)(const struct ctx *ctx, const struct item *it));
+/* The last part of job_report() alone. */
+int job_conclude(struct ctx *ctx, struct job *j);
 void job_free(struct job *j);
 
 #endif

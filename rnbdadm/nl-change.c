@@ -13,6 +13,11 @@ static void on_session(const struct nlmsghdr *h, void *arg)
 	rnl_parse_session(h, arg);
 }
 
+static void on_path(const struct nlmsghdr *h, void *arg)
+{
+	rnl_parse_path(h, arg);
+}
+
 static void put_opt(struct nl_msg *msg, int attr, uint64_t v)
 {
 	if (v != M_UNKNOWN)
@@ -144,6 +149,86 @@ bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *
 	put_settings(msg, RNBD_A_SESSION_SETTINGS, want, SET_MAX_RECONNECT_ATTEMPTS + 1);
 	session_init(now);
 	return rnl_transact(nl, msg, on_session, now, e);
+}
+
+bool rnl_session_add(struct nl *nl, const struct map_request *req, struct session *now,
+		     struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_SESSION_ADD, 0);
+	nla_put_string(msg, RNBD_A_SESSION_NAME, req->session);
+	put_paths(msg, RNBD_A_SESSION_PATH, req);
+	put_opt(msg, RNBD_A_SESSION_CONNECTIONS, req->connections);
+	put_opt(msg, RNBD_A_SESSION_POLL_QUEUES, req->poll_queues);
+	put_opt(msg, RNBD_A_SESSION_TIMEOUT_MS, req->timeout_ms);
+	put_opt(msg, RNBD_A_SESSION_MP_POLICY, req->set.mp_policy);
+	put_settings(msg, RNBD_A_SESSION_SETTINGS, &req->set, 0);
+	session_init(now);
+	return rnl_transact(nl, msg, on_session, now, e);
+}
+
+/* A request that only names an object. */
+static struct nl_msg *new_by_id(struct nl *nl, int cmd, int attr, uint32_t id, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, cmd, e))
+		return NULL;
+	msg = rnl_new(nl, cmd, 0);
+	nla_put_u32(msg, attr, id);
+	return msg;
+}
+
+bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_SESSION_DEL, RNBD_A_SESSION_ID, id, e);
+
+	return msg && rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
+		  uint64_t timeout_ms, struct path *now, struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_ADD, RNBD_A_PATH_SESSION_ID, session_id,
+				       e);
+
+	if (!msg)
+		return false;
+	put_addr(msg, RNBD_A_PATH_CLIENT_ADDR, &pair->src);
+	put_addr(msg, RNBD_A_PATH_SERVER_ADDR, &pair->dst);
+	put_opt(msg, RNBD_A_PATH_TIMEOUT_MS, timeout_ms);
+	path_init(now);
+	return rnl_transact(nl, msg, on_path, now, e);
+}
+
+bool rnl_path_del(struct nl *nl, uint32_t id, struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_DEL, RNBD_A_PATH_ID, id, e);
+
+	return msg && rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct path *now,
+			struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_RECONNECT, RNBD_A_PATH_ID, id, e);
+
+	if (!msg)
+		return false;
+	put_opt(msg, RNBD_A_PATH_TIMEOUT_MS, timeout_ms);
+	path_init(now);
+	return rnl_transact(nl, msg, on_path, now, e);
+}
+
+bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_DISCONNECT, RNBD_A_PATH_ID, id, e);
+
+	path_init(now);
+	return msg && rnl_transact(nl, msg, on_path, now, e);
 }
 
 bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e)

@@ -137,16 +137,8 @@ void rnl_parse_session(const struct nlmsghdr *h, struct session *s)
 		parse_session(tb, s);
 }
 
-static void on_path(const struct nlmsghdr *h, void *arg)
+static void parse_path(struct nlattr **tb, struct path *p)
 {
-	struct path_list *l = arg;
-	struct nlattr *tb[ATTR_MAX + 1];
-	struct path *p;
-
-	if (!parse(h, tb))
-		return;
-	l->v = grow(l->v, &l->n, sizeof(*l->v));
-	p = &l->v[l->n - 1];
 	path_init(p);
 	p->id = get_id(tb[RNBD_A_PATH_ID]);
 	p->session_id = get_id(tb[RNBD_A_PATH_SESSION_ID]);
@@ -164,6 +156,25 @@ static void on_path(const struct nlmsghdr *h, void *arg)
 	p->last_error = get_s32(tb[RNBD_A_PATH_LAST_ERROR], 0);
 	p->heartbeat_ns = get_u64(tb[RNBD_A_PATH_HEARTBEAT_LATENCY_NS]);
 	p->since_ns = get_u64(tb[RNBD_A_PATH_SINCE_NS]);
+}
+
+static void on_path(const struct nlmsghdr *h, void *arg)
+{
+	struct path_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	parse_path(tb, &l->v[l->n - 1]);
+}
+
+void rnl_parse_path(const struct nlmsghdr *h, struct path *p)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (parse(h, tb))
+		parse_path(tb, p);
 }
 
 static void parse_device(struct nlattr **tb, struct device *d)

@@ -54,6 +54,7 @@ int rnl_send(struct nl *nl, struct nl_msg *msg);
 
 /* nl-model.c */
 void rnl_parse_session(const struct nlmsghdr *h, struct session *s);
+void rnl_parse_path(const struct nlmsghdr *h, struct path *p);
 void rnl_parse_device(const struct nlmsghdr *h, struct device *d);
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
 

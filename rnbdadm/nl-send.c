@@ -57,14 +57,17 @@ static bool wait_sent(struct sender *s, int64_t limit_ms)
 	return done;
 }
 
-/* Dumps answer at once, and map and remap have their limit in the request. */
+/* Dumps answer at once, and what connects has its limit in the request. */
 static bool has_limit(const struct nl *nl)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(nl->req);
 
-	return nl->cfg.limit_ms >= 0 && !nl->cfg.replay && nl->req->nlmsg_type == nl->family &&
-	       (nl->req->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP && g->cmd != RNBD_CMD_MAP &&
-	       g->cmd != RNBD_CMD_REMAP;
+	if (nl->cfg.limit_ms < 0 || nl->cfg.replay || nl->req->nlmsg_type != nl->family ||
+	    (nl->req->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+		return false;
+	return g->cmd != RNBD_CMD_MAP && g->cmd != RNBD_CMD_REMAP &&
+	       g->cmd != RNBD_CMD_SESSION_ADD && g->cmd != RNBD_CMD_PATH_ADD &&
+	       g->cmd != RNBD_CMD_PATH_RECONNECT;
 }
 
 int rnl_send(struct nl *nl, struct nl_msg *msg)

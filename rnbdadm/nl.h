@@ -85,6 +85,17 @@ bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
 		struct nl_error *e);
 bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
 		     struct session *now, struct nl_error *e);
+/* @req: device_path and access are not used. */
+bool rnl_session_add(struct nl *nl, const struct map_request *req, struct session *now,
+		     struct nl_error *e);
+bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e);
+/* @timeout_ms: M_UNKNOWN is what the session has. */
+bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
+		  uint64_t timeout_ms, struct path *now, struct nl_error *e);
+bool rnl_path_del(struct nl *nl, uint32_t id, struct nl_error *e);
+bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct path *now,
+			struct nl_error *e);
+bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl_error *e);
 /* The server's side. */
 bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e);
 bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e);

@@ -22,7 +22,11 @@ EMBED(export_close, "export-close");
 EMBED(help, "help");
 EMBED(map, "map");
 EMBED(metadata, "metadata");
+EMBED(mp_policy, "mp-policy");
+EMBED(mp_policy_list, "mp-policy-list");
 EMBED(path, "path");
+EMBED(path_change, "path-change");
+EMBED(recover, "recover");
 EMBED(remap, "remap");
 EMBED(resize, "resize");
 EMBED(schema, "schema");
@@ -42,7 +46,11 @@ const struct schema schema_table[] = {
 	ENTRY(help, "help"),
 	ENTRY(map, "map"),
 	ENTRY(metadata, "metadata"),
+	ENTRY(mp_policy, "mp-policy"),
+	ENTRY(mp_policy_list, "mp-policy-list"),
 	ENTRY(path, "path"),
+	ENTRY(path_change, "path-change"),
+	ENTRY(recover, "recover"),
 	ENTRY(remap, "remap"),
 	ENTRY(resize, "resize"),
 	ENTRY(schema, "schema"),

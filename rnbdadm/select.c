@@ -126,16 +126,17 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 	struct strlist known = { 0 };
 	const struct path *found = NULL;
 	struct addr_pair want;
+	uint64_t id = 0;
 	size_t n = 0;
+	bool by_id;
+	char *msg;
 
-	if (word) {
-		char *msg = addr_pair_parse(word, &want);
-
-		if (msg) {
-			fail_set(f, XC_USAGE, "%s", msg);
-			free(msg);
-			return NULL;
-		}
+	by_id = word && !strncmp(word, "id:", 3) && parse_uint(word + 3, &id) && id;
+	msg = word && !by_id ? addr_pair_parse(word, &want) : NULL;
+	if (msg) {
+		fail_set(f, XC_USAGE, "%s", msg);
+		free(msg);
+		return NULL;
 	}
 	for (size_t i = 0; i < s->paths.n; i++) {
 		const struct path *p = &s->paths.v[i];
@@ -143,7 +144,7 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 		if (p->session_id != sess->id)
 			continue;
 		strlist_add(&known, p->name);
-		if (word && !addr_pair_matches(&want, &p->client, &p->server))
+		if (by_id ? p->id != id : word && !addr_pair_matches(&want, &p->client, &p->server))
 			continue;
 		if (hca && !hca_fits(p, hca))
 			continue;

@@ -14,7 +14,7 @@ const struct session *select_session(const struct snapshot *s, const char *name,
 /* @session may be NULL. @root as in ctx. */
 struct device *select_device(const struct snapshot *s, const char *word,
 			     const char *session, const char *root, struct fail *f);
-/* @word or @hca may be NULL, not both. */
+/* @word is [SRC@]DST or id:N; it or @hca may be NULL, not both. */
 const struct path *select_path(const struct snapshot *s, const struct session *sess,
 			       const char *word, const char *hca, struct fail *f);
 

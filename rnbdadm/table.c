@@ -115,6 +115,9 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
 				.help = "how long I/O waits when no path is left, up to 1d; 0 "
 					"fails it at once, forever waits without end" },
+	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
+	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
+			    .help = "add paths that are not there, too (exit 9)" },
 	[OPT_CLIENT] = { "client", 0, ARG_REQUIRED, T_TEXT, "SESSION",
 		       .help = "only this session of a client" },
 	[OPT_ALL_CLIENTS] = { "all-clients", .help = "of all clients that have it open" },
@@ -143,6 +146,20 @@ const struct opt opt_table[OPT_MAX] = {
 #define ARG_SESSION	{ "SESSION", .help = "name of a session" }
 #define ARG_DEVICE	{ "DEVICE", \
 			  .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" }
+
+#define ARG_ANY_SESSION	{ "SESSION", .optional = true, .help = "name of a session" }
+#define ARG_NEW_PATHS	{ "PATH", .repeat = true, .help = "[SRC@]DST" }
+#define ARG_SOME_PATHS	{ "PATH", .repeat = true, .help = "[SRC@]DST of a path, or id:N" }
+#define ARG_ANY_PATHS	{ "PATH", .optional = true, .repeat = true, \
+			  .help = "[SRC@]DST of a path, or id:N" }
+
+#define RECOVER(...)									\
+	.text = "Paths that are not connected are connected again, then devices that are "	\
+		"disconnected are opened on the server again; what needs nothing is left "	\
+		"alone. --timeout bounds each step in the kernel.",			\
+	.examples = { __VA_ARGS__ }, .topic = "recover",					\
+	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
+	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
 #define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
@@ -179,6 +196,100 @@ const struct cmd cmd_table[] = {
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[],\"changes\":[]}",
 	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
 	  .run = cmd_session_set },
+	{ "session", "add", "make a session that needs no device", { ARG_SESSION },
+	  .opts = OPTS(OPT_PATH, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_CONNECTIONS,
+		       OPT_POLL_QUEUES, WAIT_OPTS),
+	  .text = "It stays until it is removed; devices are mapped over it by its name. Needs at "
+		  "least one --path. --timeout bounds each step in the kernel (30s).",
+	  .examples = { "rnbdadm session add cl1@srv1 --path 10.0.0.1@10.0.0.2 --path 10.0.1.2",
+			"rnbdadm session add cl1@srv1 --path 10.0.0.2 --no-path-timeout 30s" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .run = cmd_session_add },
+	{ "session", "remove", "remove a session that was added", { ARG_SESSION },
+	  .opts = OPTS(OPT_IF_EXISTS, WAIT_OPTS),
+	  .text = "Refused (exit 7) while devices are mapped over it; --force unmaps them first.",
+	  .examples = { "rnbdadm session remove cl1@srv1",
+			"rnbdadm session remove cl1@srv1 --if-exists -n" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .run = cmd_session_remove },
+	{ "session", "add-path", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
+	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
+	  .text = "Returns when they are connected; one that cannot be connected is not kept, and "
+		  "the others go on. --timeout bounds each step in the kernel.",
+	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
+	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path add",
+	  .flags = CMD_CHANGES, .run = cmd_path_add },
+	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_SOME_PATHS },
+	  .opts = OPTS(WAIT_OPTS),
+	  .text = "What a path carried goes on by another one. The last connected path of a session "
+		  "with devices is refused (exit 7) unless --force is given.",
+	  .examples = { "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session remove-path cl1@srv1 10.0.1.2 -n" },
+	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path remove",
+	  .flags = CMD_CHANGES, .run = cmd_path_remove },
+	{ "session", "reconnect", "connect paths again",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ONLY_DOWN),
+	  .text = "One after the other, those first that are down; without PATH all paths of the "
+		  "session. The last connected path of a session with devices is refused (exit "
+		  "7) unless --force is given. --all, all sessions, asks first unless -y is given.",
+	  .examples = { "rnbdadm session reconnect cl1@srv1 --only-down",
+			"rnbdadm session reconnect --all --only-down" },
+	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view,
+	  .also = "path reconnect|path readd", .flags = CMD_CHANGES, .run = cmd_path_reconnect },
+	{ "session", "disconnect", "take paths down, and leave them so",
+	  { ARG_SESSION, ARG_ANY_PATHS },
+	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
+		  "The last connected path of a session with devices is refused (exit 7) unless "
+		  "--force is given.",
+	  .examples = { "rnbdadm session disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session disconnect cl1@srv1 --force" },
+	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
+	  .flags = CMD_CHANGES, .run = cmd_path_disconnect },
+	{ "session", "recover", "connect what is down, then remap what is disconnected",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ADD_MISSING),
+	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
+	  .also = "path recover", .run = cmd_session_recover },
+	{ "recover", NULL, "connect what is down, then remap what is disconnected",
+	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING),
+	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
+	  .run = cmd_recover },
+	{ "recover", "session", "the same for one session", { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_ADD_MISSING),
+	  RECOVER("rnbdadm recover session cl1@srv1",
+		  "rnbdadm recover session cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"),
+	  .run = cmd_session_recover },
+	{ "recover", "device", "the same for one device and its session", { ARG_DEVICE },
+	  .opts = OPTS(OPT_SESSION, OPT_ADD_MISSING),
+	  RECOVER("rnbdadm recover device rnbd0", "rnbdadm recover device vol0 --session cl1@srv1"),
+	  .run = cmd_recover_device },
+	{ "mp-policy", "list", "list the path policies",
+	  .opts = OPTS(LIST_OPTS),
+	  .examples = { "rnbdadm mp-policy list", "rnbdadm mp-policy list -j" },
+	  .topic = "mp-policy-list", .empty = "{\"policies\":[]}", .page = "rnbdadm-path",
+	  .view = &mp_policy_list_view, .run = cmd_mp_policy_list },
+	{ "mp-policy", "show", "show the path policy of a session", { ARG_SESSION },
+	  .opts = OPTS(OPT_FIELDS),
+	  .examples = { "rnbdadm mp-policy show cl1@srv1",
+			"rnbdadm mp-policy show cl1@srv1 -j | jq -r '.sessions[0].mp_policy'" },
+	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-path",
+	  .view = &session_view, .run = cmd_mp_policy_show },
+	{ "mp-policy", "set", "set the path policy of a session, or of all",
+	  { { "SESSION", .help = "name of a session; with --all there is none" },
+	    { "POLICY", .optional = true,
+	      .help = "round-robin, min-inflight, min-latency, or rr, mi, ml" } },
+	  .opts = OPTS(OPT_ALL, WAIT_OPTS),
+	  .examples = { "rnbdadm mp-policy set cl1@srv1 min-latency",
+			"rnbdadm mp-policy set --all rr" },
+	  .topic = "mp-policy", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-path", .view = &mp_policy_view, .flags = CMD_CHANGES,
+	  .run = cmd_mp_policy_set },
 	{ "path", "list", "list the paths of all sessions",
 	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DOWN, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm path list --down", "rnbdadm path list --session cl1@srv1 -o csv" },
@@ -350,6 +461,8 @@ const struct alias alias_table[] = {
 	{ "ls", "list" },
 	{ "sess", "session" },
 	{ "dev", "device" },
+	{ "del", "remove" },
+	{ "rm", "remove" },
 	{ "srv", "server" },
 };
 
@@ -359,6 +472,7 @@ const struct object_desc object_table[] = {
 	{ "session", "sessions: associations with servers" },
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
+	{ "mp-policy", "rules that pick the path of a request" },
 	{ "server", "the server side: what clients have open here" },
 	{ "server export", "block devices that clients have open here" },
 	{ "server client", "clients of this server" },

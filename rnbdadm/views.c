@@ -121,6 +121,71 @@ const struct view path_view = {
 	.brief = "name",
 };
 
+static const struct field path_change_fields[] = {
+	{ "session", NULL, F_STR, false, "session it belongs to" },
+	{ "name", NULL, F_STR, false, "SRC@DST" },
+	{ "hca", NULL, F_STR, false, "RDMA device" },
+	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
+	{ "old_state", NULL, F_STR, false, "state before" },
+	{ "state", NULL, F_STR, false, "state now" },
+	{ "result", NULL, F_STR, false, "what became of it" },
+	{ 0 }
+};
+
+static const struct column path_change_columns[] = {
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "PATH", .field = "name" },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view path_change_view = {
+	.name = "path-change", .key = "paths", .fields = path_change_fields,
+	.columns = path_change_columns, .brief = "name",
+};
+
+static const struct field mp_policy_fields[] = {
+	{ "name", NULL, F_STR, false, "session" },
+	{ "old", NULL, F_STR, false, "policy before" },
+	{ "new", NULL, F_STR, false, "policy now" },
+	{ "result", NULL, F_STR, false, "what became of it" },
+	{ 0 }
+};
+
+static const struct column mp_policy_columns[] = {
+	{ .title = "SESSION", .field = "name" },
+	{ .title = "OLD", .field = "old" },
+	{ .title = "NEW", .field = "new" },
+	{ 0 }
+};
+
+const struct view mp_policy_view = {
+	.name = "mp-policy-set", .key = "sessions", .fields = mp_policy_fields,
+	.columns = mp_policy_columns, .brief = "name",
+};
+
+static const struct field mp_policy_list_fields[] = {
+	{ "name", NULL, F_STR, false, "name of the policy" },
+	{ "short", NULL, F_STR, false, "its short name" },
+	{ "supported", NULL, F_BOOL, false, "this kernel has it" },
+	{ "meaning", NULL, F_STR, false, "what it does" },
+	{ 0 }
+};
+
+static const struct column mp_policy_list_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "SHORT", .field = "short" },
+	{ .title = "SUPPORTED", .field = "supported" },
+	{ .title = "MEANING", .field = "meaning" },
+	{ 0 }
+};
+
+const struct view mp_policy_list_view = {
+	.name = "mp-policy", .key = "policies", .fields = mp_policy_list_fields,
+	.columns = mp_policy_list_columns, .brief = "name",
+};
+
 static const struct field device_fields[] = {
 	{ "name", NULL, F_STR, false, "name of the disk" },
 	{ "node", NULL, F_STR, false, "its node" },

@@ -112,12 +112,26 @@ ARGUMENTS = {
     "status": ([], ["nosuch"]),
     "stats": ([], ["nosuch"]),
     "stats reset": (["cl1@srv1"], ["nosuch"]),
+    "session add": (["cl1@srv9", "--path", "10.0.0.9"], None),
+    "session remove": (["cl1@srv2", "--force"], ["nosuch"]),
+    "session add-path": (["cl1@srv1", "10.9.9.9"], ["nosuch", "10.9.9.9"]),
+    "session remove-path": (["cl1@srv1", "10.0.1.2"], ["cl1@srv1", "10.9.9.9"]),
+    "session reconnect": (["cl1@srv1", "10.0.1.2"], ["nosuch"]),
+    "session disconnect": (["cl1@srv1", "10.0.1.2"], ["cl1@srv1", "10.9.9.9"]),
+    "session recover": (["cl1@srv1"], ["nosuch"]),
+    "recover": (["--all"], None),
+    "recover session": (["cl1@srv1"], ["nosuch"]),
+    "recover device": (["rnbd2"], ["rnbd99"]),
+    "mp-policy show": (["cl1@srv1"], ["nosuch"]),
+    "mp-policy set": (["cl1@srv1", "rr"], ["nosuch", "rr"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
 }
 # These say nothing when they succeed
-SILENT = ("unmap", "stats reset", "remap", "resize", "device wait", "session set", "server export close",
-          "server client disconnect")
+CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
+           "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
+           "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
+SILENT = CHANGES + ("device wait",)
 LOCAL = ("version", "help", "metadata", "schema")
 
 
@@ -127,16 +141,18 @@ def expect(name, state, known):
         return {0} if known else {2} if name == "help" else {4}
     if state == "absent":
         return {8}
+    if name == "mp-policy list":
+        return {0}
     if state == "denied":
         return {5}
+    if (name, state) in (("session add", "empty"), ("recover", "empty")):
+        return {1} if name == "session add" else {0}
     if name == "device wait" and (not known or state == "empty"):
         return {10}
     if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):
         return {4}
     # a change needs an answer that these recordings do not hold
-    changes = name in ("map", "unmap", "remap", "resize", "session set", "stats reset", "server export close",
-                       "server client disconnect")
-    return {1} if changes else {0}
+    return {1} if name == "map" or name in CHANGES else {0}
 
 
 def one_state(binary, rec, name, words, state, codes):
@@ -228,7 +244,7 @@ def help_texts(binary):
             problem("-%s has two meanings" % o["short"])
         longs.setdefault(o["long"], set()).add(o["argument"])
     for o, kinds in longs.items():
-        if "optional" in kinds and o not in ("color", "wait"):
+        if "optional" in kinds and o not in ("color", "wait", "add-missing"):
             problem("--" + o, "takes an optional argument")
     codes = run(binary, "help", "exit-codes").stdout.decode()
     for e in meta["exit_codes"]:
@@ -302,7 +318,8 @@ def schemas():
     for cmd in ("session list", "path list", "device list", "stats --per-cpu", "unmap rnbd0", "metadata", "version",
                 "status", "server export list", "server client list", "remap rnbd0 rnbd2 --recreate -n", "resize rnbd0 +1G -n",
                 "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all-clients --force -n",
-                "server client disconnect cl7@here --force -n"):
+                "server client disconnect cl7@here --force -n", "session add-path cl1@srv1 10.9.9.9 -n",
+                "session recover cl1@srv1 -n", "mp-policy set cl1@srv1 rr -n", "mp-policy list"):
         text = run(binary, *common, *cmd.split(), "-j").stdout
         doc = json.loads(text)
         topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")

@@ -340,6 +340,99 @@ RECORDINGS = {
 }
 
 
+S3 = "cl1@srv3"
+ADDED = session(3, S3, devices=0, settings=SETTINGS, held=1)
+ADDED_PATH = path(4, 3, S3, "ip:10.0.0.1", "ip:10.0.0.9", "mlx5_0")
+ADD = {"name": S3, "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.9"}]}
+ADD_ALL = {"name": S3, "path": [{"client-addr": "ip:10.0.0.1", "server-addr": "ip:10.0.0.9#999"}, {"server-addr": "ip:fd00::9#999"}],
+           "connections": 4, "poll-queues": 2**32 - 1, "timeout-ms": 2500, "mp-policy": 1,
+           "settings": {"max-reconnect-attempts": 7, "no-path-timeout-ms": -1}}
+WITH_ADDED = ([ADDED] + SESSIONS, PATHS + [ADDED_PATH])
+BOTH_UP = [PATHS[0], dict(PATHS[1], state=1, **{"last-error": 0}), PATHS[2]]
+NEW_PATH = path(5, 1, S1, "ip:10.0.2.1", "ip:10.0.2.2", "mlx5_0")
+
+
+def add_session(request=ADD, **answer):
+    return {"do": "session-add", "request": request, **(answer or {"reply": ADDED})}
+
+
+def add_path(**answer):
+    return {"do": "path-add", "request": {"session-id": 1, "client-addr": "ip:10.0.2.1", "server-addr": "ip:10.0.2.2"},
+            **(answer or {"reply": NEW_PATH})}
+
+
+def on_path(cmd, pid, more=None, **answer):
+    return {"do": "path-" + cmd, "request": {"id": pid, **(more or {})}, **answer}
+
+
+def now(pid, state):
+    return {"reply": dict(PATHS[pid - 1], state=state)}
+
+
+NEW_OPS = ("session-add", "session-del", "path-add", "path-del", "path-reconnect", "path-disconnect")
+RECORDINGS.update({
+    "session-add": [UP] + lists() + [add_session()] + lists(*WITH_ADDED),
+    "session-add-all": [UP] + lists() + [add_session(ADD_ALL)] + lists(*WITH_ADDED),
+    "session-add-slow": [UP] + lists() + [add_session(), {"dump": "session-get", "objects": [dict(ADDED, state=2)]},
+                                          {"event": "session-ntf"}] + 2 * lists(*WITH_ADDED),
+    "session-add-never": [UP] + lists() + [add_session(), {"dump": "session-get", "objects": [dict(ADDED, state=2)]}],
+    "session-added": [UP] + lists(*WITH_ADDED),
+    "session-add-refused": [UP] + lists() + [add_session(error="ECONNREFUSED")],
+    "session-add-late": [UP] + lists() + [add_session(error="ETIMEDOUT")],
+    "session-add-exists": [UP] + lists() + [add_session(error="EEXIST", extack="it is there")],
+    "session-add-invalid": [UP] + lists() + [add_session(error="EINVAL", extack="not so", attr="path.server-addr")],
+    "session-del": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}}],
+    "session-del-slow": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}},
+                                                     {"dump": "session-get", "objects": WITH_ADDED[0]},
+                                                     {"event": "session-ntf"}, {"dump": "session-get", "objects": SESSIONS}],
+    "session-del-gone": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}, "error": "ENOENT"}],
+    "session-del-force": [UP] + lists() + [unmap(1, True), unmap(2, True), {"do": "session-del", "request": {"id": 1}}],
+    "session-del-last": [UP] + lists() + [unmap(3, True), {"do": "session-del", "request": {"id": 2}, "error": "ENOENT"}],
+    "session-del-busy": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}, "error": "EBUSY",
+                                                      "extack": "devices are mapped over it"}],
+    "path-add": [UP] + lists() + [add_path()],
+    "path-add-two": [UP] + lists() + [add_path(), {"do": "path-add", "request": {
+        "session-id": 1, "server-addr": "ip:10.0.9.9#999", "timeout-ms": 5000}, "error": "ECONNREFUSED"}],
+    "path-add-port": [UP] + lists() + [{"do": "path-add", "request": {
+        "session-id": 1, "server-addr": "ip:10.0.9.9#999", "timeout-ms": 5000}, "reply": NEW_PATH}],
+    "path-add-slow": [UP] + lists() + [add_path(reply=dict(NEW_PATH, state=0)), {"dump": "path-get", "objects": [dict(NEW_PATH, state=0)]},
+                                       {"event": "path-ntf"}, {"dump": "path-get", "objects": [NEW_PATH]}],
+    "path-add-never": [UP] + lists() + [add_path(reply=dict(NEW_PATH, state=0)), {"dump": "path-get", "objects": []}],
+    "path-add-exists": [UP] + lists() + [{"do": "path-add", "error": "EEXIST"}],
+    "path-add-late": [UP] + lists() + [add_path(error="ETIMEDOUT")],
+    "path-add-nowhere": [UP] + lists() + [add_path(error="EHOSTUNREACH", extack="no device for source address",
+                                                   attr="client-addr")],
+    "both-up": [UP] + lists(paths=BOTH_UP),
+    "path-del": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2), on_path("del", 1)],
+    "path-del-down": [UP] + lists() + [on_path("del", 2)],
+    "path-del-last": [UP] + lists() + [on_path("del", 3)],
+    "path-del-slow": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2), {"dump": "path-get", "objects": BOTH_UP},
+                                                    {"event": "path-ntf"}, {"dump": "path-get", "objects": PATHS[:1]}],
+    "path-del-gone": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2, error="ENOENT")],
+    "path-off": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 1, **now(1, 4)), on_path("disconnect", 2, **now(2, 4))],
+    "path-off-already": [UP] + lists(paths=[PATHS[0], dict(PATHS[1], state=4), PATHS[2]]),
+    "path-on": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), on_path("reconnect", 1, **now(1, 1))],
+    "path-on-time": [UP] + lists() + [on_path("reconnect", 2, {"timeout-ms": 1500}, **now(2, 1))],
+    "path-on-fails": [UP] + lists() + [on_path("reconnect", 2, error="ETIMEDOUT"), on_path("reconnect", 1, **now(1, 1)),
+                                       on_path("reconnect", 3, **now(3, 1))],
+    "path-on-lost": [UP] + lists(paths=BOTH_UP) + [on_path("reconnect", 1, error="ECONNREFUSED"),
+                                                   on_path("reconnect", 2, **now(2, 1))],
+    "path-on-all": [UP] + lists() + [on_path("reconnect", i, **now(i, 1)) for i in (2, 1, 3)],
+    "recover": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), remap(3, reply=dict(DEVICES[0], state=1))],
+    "recover-fails": [UP] + lists() + [on_path("reconnect", 2, error="ETIMEDOUT"), remap(3, reply=dict(DEVICES[0], state=1))],
+    "recover-back": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), remap(3, error="EALREADY")],
+    "policy": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
+                                 "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
+    "policy-fails": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1}, "error": "EIO"},
+                                      {"do": "session-set", "request": {"id": 2, "role": 0, "mp-policy": 1},
+                                       "reply": dict(SESSIONS[0], **{"mp-policy": 1})}],
+    "paths-denied": [UP] + lists() + [{"do": c, "error": "EPERM"} for c in NEW_OPS + ("session-set", "remap", "unmap")],
+    "session-del-denied": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "error": "EPERM"}],
+    "session-del-old": [dict(UP, ops=["session-get", "path-get", "device-get", "unmap"])] + lists(*WITH_ADDED),
+    "paths-unsupported": [UP] + lists(*WITH_ADDED) + [{"do": c, "error": "EOPNOTSUPP"} for c in NEW_OPS],
+})
+
+
 def put(root, name, text):
     file = os.path.join(root, name.lstrip("/"))
     os.makedirs(os.path.dirname(file), exist_ok=True)

@@ -98,4 +98,425 @@ nothing_sent() {
 	[[ $stderr == *"kernel: not so (--io-timeout)"* ]]
 }
 
+@test "session add: what it sends, what it says" {
+	ADD=(session add cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9)
+	replay session-add
+	adm 0 "${ADD[@]}"
+	[ -z "$output$stderr" ]
+	adm 0 "${ADD[@]}" -j
+	valid rnbdadm.session/1
+	[ "$(jqv '[.changed, .sessions[0].name, .sessions[0].held, .sessions[0].paths[0].state] | @csv')" = \
+		'true,"cl1@srv3",true,"connected"' ]
+	adm 0 "${ADD[@]}" -v
+	[[ $stderr == "rnbdadm: made session cl1@srv3"* ]]
+	replay session-add-all
+	adm 0 session add cl1@srv3 --path 10.0.0.1@10.0.0.9 --path fd00::9 --dest-port 999 --connections 4 --poll-queues all \
+		--timeout 2.5s --mp-policy mi --max-reconnect-attempts 7 --no-path-timeout forever
+	replay session-add-slow
+	adm 0 "${ADD[@]}" --wait
+	replay session-add-never
+	fails 10 timeout "${ADD[@]}" --wait
+	printf '%s' "$JSON" | jq -e .changed
+}
+
+@test "session add: there already" {
+	ADD=(session add cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9)
+	replay session-added
+	fails 6 conflict "${ADD[@]}"
+	adm 0 "${ADD[@]}" --idempotent --trace -j
+	valid rnbdadm.session/1
+	nothing_sent
+	[ "$(jqv '.changed == false and .sessions[0].name == "cl1@srv3"')" = true ]
+	fails 6 conflict session add cl1@srv3 --path 10.0.5.5 --idempotent
+	[[ $stderr == *"no path ip:10.0.5.5"*"session add-path cl1@srv3 ip:10.0.5.5"* ]]
+	replay session-add-exists
+	fails 6 conflict "${ADD[@]}"
+	[[ $stderr == *"kernel: it is there"* ]]
+}
+
+@test "session add: refusals" {
+	ADD=(session add cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9)
+	replay session-add-refused
+	fails 1 failed "${ADD[@]}"
+	[[ $stderr == *"10.0.0.9 does not listen on port 1234"* ]]
+	replay session-add-late
+	fails 10 timeout "${ADD[@]}"
+	replay session-add-refused bare
+	fails 8 unavailable "${ADD[@]}"
+	replay session-add-invalid
+	fails 1 failed "${ADD[@]}"
+	[[ $stderr == *"not so (path.server-addr)"* ]]
+	for m in paths-unsupported old-modules; do
+		replay $m
+		fails 9 unsupported session add cl1@srv4 --path 10.0.0.9
+		[[ $stderr == *"this kernel creates sessions only on map"* ]]
+	done
+	replay paths-denied
+	fails 5 permission "${ADD[@]}"
+	replay two-sessions
+	fails 2 usage session add cl1@srv3
+	fails 2 usage session add a/b --path 10.0.0.9
+	fails 2 usage session add cl1@srv3 --path nowhere
+	fails 2 usage session add cl1@srv3 --path 10.0.0.9 --poll-queues 5000
+	fails 2 usage session add cl1@srv3 --path 10.0.0.9 --timeout 1ms
+	fails 2 usage session add cl1@srv3 --path 10.0.0.9 --io-timeout 1ms
+}
+
+@test "session remove" {
+	replay session-del
+	adm 0 session remove cl1@srv3
+	[ -z "$output$stderr" ]
+	for verb in rm del; do
+		adm 0 session $verb cl1@srv3 -j
+		valid rnbdadm.session/1
+		[ "$(jqv '.changed and .sessions[0].name == "cl1@srv3"')" = true ]
+	done
+	replay session-del-slow
+	adm 0 session remove cl1@srv3 --wait --trace
+	[ "$(grep -c -- '-> .*session-get dump' <<<"$stderr")" = 3 ]
+	replay session-del-gone
+	fails 4 not_found session remove cl1@srv3
+	adm 0 session remove cl1@srv3 --idempotent
+	fails 4 not_found session remove nosuch
+	adm 0 session remove nosuch --if-exists
+	replay session-del-busy
+	fails 7 busy session remove cl1@srv3
+	[[ $stderr == *"kernel: devices are mapped over it"* ]]
+	replay paths-unsupported
+	fails 9 unsupported session remove cl1@srv3
+	replay session-del-old
+	fails 9 unsupported session remove cl1@srv3
+	replay paths-denied
+	fails 5 permission session remove cl1@srv2 --force
+	replay session-del-denied
+	fails 5 permission session remove cl1@srv3
+}
+
+@test "session remove: devices stay unless --force is given" {
+	replay session-del-force
+	adm 7 session remove cl1@srv1 --trace
+	nothing_sent
+	fails 7 busy session remove cl1@srv1
+	[[ $stderr == *"refused, 2 devices are mapped over it"*"rnbd0 is used by: mount /data"* ]]
+	adm 0 session remove cl1@srv1 --force -j
+	valid rnbdadm.session/1
+	[ "$(jqv .changed)" = true ]
+	replay session-del-last
+	adm 0 session remove cl1@srv2 --force -v
+	[[ $stderr == *"unmapped rnbd2"*"removed session cl1@srv2" ]]
+}
+
+@test "session add-path" {
+	replay path-add
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2
+	[ -z "$output$stderr" ]
+	for words in "session add-path" "path add"; do
+		# shellcheck disable=SC2086
+		adm 0 $words cl1@srv1 10.0.2.1,10.0.2.2 -j
+		valid rnbdadm.path-change/1
+		[ "$(jqv '[.changed, (.paths[0] | .session, .name, .old_state, .state, .result)] | @csv')" = \
+			'true,"cl1@srv1","ip:10.0.2.1@ip:10.0.2.2",,"connected","added"' ]
+	done
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 -o csv
+	[ "${lines[1]}" = "cl1@srv1,ip:10.0.2.1@ip:10.0.2.2,mlx5_0,1,,connected,added" ]
+	replay path-add-port
+	adm 0 session add-path cl1@srv1 10.0.9.9 --dest-port 999 --timeout 5s
+	replay path-add-slow
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 -j
+	[ "$(jqv '.paths[0].state')" = connected ]
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 --no-wait -j
+	[ "$(jqv '.paths[0].state')" = connecting ]
+	replay path-add-never
+	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2
+}
+
+@test "session add-path: several, and refusals" {
+	replay path-add-two
+	fails 1 failed session add-path cl1@srv1 10.0.9.9 --dest-port 999 --timeout 5s
+	[[ $stderr == *"10.0.9.9 does not listen on port 999"* ]]
+	replay path-add
+	fails 3 partial session add-path cl1@srv1 10.0.2.1@10.0.2.2 10.0.0.1@10.0.0.2
+	[[ $stderr == *"10.0.0.1@10.0.0.2: the session has this path already"* ]]
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 10.0.0.1@10.0.0.2 --idempotent -j
+	[ "$(jqv '[.paths[].result] | @csv')" = '"added","present"' ]
+	replay path-add-exists
+	fails 6 conflict session add-path cl1@srv1 10.0.2.1@10.0.2.2
+	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 --idempotent
+	replay path-add-late
+	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2
+	replay path-add-nowhere
+	fails 1 failed session add-path cl1@srv1 10.0.2.1@10.0.2.2
+	[[ $stderr == *"no way to 10.0.2.2 over RDMA"*"kernel: no device for source address (client-addr)"* ]]
+	fails 2 usage session add-path cl1@srv1
+	fails 2 usage session add-path cl1@srv1 nowhere
+	fails 2 usage session add-path cl1@srv1 10.0.0.9 --timeout 20m
+	fails 4 not_found session add-path nosuch 10.0.0.9
+	[[ $stderr == *"no such session"* ]]
+	for m in paths-unsupported old-modules; do
+		replay $m
+		fails 9 unsupported session add-path cl1@srv1 10.0.9.9
+	done
+	replay paths-denied
+	fails 5 permission session add-path cl1@srv1 10.0.9.9
+}
+
+@test "session remove-path" {
+	replay path-del
+	for p in 10.0.1.2 ip:10.0.1.1@ip:10.0.1.2 id:2; do
+		adm 0 session remove-path cl1@srv1 "$p"
+		[ -z "$output$stderr" ]
+	done
+	adm 0 path del cl1@srv1 10.0.1.2 -j
+	valid rnbdadm.path-change/1
+	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected",,"removed"' ]
+	replay path-del-down
+	adm 0 session remove-path cl1@srv1 10.0.1.2
+	replay path-del-slow
+	adm 0 session remove-path cl1@srv1 10.0.1.2 --wait --trace
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+	replay path-del-gone
+	fails 4 not_found session remove-path cl1@srv1 10.0.1.2
+	adm 0 session remove-path cl1@srv1 10.0.1.2 --idempotent
+	fails 4 not_found session remove-path cl1@srv1 10.0.9.9
+	adm 0 session remove-path cl1@srv1 10.0.9.9 --idempotent -j
+	[ "$(jqv '.changed == false and .paths[0].result == "absent"')" = true ]
+	adm 0 session remove-path nosuch 10.0.9.9 --idempotent
+	fails 4 not_found session remove-path nosuch 10.0.9.9
+	fails 2 usage session remove-path cl1@srv1
+	fails 2 usage session remove-path cl1@srv1 2
+	replay paths-denied
+	fails 5 permission session remove-path cl1@srv1 10.0.1.2
+	for m in paths-unsupported old-modules; do
+		replay $m
+		fails 9 unsupported session remove-path cl1@srv1 10.0.1.2
+	done
+}
+
+@test "the last connected path of devices stays unless --force is given" {
+	replay path-del
+	adm 7 session remove-path cl1@srv1 10.0.0.2 10.0.1.2 --trace
+	nothing_sent
+	fails 7 busy session remove-path cl1@srv1 10.0.0.2 10.0.1.2
+	[[ $stderr == *"refused, this is the last connected path and 2 devices are in use"*"rnbd0 is used by: mount /data"*"--force"* ]]
+	adm 0 session remove-path cl1@srv1 10.0.0.2 10.0.1.2 --force
+	replay path-del-down
+	fails 7 busy session remove-path cl1@srv1 10.0.0.2
+	[[ $stderr == *"the last connected path"* ]]
+	replay path-del-last
+	fails 7 busy session remove-path cl1@srv2 10.0.0.3
+	[[ $stderr == *"and 1 device is mapped"*"rnbd2 is mapped"* ]]
+	adm 0 session remove-path cl1@srv2 10.0.0.3 -f
+	replay session-added
+	# no device is mapped over it
+	fails 1 failed session remove-path cl1@srv3 10.0.0.9
+	replay path-off
+	fails 7 busy session disconnect cl1@srv1
+	fails 7 busy session disconnect cl1@srv1 10.0.0.2 10.0.1.2
+	adm 0 session disconnect cl1@srv1 --force
+	replay path-on
+	fails 7 busy session reconnect cl1@srv1 10.0.0.2
+	[[ $stderr == *"--only-down leaves it alone"* ]]
+	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" session remove-path cl1@srv1 10.0.0.2 10.0.1.2 --force "$@")" /dev/null; }
+	replay path-del
+	run -12 ask <<<no
+	[[ $output == *"rnbd0 is used by: mount /data"*"Take down the last connected path of session cl1@srv1. Type yes:"*declined* ]]
+	run -0 ask <<<yes
+	run -0 ask -y </dev/null
+}
+
+@test "session disconnect" {
+	replay path-off
+	adm 0 session disconnect cl1@srv1 10.0.0.2
+	[ -z "$output$stderr" ]
+	adm 0 path disconnect cl1@srv1 10.0.1.2 -j
+	valid rnbdadm.path-change/1
+	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected","disconnected","disconnected"' ]
+	replay path-off-already
+	adm 0 session disconnect cl1@srv1 10.0.1.2 -j
+	[ "$(jqv '[.changed, .paths[0].result] | @csv')" = 'false,"unchanged"' ]
+	fails 4 not_found session disconnect cl1@srv1 10.9.9.9
+	fails 4 not_found session disconnect nosuch
+	replay both-up
+	fails 1 failed session disconnect cl1@srv1 10.0.1.2
+	replay paths-denied
+	fails 5 permission session disconnect cl1@srv1 10.0.1.2
+	for m in paths-unsupported old-modules; do
+		replay $m
+		fails 9 unsupported session disconnect cl1@srv1 10.0.1.2
+	done
+}
+
+@test "session reconnect: what is down comes first" {
+	replay path-on
+	adm 0 session reconnect cl1@srv1 10.0.1.2
+	[ -z "$output$stderr" ]
+	adm 0 session reconnect cl1@srv1 --trace -j
+	valid rnbdadm.path-change/1
+	[ "$(grep -o -- '-> .*path-reconnect len=.*' <<<"$stderr" | grep -o 'id=.' | tr '\n' ' ')" = "id=2 id=1 " ]
+	[ "$(jqv '[.paths[] | .old_state, .state, .result] | @csv')" = \
+		'"connected","connected","reconnected","reconnecting","connected","reconnected"' ]
+	adm 0 path readd cl1@srv1 10.0.1.2
+	adm 0 session reconnect cl1@srv1 --only-down -j
+	[ "$(jqv '[.paths[].result] | @csv')" = '"connected","reconnected"' ]
+	replay path-on-time
+	adm 0 session reconnect cl1@srv1 10.0.1.2 --timeout 1.5s
+	replay path-on-fails
+	fails 10 timeout session reconnect cl1@srv1 10.0.1.2
+	[[ $stderr == *"10.0.1.2 did not answer in time"* ]]
+	# the other one is the last path then
+	fails 3 partial session reconnect cl1@srv1 --force
+	printf '%s' "$JSON" | jq -e '[.paths[].result] == ["reconnected", "failed"]'
+	fails 3 partial session reconnect cl1@srv1
+	printf '%s' "$JSON" | jq -e '[.paths[].result] == ["refused", "failed"]'
+	replay path-on-lost
+	fails 3 partial session reconnect cl1@srv1
+	[[ $stderr == *"10.0.0.2 does not listen"*"the last connected path"* ]]
+}
+
+@test "session reconnect: all sessions, and refusals" {
+	replay path-on-all
+	fails 12 declined session reconnect --all
+	fails 3 partial session reconnect --all -y
+	[[ $stderr == *"ip:10.0.0.1@ip:10.0.0.3: refused"* ]]
+	adm 0 session reconnect --all -y --force -j
+	valid rnbdadm.path-change/1
+	[ "$(jqv '.paths | length')" = 3 ]
+	adm 0 session reconnect --all --only-down
+	replay empty
+	adm 0 session reconnect --all
+	fails 2 usage session reconnect
+	fails 2 usage session reconnect --all cl1@srv1
+	replay two-sessions
+	fails 2 usage session reconnect cl1@srv1 --timeout 1ms
+	fails 4 not_found session reconnect nosuch
+	fails 4 not_found session reconnect cl1@srv1 10.9.9.9
+	replay paths-denied
+	fails 5 permission session reconnect cl1@srv1 10.0.1.2
+	for m in paths-unsupported old-modules; do
+		replay $m
+		fails 9 unsupported session reconnect cl1@srv1 10.0.1.2
+	done
+}
+
+@test "recover: paths first, then devices" {
+	replay recover
+	for c in "recover --all" "session recover --all"; do
+		# shellcheck disable=SC2086
+		adm 0 $c --trace
+		[ -z "$output" ]
+		[ "$(grep -o -- '-> .* \(path-reconnect\|remap\) len=.*' <<<"$stderr" | grep -o 'path-reconnect\|remap' | tr '\n' ' ')" = \
+			"path-reconnect remap " ]
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		valid rnbdadm.recover/1
+		[ "$(jqv '[.changed, (.recovered[] | .type, .name, .result)] | @csv')" = \
+			'true,"path","ip:10.0.1.1@ip:10.0.1.2","reconnected","device","rnbd2","remapped"' ]
+	done
+	for c in "session recover cl1@srv1" "recover session cl1@srv1" "path recover cl1@srv1 10.0.1.2"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		valid rnbdadm.recover/1
+		[ "$(jqv '[.recovered[].type] | @csv')" = '"path"' ]
+	done
+	for c in "session recover cl1@srv2" "recover device rnbd2" "recover device ram0 --session cl1@srv2"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		[ "$(jqv '[.recovered[].name] | @csv')" = '"rnbd2"' ]
+	done
+	adm 0 recover session cl1@srv1 10.0.0.2 -j
+	[ "$(jqv '.changed == false and .recovered == [] and .failed == []')" = true ]
+	replay recover-back
+	adm 0 recover --all -j
+	[ "$(jqv '[.recovered[].type] | @csv')" = '"path"' ]
+	replay recover-fails
+	fails 3 partial recover --all
+	printf '%s' "$JSON" | jq -e '.failed[0].error.code == "timeout" and .recovered[0].name == "rnbd2"'
+	fails 10 timeout session recover cl1@srv1
+}
+
+@test "recover: refusals" {
+	replay two-sessions
+	fails 2 usage recover
+	fails 2 usage session recover
+	fails 2 usage session recover cl1@srv1 --all
+	fails 2 usage recover --all --timeout 1ms
+	adm 2 recover --all -o csv
+	fails 4 not_found recover session nosuch
+	fails 4 not_found recover device rnbd9
+	fails 4 not_found recover session cl1@srv1 10.9.9.9
+	for o in --add-missing --add-missing=config --add-missing=peer; do
+		fails 9 unsupported session recover cl1@srv1 $o
+	done
+	fails 2 usage session recover cl1@srv1 --add-missing=x
+	replay paths-denied
+	fails 5 permission recover --all
+	replay old-modules
+	fails 9 unsupported recover session cl1@srv1
+	replay empty
+	adm 0 recover --all
+	[ -z "$output$stderr" ]
+}
+
+@test "mp-policy" {
+	replay policy
+	adm 0 mp-policy list
+	[[ ${lines[1]} =~ ^round-robin\ +rr\ +yes\ +paths\ in\ turn ]]
+	[ "${#lines[@]}" = 4 ]
+	adm 0 mp-policy list -j
+	valid rnbdadm.mp-policy-list/1
+	adm 0 mp-policy show cl1@srv1
+	[ "$output" = min-latency ]
+	adm 0 mp-policy show cl1@srv1 -j
+	valid rnbdadm.session/1
+	for p in rr round-robin; do
+		adm 0 mp-policy set cl1@srv1 $p
+		[ -z "$output$stderr" ]
+	done
+	adm 0 mp-policy set --all rr -j
+	valid rnbdadm.mp-policy/1
+	[ "$(jqv '[.changed, (.sessions[] | .name, .old, .new, .result)] | @csv')" = \
+		'true,"cl1@srv1","min-latency","round-robin","set","cl1@srv2","round-robin","round-robin","unchanged"' ]
+	adm 0 mp-policy set cl1@srv2 rr -j
+	[ "$(jqv '.changed | not')" = true ]
+	replay policy-fails
+	fails 3 partial mp-policy set --all min-inflight
+	fails 2 usage mp-policy set cl1@srv1
+	fails 2 usage mp-policy set --all cl1@srv1 rr
+	fails 2 usage mp-policy set cl1@srv1 round-robbin
+	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"* ]]
+	fails 4 not_found mp-policy set nosuch rr
+	fails 4 not_found mp-policy show nosuch
+	replay paths-denied
+	fails 5 permission mp-policy set cl1@srv1 rr
+	replay old-modules
+	fails 9 unsupported mp-policy set cl1@srv1 rr
+	replay absent
+	fails 8 unavailable mp-policy list
+}
+
+@test "--dry-run: nothing is sent, and its lines can be run" {
+	replay two-sessions
+	for c in "session add cl1@srv3 --path 10.0.0.1@10.0.0.9 --path 10.0.1.9 --io-timeout 1m --connections 2" \
+		"session remove cl1@srv1 --force" "session add-path cl1@srv1 10.0.2.1@10.0.2.2 10.0.3.3" \
+		"session remove-path cl1@srv1 10.0.1.2" "session remove-path cl1@srv1 10.0.0.2 --force" "session reconnect cl1@srv1 --force" \
+		"session reconnect --all --only-down" "session disconnect cl1@srv1 10.0.1.2" "session disconnect cl1@srv1 --force" \
+		"recover --all" "recover session cl1@srv1" "recover device rnbd2" "mp-policy set --all mi"; do
+		# shellcheck disable=SC2086
+		adm 0 $c -n --trace
+		plan=$output
+		[ -n "$plan" ]
+		nothing_sent
+		# shellcheck disable=SC2086
+		adm 0 $c -n -j
+		valid_any
+		[ "$(jqv '.dry_run and (.plan | length > 0) and .changed == false')" = true ]
+		while IFS= read -r line; do
+			read -ra words <<<"${line#rnbdadm }"
+			adm 0 "${words[@]}" -n
+			[ "$output" = "$line" ]
+		done <<<"$plan"
+	done
+	fails 7 busy session remove-path cl1@srv1 10.0.0.2 -n
+}
+
 @test "the documents of these tests are valid" { all_valid; }

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/* session add-path, remove-path, reconnect, disconnect: the paths of a session */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "node.h"
+#include "objects.h"
+#include "path-job.h"
+#include "select.h"
+#include "use.h"
+#include "way.h"
+
+struct look {
+	uint32_t id;
+	bool want;			/* connected, or not there */
+};
+
+static enum wait_is look_path(struct ctx *ctx, void *arg)
+{
+	const struct look *l = arg;
+	enum wait_is is = l->want ? WAIT_MORE : WAIT_DONE;
+	struct snapshot s;
+
+	if (!ctx_snapshot(ctx, M_CLIENT, NL_PATHS, &s))
+		return WAIT_FAIL;
+	for (size_t i = 0; i < s.paths.n; i++)
+		if (s.paths.v[i].id == l->id)
+			is = l->want && path_is_connected(&s.paths.v[i]) ? WAIT_DONE : WAIT_MORE;
+	snapshot_free(&s);
+	return is;
+}
+
+/* Until the path is as it should be; a failure is that of the item. */
+static bool wait_path(struct ctx *ctx, struct item *it, const struct look *l, int64_t limit)
+{
+	struct wait w = { .group = "path", .look = look_path, .arg = (void *)l };
+	int rc = wait_end(ctx, &w, limit);
+
+	if (!rc)
+		return true;
+	if (!ctx->fail.code) {
+		ctx->fail.err = ETIMEDOUT;
+		fail_set(&ctx->fail, XC_TIMEOUT, l->want ? "the path is not connected" :
+			 "the path is still there");
+	}
+	job_fail(ctx, it);
+	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);
+	return false;
+}
+
+/* Paths to be added, and what they are then. */
+struct added {
+	const struct session *sess;
+	struct ways ways;
+	struct path *now;
+};
+
+static const struct path *known_path(const struct snapshot *s, const struct session *sess,
+				     const struct addr_pair *pair)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_paths, sess->id, &n);
+
+	/* without a source the route decides, and the kernel says whether it is there */
+	for (size_t i = 0; i < n && pair->src.family != ADDR_NONE; i++) {
+		const struct path *p = &s->paths.v[e[i].pos];
+
+		if (addr_pair_matches(pair, &p->client, &p->server))
+			return p;
+	}
+	return NULL;
+}
+
+static void present(struct ctx *ctx, struct item *it)
+{
+	if (ctx->idempotent) {
+		it->result = "present";
+		return;
+	}
+	fail_set(&it->fail, XC_CONFLICT, "the session has this path already");
+	fail_object(&it->fail, "path", it->word);
+	fail_hint(&it->fail, "--idempotent takes that for done");
+	it->result = "failed";
+}
+
+static void explain_add(struct ctx *ctx, struct item *it, const struct addr_pair *pair,
+			const struct nl_error *e)
+{
+	struct ways w = { .v = (struct addr_pair *)pair, .n = 1 };
+
+	if (e->kind == NL_FAIL_KERNEL && e->err == EEXIST) {
+		present(ctx, it);
+		return;
+	}
+	path_fail(ctx, it, e);
+	if (e->kind == NL_FAIL_KERNEL)
+		way_explain(ctx, &it->fail, &w, e->err);
+}
+
+static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct added *a, size_t i)
+{
+	struct path *now = &a->now[i];
+	int64_t limit = wait_limit(ctx, 30000);
+	struct look l = { .want = true };
+	struct wait w = { .group = "path" };
+	uint64_t timeout;
+	struct nl_error e;
+
+	way_timeout(ctx, "session add-path", &timeout);
+	if (limit && !wait_begin(ctx, &w)) {
+		job_fail(ctx, it);
+		return;
+	}
+	if (!rnl_path_add(ctx->nl, a->sess->id, &a->ways.v[i], timeout, now, &e)) {
+		explain_add(ctx, it, &a->ways.v[i], &e);
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	j->changed = true;
+	it->path = now;
+	it->result = "added";
+	say(ctx, "added %s to session %s", now->name, it->session);
+	l.id = now->id;
+	if (limit && !path_is_connected(now) && wait_path(ctx, it, &l, limit))
+		now->state = 1;
+}
+
+/* The words are addresses of paths to be. */
+static int add_all(struct ctx *ctx, struct job *j, struct added *a)
+{
+	const struct parsed *p = &ctx->args;
+	int rc = XC_OK;
+
+	for (size_t i = 1; i < p->nargs && !rc; i++)
+		rc = way_add(ctx, &a->ways, p->args[i], "PATH");
+	if (rc)
+		return rc;
+	a->now = xcalloc(a->ways.n, sizeof(*a->now));
+	for (size_t i = 0; i < a->ways.n; i++) {
+		const struct path *known = known_path(&j->s, a->sess, &a->ways.v[i]);
+		struct item *it = job_add(j, NULL, p->args[i + 1]);
+
+		it->session = a->sess->name;
+		it->old_state = M_UNKNOWN;
+		if (known) {
+			it->path = &j->s.paths.v[known - j->s.paths.v];
+			it->old_state = known->state;
+			present(ctx, it);
+		} else if (ctx->dry_run) {
+			path_plan(ctx, "add-path", it, false);
+			it->result = "would-add";
+		} else {
+			add_one(ctx, j, it, a, i);
+		}
+	}
+	return XC_OK;
+}
+
+int cmd_path_add(struct ctx *ctx)
+{
+	struct added a = { 0 };
+	struct job j = { 0 };
+	uint64_t timeout;
+	int rc = way_timeout(ctx, "session add-path", &timeout);
+
+	if (!rc)
+		rc = path_job_open(ctx, &j);
+	if (!rc) {
+		a.sess = select_session(&j.s, ctx->args.args[0], &ctx->fail);
+		rc = a.sess ? add_all(ctx, &j, &a) : (int)ctx->fail.code;
+	}
+	if (!rc)
+		rc = job_report(ctx, &j, &path_change_view, path_job_js);
+	job_free(&j);
+	ways_free(&a.ways);
+	free(a.now);
+	return rc;
+}
+
+/*
+ * Refused as a whole if devices lose their way by it; --force asks on a terminal. Goes through
+ * what would happen, so the states in the snapshot are put back.
+ */
+static int may_lose(struct ctx *ctx, struct job *j, bool gone)
+{
+	const struct path *lost = NULL;
+	struct fail f = { 0 };
+	char *list, *question;
+	const char *last = NULL;
+	uint32_t *ids = xcalloc(j->n, sizeof(*ids));
+	int rc = XC_OK;
+
+	for (size_t i = 0; i < j->n; i++) {
+		struct path *p = j->v[i].path;
+
+		if (!p)
+			continue;
+		if (!lost)
+			last = path_last(j, p, gone);
+		if (!lost && last)
+			lost = p;
+		ids[i] = p->id;
+		if (gone)
+			path_gone(p);
+		else
+			p->state = M_UNKNOWN;
+	}
+	for (size_t i = 0; i < j->n; i++) {
+		if (!j->v[i].path)
+			continue;
+		j->v[i].path->id = ids[i];
+		j->v[i].path->state = j->v[i].old_state;
+	}
+	free(ids);
+	if (lost)
+		path_refuse(j, lost, last, &f);
+	if (lost && !ctx->force) {
+		fail_clear(&ctx->fail);
+		ctx->fail = f;
+		return XC_BUSY;
+	}
+	if (lost) {
+		list = strlist_join(&f.details, "; ");
+		question = xasprintf("%s. Take down %s of session %s", list, last, lost->session);
+		rc = use_confirm(ctx, question);
+		free(question);
+		free(list);
+	}
+	fail_clear(&f);
+	return rc;
+}
+
+static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
+{
+	struct wait w = { .group = "path" };
+	struct look l = { .id = it->path->id };
+	int64_t limit = wait_limit(ctx, 0);
+	struct nl_error e;
+
+	if (limit && !wait_begin(ctx, &w)) {
+		job_fail(ctx, it);
+		return;
+	}
+	if (!rnl_path_del(ctx->nl, it->path->id, &e)) {
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent) {
+			it->result = "absent";
+			path_gone(it->path);
+			return;
+		}
+		path_fail(ctx, it, &e);
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	path_gone(it->path);
+	j->changed = true;
+	it->result = "removed";
+	say(ctx, "removed %s of session %s", it->path->name, it->session);
+	if (limit)
+		wait_path(ctx, it, &l, limit);
+}
+
+static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
+{
+	struct nl_error e;
+	struct path now;
+
+	if (!strcmp(path_state_name(it->path->state), "disconnected")) {
+		it->result = "unchanged";
+		return;
+	}
+	if (!rnl_path_disconnect(ctx->nl, it->path->id, &now, &e)) {
+		path_fail(ctx, it, &e);
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	it->path->state = now.state;
+	j->changed = true;
+	it->result = "disconnected";
+	say(ctx, "disconnected %s of session %s; 'session reconnect' brings it back",
+	    it->path->name, it->session);
+}
+
+/* remove-path and disconnect: what takes paths away. */
+static int take_away(struct ctx *ctx, bool gone)
+{
+	const struct parsed *a = &ctx->args;
+	const struct session *sess;
+	struct job j = { 0 };
+	int rc = path_job_open(ctx, &j);
+
+	sess = rc ? NULL : select_session(&j.s, a->args[0], &ctx->fail);
+	if (!rc && !sess) {
+		rc = ctx->fail.code;
+		if (ctx->idempotent && rc == XC_NOT_FOUND) {
+			fail_clear(&ctx->fail);
+			rc = XC_OK;
+		}
+	}
+	if (!rc && sess)
+		rc = path_job_add(ctx, &j, sess, a->args + 1, a->nargs - 1, ctx->idempotent);
+	if (!rc)
+		rc = may_lose(ctx, &j, gone);
+	for (size_t i = 0; !rc && i < j.n; i++) {
+		struct item *it = &j.v[i];
+
+		if (it->result)
+			continue;
+		if (ctx->dry_run) {
+			path_plan(ctx, gone ? "remove-path" : "disconnect", it, ctx->force);
+			it->result = gone ? "would-remove" : "would-disconnect";
+		} else if (gone) {
+			remove_one(ctx, &j, it);
+		} else {
+			disconnect_one(ctx, &j, it);
+		}
+	}
+	if (!rc)
+		rc = job_report(ctx, &j, &path_change_view, path_job_js);
+	job_free(&j);
+	return rc;
+}
+
+int cmd_path_remove(struct ctx *ctx)
+{
+	return take_away(ctx, true);
+}
+
+int cmd_path_disconnect(struct ctx *ctx)
+{
+	return take_away(ctx, false);
+}
+
+static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
+{
+	const char *last = path_last(j, it->path, false);
+	uint64_t timeout;
+
+	way_timeout(ctx, "session reconnect", &timeout);
+	if (path_is_connected(it->path) && args_has(&ctx->args, OPT_ONLY_DOWN)) {
+		it->result = "connected";
+	} else if (last && !ctx->force) {
+		path_refuse(j, it->path, last, &it->fail);
+		fail_hint(&it->fail, "--only-down leaves it alone; --force interrupts its I/O");
+		it->result = "refused";
+	} else if (ctx->dry_run) {
+		path_plan(ctx, "reconnect", it, last);
+		it->result = "would-reconnect";
+	} else {
+		path_reconnect(ctx, j, it, timeout);
+	}
+}
+
+/* All sessions, or the one that is named and the paths that are. */
+static int collect_reconnect(struct ctx *ctx, struct job *j)
+{
+	const struct parsed *a = &ctx->args;
+	const struct session *sess;
+	int rc = XC_OK;
+
+	if (a->nargs) {
+		sess = select_session(&j->s, a->args[0], &ctx->fail);
+		return sess ? path_job_add(ctx, j, sess, a->args + 1, a->nargs - 1, false) :
+			      (int)ctx->fail.code;
+	}
+	for (size_t i = 0; i < j->s.sessions.n && !rc; i++)
+		rc = path_job_add(ctx, j, &j->s.sessions.v[i], NULL, 0, false);
+	return rc;
+}
+
+/* What is down first, so that there is a way for the I/O of the others. */
+static void work_reconnect(struct ctx *ctx, struct job *j)
+{
+	for (int down = 1; down >= 0; down--)
+		for (size_t i = 0; i < j->n; i++)
+			if (!j->v[i].result && (!down || !path_is_connected(j->v[i].path)))
+				reconnect_one(ctx, j, &j->v[i]);
+}
+
+int cmd_path_reconnect(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	bool all = args_has(a, OPT_ALL);
+	struct job j = { 0 };
+	char *question;
+	uint64_t timeout;
+	int rc = way_timeout(ctx, "session reconnect", &timeout);
+
+	if (!rc && all == !!a->nargs)
+		rc = fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
+			      "name a session, or --all");
+	if (!rc)
+		rc = path_job_open(ctx, &j);
+	if (!rc)
+		rc = collect_reconnect(ctx, &j);
+	if (!rc && all && j.n && !ctx->dry_run && !args_has(a, OPT_ONLY_DOWN)) {
+		question = xasprintf("Reconnect all paths (%zu)", j.n);
+		rc = ctx_confirm(ctx, question) ? XC_OK : (int)ctx->fail.code;
+		free(question);
+	}
+	if (!rc) {
+		work_reconnect(ctx, &j);
+		rc = job_report(ctx, &j, &path_change_view, path_job_js);
+	}
+	job_free(&j);
+	return rc;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "path-job.h"
+#include "select.h"
+#include "sysinfo.h"
+#include "use.h"
+#include "way.h"
+
+int path_job_open(struct ctx *ctx, struct job *j)
+{
+	j->plural = "paths";
+	if (!ctx_lock(ctx) ||
+	    !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &j->s))
+		return ctx->fail.code;
+	sys_paths(ctx->test_root, &j->s.paths);
+	sys_devices(ctx->test_root, &j->s.devices);
+	return XC_OK;
+}
+
+static void add_item(struct job *j, struct path *p, const char *word)
+{
+	struct item *it;
+
+	for (size_t i = 0; i < j->n; i++)
+		if (j->v[i].path == p)
+			return;
+	it = job_add(j, p, word);
+	it->session = p->session;
+	it->old_state = p->state;
+}
+
+int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
+		 const char *const *words, size_t nwords, bool absent_ok)
+{
+	const struct index_entry *e;
+	size_t n;
+
+	e = index_find(&j->s.session_paths, sess->id, &n);
+	for (size_t i = 0; i < n && !nwords; i++)
+		add_item(j, &j->s.paths.v[e[i].pos], NULL);
+	for (size_t i = 0; i < nwords; i++) {
+		struct fail f = { 0 };
+		const struct path *p = select_path(&j->s, sess, words[i], NULL, &f);
+		struct item *it;
+
+		if (p) {
+			add_item(j, &j->s.paths.v[p - j->s.paths.v], words[i]);
+			continue;
+		}
+		if (f.code == XC_USAGE) {
+			fail_clear(&ctx->fail);
+			ctx->fail = f;
+			return XC_USAGE;
+		}
+		it = job_add(j, NULL, words[i]);
+		it->session = sess->name;
+		it->old_state = M_UNKNOWN;
+		if (f.code == XC_NOT_FOUND && absent_ok) {
+			it->result = "absent";
+			fail_clear(&f);
+		} else {
+			it->result = "failed";
+			it->fail = f;
+		}
+	}
+	return XC_OK;
+}
+
+bool path_is_connected(const struct path *p)
+{
+	return !strcmp(path_state_name(p->state), "connected");
+}
+
+void path_gone(struct path *p)
+{
+	p->state = M_UNKNOWN;
+	p->id = 0;
+}
+
+const char *path_last(const struct job *j, const struct path *p, bool gone)
+{
+	size_t n, devices, connected = 0, left = 0;
+	const struct index_entry *e;
+
+	index_find(&j->s.session_devices, p->session_id, &devices);
+	e = index_find(&j->s.session_paths, p->session_id, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct path *other = &j->s.paths.v[e[i].pos];
+
+		if (other == p || !other->id)
+			continue;
+		left++;
+		connected += path_is_connected(other);
+	}
+	if (!devices)
+		return NULL;
+	if (path_is_connected(p) && !connected)
+		return "the last connected path";
+	return gone && !left ? "the last path" : NULL;
+}
+
+int path_refuse(const struct job *j, const struct path *p, const char *last, struct fail *f)
+{
+	size_t n, used = 0;
+	const struct index_entry *e = index_find(&j->s.session_devices, p->session_id, &n);
+
+	for (size_t i = 0; i < n; i++)
+		used += use_detail(&j->s.devices.v[e[i].pos], f);
+	for (size_t i = 0; i < n && !used; i++)
+		strlist_addf(&f->details, "%s is mapped", j->s.devices.v[e[i].pos].name);
+	fail_object(f, "path", p->name);
+	fail_hint(f, "add another path first, or --force");
+	if (used)
+		return fail_set(f, XC_BUSY, "refused, this is %s and %zu device%s in use", last,
+				used, used == 1 ? " is" : "s are");
+	return fail_set(f, XC_BUSY, "refused, this is %s and %zu device%s mapped", last, n,
+			n == 1 ? " is" : "s are");
+}
+
+void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e)
+{
+	struct addr_pair pair = { 0 };
+	struct ways w = { .v = &pair, .n = 1 };
+
+	fail_nl(&it->fail, e, "client");
+	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);
+	it->result = "failed";
+	if (e->kind != NL_FAIL_KERNEL)
+		return;
+	if (it->path) {
+		pair.src = it->path->client;
+		pair.dst = it->path->server;
+		way_explain(ctx, &it->fail, &w, e->err);
+	}
+}
+
+void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms)
+{
+	struct nl_error e;
+	struct path now;
+
+	if (!rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e)) {
+		path_fail(ctx, it, &e);
+		/* it was taken down, and is tried further */
+		if (e.kind == NL_FAIL_KERNEL && path_is_connected(it->path) &&
+		    it->fail.code != XC_PERMISSION && it->fail.code != XC_UNSUPPORTED)
+			it->path->state = M_UNKNOWN;
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	it->path->state = now.state;
+	j->changed = true;
+	it->result = "reconnected";
+	say(ctx, "reconnected %s of session %s", it->path->name, it->path->session);
+}
+
+void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool force)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "session");
+	strlist_add(&w, verb);
+	strlist_add(&w, it->session);
+	strlist_add(&w, it->path ? it->path->name : it->word);
+	if (force)
+		strlist_add(&w, "--force");
+	plan_add(ctx, &w);
+	strlist_free(&w);
+}
+
+static json_t *js_state(uint64_t state)
+{
+	return state == M_UNKNOWN ? json_null() : json_string(path_state_name(state));
+}
+
+json_t *path_job_js(const struct ctx *ctx, const struct item *it)
+{
+	const struct path *p = it->path;
+	json_t *o = json_object();
+
+	js_set_str(o, "session", it->session);
+	js_set_str(o, "name", p ? p->name : it->word);
+	js_set(o, "hca", p ? js_str_or_null(p->hca) : json_null());
+	js_set(o, "hca_port", p ? js_u64(p->hca_port) : json_null());
+	js_set(o, "old_state", js_state(it->old_state));
+	js_set(o, "state", js_state(p ? p->state : M_UNKNOWN));
+	job_set_end(ctx, o, it);
+	return o;
+}

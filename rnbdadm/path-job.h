@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Commands over the paths of sessions. */
+#ifndef RNBDADM_PATH_JOB_H
+#define RNBDADM_PATH_JOB_H
+
+#include "job.h"
+
+/* The lock, and what the client has. An exit code. */
+int path_job_open(struct ctx *ctx, struct job *j);
+/*
+ * The paths of @sess that @words name, or all of them where there are none. @absent_ok: what
+ * is not there is no failure. An exit code for what ends the command.
+ */
+int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
+		 const char *const *words, size_t nwords, bool absent_ok);
+
+bool path_is_connected(const struct path *p);
+/* Takes it off the picture that path_last() looks at. */
+void path_gone(struct path *p);
+/*
+ * "the last connected path" if devices lose their way without @p, NULL if they do not. @gone: it
+ * would not even be tried again.
+ */
+const char *path_last(const struct job *j, const struct path *p, bool gone);
+/* Fills @f with the refusal: what is mapped over the session, and what uses it. */
+int path_refuse(const struct job *j, const struct path *p, const char *last, struct fail *f);
+
+/* Connects it again; the result is in the item. */
+void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms);
+/* The failure of a request about a path becomes that of the item. */
+void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e);
+/* "rnbdadm session VERB SESSION PATH". */
+void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool force);
+json_t *path_job_js(const struct ctx *ctx, const struct item *it);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sysinfo.h"
+#include "way.h"
+
+int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
+{
+	struct addr_pair pair;
+	char *msg = addr_pair_parse(text, &pair);
+
+	if (msg) {
+		fail_set(&ctx->fail, XC_USAGE, "%s: %s", what, msg);
+		free(msg);
+		return XC_USAGE;
+	}
+	pair.dst.port = (uint16_t)args_uint(&ctx->args, OPT_DEST_PORT, 0);
+	w->v = xrealloc(w->v, (w->n + 1) * sizeof(*w->v));
+	w->v[w->n++] = pair;
+	return XC_OK;
+}
+
+int ways_parse(struct ctx *ctx, struct ways *w)
+{
+	const char *text;
+	int rc = XC_OK;
+
+	for (size_t i = 0; !rc && (text = args_nth(&ctx->args, OPT_PATH, i)); i++)
+		rc = way_add(ctx, w, text, "--path");
+	if (!rc && w->n > WAY_MAX)
+		rc = fail_set(&ctx->fail, XC_USAGE, "at most %d paths", WAY_MAX);
+	return rc;
+}
+
+void ways_free(struct ways *w)
+{
+	free(w->v);
+	memset(w, 0, sizeof(*w));
+}
+
+char *way_text(const struct addr_pair *p)
+{
+	char src[ADDR_TEXT_MAX], dst[ADDR_TEXT_MAX];
+
+	addr_format(&p->src, src);
+	addr_format(&p->dst, dst);
+	return xasprintf("%s%s%s", src, *src ? "@" : "", dst);
+}
+
+const struct addr_pair *way_missing(const struct ways *w, const struct session *sess,
+				    const struct snapshot *s)
+{
+	size_t n, j;
+	const struct index_entry *e = index_find(&s->session_paths, sess->id, &n);
+
+	for (size_t i = 0; i < w->n; i++) {
+		for (j = 0; j < n; j++)
+			if (addr_pair_matches(&w->v[i], &s->paths.v[e[j].pos].client,
+					      &s->paths.v[e[j].pos].server))
+				break;
+		if (j == n)
+			return &w->v[i];
+	}
+	return NULL;
+}
+
+static char *servers_text(const struct ways *w)
+{
+	struct strlist l = { 0 };
+	char *s;
+
+	for (size_t i = 0; i < w->n; i++) {
+		char text[ADDR_TEXT_MAX];
+
+		addr_format_bare(&w->v[i].dst, text);
+		if (!strlist_has(&l, text))
+			strlist_add(&l, text);
+	}
+	if (!l.n)
+		strlist_add(&l, "the server");
+	s = strlist_join(&l, ", ");
+	strlist_free(&l);
+	return s;
+}
+
+/* Refusals that do not come from the way to the server. */
+static bool is_local(int err)
+{
+	return err == EPERM || err == EACCES || err == EINVAL || err == EEXIST ||
+	       err == ENOMEM || err == EINTR || err == ENXIO || err == EOPNOTSUPP;
+}
+
+void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, int err)
+{
+	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
+	char *servers;
+
+	if (is_local(err))
+		return;
+	if (w->n && !sys_has_rdma(ctx->test_root)) {
+		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)", errno_name(err));
+		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
+			  "makes one of software");
+		return;
+	}
+	servers = servers_text(w);
+	switch (err) {
+	case ECONNREFUSED:
+		fail_set(f, XC_FAILED, "%s does not listen on port %u (%s)", servers, port,
+			 errno_name(err));
+		fail_hint(f, "--dest-port; is rnbd_server loaded there?");
+		break;
+	case ECONNRESET:
+		fail_set(f, XC_FAILED, "%s, port %u, closed the connection (%s)", servers, port,
+			 errno_name(err));
+		fail_hint(f, "another --session, --dest-port; the server's kernel log knows why");
+		break;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV:
+		fail_set(f, XC_FAILED, "no way to %s over RDMA (%s)", servers, errno_name(err));
+		fail_hint(f, "check the address; 'rdma link' shows the RDMA devices");
+		break;
+	case ETIMEDOUT:
+		fail_set(f, XC_TIMEOUT, "%s did not answer in time (%s)", servers,
+			 errno_name(err));
+		fail_hint(f, "check the address and the network, or --timeout=TIME");
+		break;
+	}
+	free(servers);
+}
+
+int way_timeout(struct ctx *ctx, const char *command, uint64_t *ms)
+{
+	*ms = M_UNKNOWN;
+	if (ctx->timeout_ms == M_UNKNOWN_INT)
+		return XC_OK;
+	if (ctx->timeout_ms < 100 || ctx->timeout_ms > 600000)
+		return fail_set(&ctx->fail, XC_USAGE, "--timeout of %s is from 100ms to 10m",
+				command);
+	*ms = (uint64_t)ctx->timeout_ms;
+	return XC_OK;
+}

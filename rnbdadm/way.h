@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Paths to be made: from the command line, back to it, and why one cannot be made. */
+#ifndef RNBDADM_WAY_H
+#define RNBDADM_WAY_H
+
+#include "ctx.h"
+
+#define WAY_MAX		64	/* paths of one request */
+
+struct ways {
+	struct addr_pair *v;
+	size_t n;
+};
+
+/* [SRC@]DST with the port of --dest-port; @what names it in the failure. An exit code. */
+int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what);
+/* All of --path. */
+int ways_parse(struct ctx *ctx, struct ways *w);
+void ways_free(struct ways *w);
+/* "ip:10.0.0.1@ip:10.0.0.2", to be freed. */
+char *way_text(const struct addr_pair *p);
+/* The one of @w that the session has no path for, or NULL. */
+const struct addr_pair *way_missing(const struct ways *w, const struct session *sess,
+				    const struct snapshot *s);
+
+/*
+ * What an errno of connecting means: a message and a hint in @f, none where it does not
+ * come from the way to the server.
+ */
+void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, int err);
+
+/*
+ * --timeout of a request that has one: in milliseconds, or M_UNKNOWN. An exit code.
+ */
+int way_timeout(struct ctx *ctx, const char *command, uint64_t *ms);
+
+#endif
