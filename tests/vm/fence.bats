@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# A write that was under way when its path died is sent again on the other path, and the first one may still reach the disk. A
+# disk that holds requests tells in which order they came there and were answered: on our server the retry never comes before the
+# first one is answered. What in-tree servers do is printed beside it.
+# lab: two guests
+# lab: links 2
+# lab: make tests/vm/hold
+# lab: kernels 6.1 6.12
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+setup_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	server hold 8
+}
+
+setup() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	# In-tree servers take all addresses of different families for the same
+	NET[2]=10.2.0.
+}
+
+teardown() {
+	local link
+	server command release
+	for link in 1 2; do
+		mend drop $link || :
+	done 2>/dev/null
+	unmap_all
+	unload_all
+	on_server unload_all
+	dmesg_clean
+	on_server dmesg_clean
+}
+
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	server hold_end
+}
+
+# The block of each test is another one: $BLOCK
+put() { printf '%-4096s' "$1" | dd of="/dev/$DISK" bs=4k seek="$BLOCK" oflag=direct iflag=fullblock status=none; }
+
+on_disk() { on_server "dd if=/dev/nbd0 bs=4k skip=$BLOCK count=1 iflag=direct status=none | head -c 8"; }
+
+# lose_path LINK CUT: without a word, or by the administrator
+lose_path() {
+	case $2 in
+	silent) cut drop "$1" ;;
+	disconnect) echo 1 >"$SDIR/paths/$(path_of "$1")/disconnect" 3>&- & ;;
+	esac
+}
+
+# The second attempt is there, waiting on our server, at the disk on an in-tree one
+retry_came() { server record >/run/tmp/record && grep -qE "slot_fenced|answered .* write $((BLOCK * 8))\+8" /run/tmp/record; }
+
+# show CLIENT SERVER CUT
+show() {
+	echo "# client $1, server $2, $3:"
+	sed "s/^/#   /" /run/tmp/record
+	echo "#   on the disk: $(on_disk)"
+} >&3
+
+# fence CLIENT SERVER CUT: "ours" or "in-tree" each
+fence() {
+	local pid link writes
+	BLOCK=$((100 + BATS_TEST_NUMBER))
+	on_server "$(modules_of "$2" server)"
+	"$(modules_of "$1" client)"
+	map /dev/nbd0
+	[[ $1 != ours ]] || set_to heartbeat_interval_ms=200 heartbeat_misses=2
+	put original
+	on_server ": >$HOLD/record"
+	server trace
+	set_to mpath_policy=min-inflight
+	writes=$(awk '{ print $5 }' "/sys/block/$DISK/stat")
+	server command "hold $((BLOCK * 8)) 8 1"
+	put first & pid=$!
+	await 10 on_server "grep -q held $HOLD/record"
+	link=$(links_in_use)
+	[[ $link == [12] ]] || fail "which link? '$link'"
+	lose_path "$link" "$3"
+	await 60 retry_came
+	if [[ $2 == ours ]]; then
+		# It waits for as long as it takes
+		sleep 1
+		server record >/run/tmp/record
+		! grep -q answered /run/tmp/record || { show "$@"; fail "the retry was carried out"; }
+		server command release
+		wait $pid
+		put second
+	else
+		wait $pid
+		put second
+		server command release
+	fi
+	server record >/run/tmp/record
+	show "$@"
+	[ $(($(awk '{ print $5 }' "/sys/block/$DISK/stat") - writes)) -eq 2 ]
+	[ "$(awk '{ print $9 }' "/sys/block/$DISK/stat")" -eq 0 ]
+}
+
+# The old path is closed, then the first attempt is answered, then the retry comes, then what was written after it; each once
+fenced() {
+	fence "$@"
+	[ "$(on_disk)" = "second  " ]
+	[ "$(awk -v place=" write $((BLOCK * 8))+8 " '
+		/path_state: .*-> closing/ && !closed++ { print "closed" }
+		index($0, place) { print $2, $6 }' /run/tmp/record | xargs)" = \
+		"held first closed answered first arrived first answered first arrived second answered second" ]
+}
+
+@test "in-tree client, our server, a silent cut: the retry waits for the first attempt" { fenced in-tree ours silent; }
+
+@test "in-tree client, our server, a path disconnected: the same" { fenced in-tree ours disconnect; }
+
+@test "our client, our server, a silent cut: the server has not noticed, the retry closes the old path" {
+	fenced ours ours silent
+	grep -q 'connected -> closing, last error -103' /run/tmp/record
+}
+
+@test "our client, our server, a path disconnected: the retry waits" { fenced ours ours disconnect; }
+
+@test "our client, in-tree server, a silent cut: the record to compare" {
+	fence ours in-tree silent
+	grep -q 'answered .* second' /run/tmp/record
+}
+
+@test "in-tree client, in-tree server, a silent cut: the record to compare" {
+	fence in-tree in-tree silent
+	grep -q 'answered .* second' /run/tmp/record
+}

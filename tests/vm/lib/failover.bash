@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0
+# Helpers for .bats files about paths that are lost, in two guests with two links. Sourced by both guests: the functions whose
+# names start with "server_" run on the server, by `server FUNCTION ARG..`.
+#
+#   map DEVICE [OPTION..]       maps it over both links in session $SESSION; sets DISK
+#   unmap_all                   all there are, by force
+#   set_to NAME=VALUE..         settings of the session, by the names of their files
+#   path_of LINK                name of its path, as in sysfs
+#   links_in_use                those whose paths have requests in flight
+#   path_is LINK STATE          the client has the path in this state
+#   cut KIND LINK, mend KIND LINK     drop-in, drop-out: what the client gets, or sends, is lost; drop: both; loss: 5 % of both;
+#                               down: the server's interface is down; rdma: the server's RDMA device is deleted, rdma-here: ours
+#   load_start, load_end BACKING, one_cut KIND LINK, goes_on, stalls     see there
+# shellcheck shell=bash disable=SC2034,SC2120
+
+. "$ROOT/tests/vm/guest.bash"
+
+CTL=/sys/class/rnbd-client/ctl
+SESSION=s1
+SDIR=/sys/class/rtrs-client/$SESSION
+HOLD=/run/tmp/hold
+TRACE=/sys/kernel/tracing
+NET=([1]=10.1.0. [2]=fd02::) # link, address without the last digit: 1 is the server, 2 the client
+
+# modules_of ours|in-tree client|server: what loads them
+modules_of() { [[ $1 == ours ]] && echo "load_$2" || echo "load_peer_$2"; }
+
+server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
+
+# What is sent is lost, or some of it; "none" ends it. Not `ip link set down` where it is to be silent: Soft-RoCE of 6.1 may hang
+# when a queue pair over its own interface is destroyed.
+server_lose() {
+	if [[ $2 == none ]]; then
+		tc qdisc del dev "$1" root
+	else
+		modprobe sch_netem && tc qdisc replace dev "$1" root netem loss "$2"
+	fi
+}
+
+lose() { server_lose "$@"; }
+
+cut() {
+	case $1 in
+	drop-in) server lose "link$2" 100% ;;
+	drop-out) lose "link$2" 100% ;;
+	drop) lose "link$2" 100% && server lose "link$2" 100% ;;
+	loss) lose "link$2" 5% && server lose "link$2" 5% ;;
+	down) on_server "sysctl -q net.ipv6.conf.link$2.keep_addr_on_down=1 && ip link set link$2 down" ;;
+	rdma) on_server "rdma link delete rxe$2" ;;
+	rdma-here) rdma link delete "rxe$2" ;;
+	esac
+}
+
+mend() {
+	case $1 in
+	drop-in) server lose "link$2" none ;;
+	drop-out) lose "link$2" none ;;
+	drop | loss) lose "link$2" none && server lose "link$2" none ;;
+	down) on_server "ip link set link$2 up" ;;
+	rdma) on_server "rxe_add rxe$2 link$2" ;;
+	rdma-here) rxe_add "rxe$2" "link$2" ;;
+	esac
+}
+
+# After a test that failed, too
+mend_all() {
+	local link
+	for link in 1 2; do
+		[[ -e /sys/class/infiniband/rxe$link ]] || mend rdma-here $link
+		on_server "[[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link; ip link set link$link up"
+		mend drop $link 2>/dev/null || server lose link$link none 2>/dev/null || :
+	done
+}
+
+map() {
+	local path=$1
+	shift
+	echo "sessname=$SESSION path=ip:${NET[1]}1 path=ip:${NET[2]}1 device_path=$path $*" >$CTL/map_device || return
+	DISK=$(basename "$(readlink "$CTL/devices/${path//\//!}@$SESSION")")
+	await 20 test -b "/dev/$DISK"
+}
+
+unmap_all() {
+	local disk
+	for disk in /sys/block/rnbd*; do
+		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
+	done
+}
+
+set_to() {
+	local setting
+	for setting in "$@"; do
+		echo "${setting#*=}" >"$SDIR/${setting%%=*}" || return
+	done
+}
+
+path_of() { echo "ip:${NET[$1]}2@ip:${NET[$1]}1"; }
+
+# Links with requests on their way. In-tree clients count under this policy alone: set_to mpath_policy=min-inflight.
+links_in_use() {
+	local link
+	for link in 1 2; do
+		(($(awk '{ print $5 }' "$SDIR/paths/$(path_of $link)/stats/rdma") == 0)) || echo $link
+	done
+}
+
+path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
+
+# --- the server --------------------------------------------------------------------------------------------------------
+
+# The server's guest as it is after a boot, with /dev/vda to export
+server_up() { modprobe virtio_blk && await 5 test -b /dev/vda && load_server "$@"; }
+
+# hold MIB: /dev/nbd0, which holds what it is told to (tests/vm/hold)
+server_hold() {
+	modprobe nbd nbds_max=1 && mkdir -p $HOLD && rm -f $HOLD/* || return
+	"$ROOT/build/hold/hold" /dev/nbd0 "$1" $HOLD >$HOLD/output 2>&1 &
+	echo $! >$HOLD/pid
+	await 10 eval '[[ $(</sys/block/nbd0/size) -gt 0 ]]'
+}
+
+server_hold_end() {
+	[[ ! -e $HOLD/pid ]] || kill "$(<$HOLD/pid)" || return
+	rm -f $HOLD/pid
+	await 10 eval '[[ ! -e /sys/block/nbd0/pid ]]' && rmmod nbd
+}
+
+server_command() {
+	local n
+	n=$(grep -c "command: $*" $HOLD/record)
+	echo "$*" >$HOLD/control
+	await 10 eval "((\$(grep -c 'command: $*' $HOLD/record) > $n))"
+}
+
+# From now on, by the clock of the record. In-tree modules have no such events.
+server_trace() {
+	local event
+	echo mono >$TRACE/trace_clock && echo >$TRACE/trace || return
+	for event in rtrs_server_path_state rtrs_server_slot_fenced; do
+		[[ ! -e $TRACE/events/rtrs_server/$event ]] || echo 1 >$TRACE/events/rtrs_server/$event/enable || return
+	done
+}
+
+# What the disk and the server have seen since, in one
+server_record() {
+	{
+		cat $HOLD/record
+		sed -nE 's/^.* ([0-9]+\.[0-9]{6}): (rtrs_server_[a-z_]+: .*)$/\1 \2/p' $TRACE/trace
+	} | sort -n
+}
+
+# --- I/O while paths are lost ------------------------------------------------------------------------------------------
+
+STOP=/run/tmp/stop STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts FIO=/run/tmp/fio
+
+# Short times, so that a run is short. Waits for paths where both are lost.
+QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 reconnect_delay_max_ms=1000 connect_timeout_ms=3000
+	no_path_timeout_ms=-1)
+
+verify_again() {
+	while [[ ! -e $STOP ]]; do
+		fio --filename="/dev/$DISK" --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 --direct=1 \
+			--ioengine=libaio --iodepth=32 --size=16m --randseed="$RANDOM" --minimal --name=verify >$FIO 2>&1 || return
+	done
+}
+
+# Until load_end: fio with verify, and a reader that notes when it has to wait
+load_start() {
+	rm -f $STOP $STALLS $CUTS
+	touch $STALLS $CUTS
+	verify_again 3>&- & LOAD=$!
+	"$ROOT/tests/vm/lib/probe.py" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
+	goes_on
+}
+
+# load_end BACKING: no error, and what can be read is what the server's disk has
+load_end() {
+	local here there
+	touch $STOP
+	wait "$LOAD" || fail "$(<$FIO)" || return
+	kill "$PROBE" 2>/dev/null
+	wait "$PROBE" || fail "a read failed" || return
+	awk '$9 != 0 { print $9 " in flight"; exit 1 }' "/sys/block/$DISK/stat" || return
+	here=$(dd if="/dev/$DISK" bs=1M iflag=direct status=none | sha256sum) &&
+		there=$(on_server "dd if=$1 bs=1M iflag=direct status=none | sha256sum") || return
+	[[ $here == "$there" ]] || fail "$DISK is $here, $1 is $there"
+}
+
+# After a test that failed
+load_kill() {
+	touch $STOP
+	[[ -z ${PROBE-} ]] || kill "$PROBE" "$LOAD" 2>/dev/null || :
+}
+
+# A hundred requests are done from now on
+goes_on() {
+	local nums
+	read -ra nums <"/sys/block/$DISK/stat"
+	await "${1:-30}" io_done "$DISK" $((nums[0] + nums[4] + 100))
+}
+
+booted() { [[ -e $SHARED/server-up ]]; }
+
+lost() { ! path_is "$1" connected; }
+
+# one_cut KIND LINK: the path is lost, I/O goes on, the path comes back
+one_cut() {
+	local now
+	read -r now _ </proc/uptime
+	echo "$now $1" >>$CUTS
+	cut "$@" || return
+	await 40 lost "$2" && goes_on || return
+	mend "$@" && await 60 path_is "$2" connected
+}
+
+# The longest wait for a read after each cut, in seconds: "N cuts, median M, worst W". Fails where the worst is above LIMIT.
+stalls() {
+	awk -v what="$1" -v limit="${2:-1e9}" '
+		NR == FNR { at[++n] = $1; next }
+		{ for (i = n; i > 1 && at[i] > $1 + $2; i--); if ($2 > worst[i]) worst[i] = $2 }
+		END {
+			for (i = 1; i <= n; i++) {
+				w = worst[i] + 0
+				for (j = i; j > 1 && sorted[j - 1] > w; j--) sorted[j] = sorted[j - 1]
+				sorted[j] = w
+			}
+			printf "# %s: %d cuts, reads waited %.2f s (median), %.2f s (worst)\n", what, n, sorted[int((n + 1) / 2)], sorted[n]
+			exit sorted[n] > limit
+		}' $CUTS $STALLS >&3
+}
+
+mem_available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
+
+# The server's memory in MiB when nothing is mapped, to be the same later. A session of the default size takes 64 of them.
+memory_before() { on_server mem_available >/run/tmp/memory; }
+memory_is_back() {
+	local now
+	now=$(on_server mem_available) && (($(</run/tmp/memory) - now < 32)) || fail "$(</run/tmp/memory) MiB before, $now now"
+}
