@@ -50,8 +50,15 @@ struct rnbd_msg_open {
 	__u8	access_mode;
 	__u8	reserved1;
 	__u8	path[RNBD_PATH_LEN];
-	__u8	reserved[3];
+	__u8	flags;		/* extension, RNBD_OPEN_*; reserved, zero, for in-tree peers */
+	__u8	reserved[2];
 } __packed;
+
+/*
+ * Extension: the server tells in OPEN_RSP who has opened the device for writing since it
+ * was started. Without this bit the response has zeroes there, as it always had.
+ */
+#define RNBD_OPEN_TELL_WRITERS	0x1
 
 struct rnbd_msg_open_rsp {
 	struct rnbd_msg_hdr hdr;
@@ -68,7 +75,9 @@ struct rnbd_msg_open_rsp {
 	__le16	secure_discard;
 	__u8	rotational;
 	__u8	cache_policy;
-	__u8	reserved[10];
+	__u8	reserved[2];
+	__le32	start;		/* extension, see RNBD_OPEN_TELL_WRITERS */
+	__le32	writers;
 } __packed;
 
 #define RNBD_CACHE_FUA		0x1
@@ -198,10 +207,12 @@ static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type,
 /**
  * struct rnbd_open - OPEN, parsed
  * @access_mode: 0 ro, 1 rw, 2 migration
+ * @tell_writers: the client wants to know who else writes
  * @path: device, terminated, not empty
  */
 struct rnbd_open {
 	__u8	access_mode;
+	bool	tell_writers;
 	char	path[RNBD_PATH_LEN];
 };
 
@@ -217,6 +228,7 @@ static inline int rnbd_open_parse(const void *p, size_t len, struct rnbd_open *o
 	if (!n || n == RNBD_PATH_LEN || m->access_mode > RNBD_WIRE_ACCESS_MAX)
 		return -EINVAL;
 	out->access_mode = m->access_mode;
+	out->tell_writers = m->flags & RNBD_OPEN_TELL_WRITERS;
 	__builtin_memcpy(out->path, m->path, n + 1);
 	return 0;
 }
@@ -245,6 +257,9 @@ static inline void rnbd_open_pack(struct rnbd_msg_open *m, const char *path, __u
  * @secure_erase: supported
  * @fua: device takes FUA writes
  * @writeback: device has a volatile cache, flushes matter
+ * @start: any number that is another one each time the server is started
+ * @writers: how often since then the right to write went to another client, from 1 on for one
+ *	that has it; 0: not told
  */
 struct rnbd_device_info {
 	__u32	device_id;
@@ -260,7 +275,18 @@ struct rnbd_device_info {
 	bool	secure_erase;
 	bool	fua;
 	bool	writeback;
+	__u32	start;
+	__u32	writers;
 };
+
+/* Has another client got the right to write since a client was told @before? */
+static inline bool rnbd_others_wrote(const struct rnbd_device_info *before,
+				     const struct rnbd_device_info *now)
+{
+	if (!before->writers || !now->writers)
+		return false;
+	return now->writers != (now->start == before->start ? before->writers : 1);
+}
 
 /* -EINVAL for a response that no disk can be made of. */
 static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_device_info *out)
@@ -282,6 +308,8 @@ static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_dev
 	out->secure_erase = rnbd_get_le16(&m->secure_discard) != 0;
 	out->fua = m->cache_policy & RNBD_CACHE_FUA;
 	out->writeback = m->cache_policy & RNBD_CACHE_WRITEBACK;
+	out->start = rnbd_get_le32(&m->start);
+	out->writers = rnbd_get_le32(&m->writers);
 
 	if (out->logical_block_size < 512 || out->logical_block_size > 32768 ||
 	    out->logical_block_size & (out->logical_block_size - 1))
@@ -313,6 +341,8 @@ static inline void rnbd_open_rsp_pack(struct rnbd_msg_open_rsp *m, const struct 
 	rnbd_put_le16(&m->max_segments, d->max_segments > 65535 ? 65535 : d->max_segments);
 	rnbd_put_le16(&m->secure_discard, d->secure_erase ? 1 : 0);
 	m->cache_policy = (d->fua ? RNBD_CACHE_FUA : 0) | (d->writeback ? RNBD_CACHE_WRITEBACK : 0);
+	rnbd_put_le32(&m->start, d->start);
+	rnbd_put_le32(&m->writers, d->writers);
 }
 
 /**

@@ -6,6 +6,7 @@
 #ifndef RTRS_SERVER_H
 #define RTRS_SERVER_H
 
+#include <linux/uuid.h>
 #include <rtrs/types.h>
 
 struct rtrs_server;
@@ -79,13 +80,13 @@ void rtrs_server_close(struct rtrs_server *server);
  */
 void rtrs_server_respond(struct rtrs_server_op *op, int err);
 
-/* Name of the session, as INFO_REQ had it. Valid from session_up to session_down. */
-const char *rtrs_server_session_name(const struct rtrs_server_session *session);
-
 /* Id of the session in netlink. */
 u32 rtrs_server_session_id(const struct rtrs_server_session *session);
 
-/* Slots of a session, for users that keep something for each. */
-u32 rtrs_server_queue_depth(const struct rtrs_server_session *session);
+/*
+ * Who the client is: the same as long as it has its session, however often it lost all paths
+ * and this end forgot it. Its word only.
+ */
+void rtrs_server_session_client(const struct rtrs_server_session *session, uuid_t *client);
 
 #endif /* RTRS_SERVER_H */

@@ -147,7 +147,8 @@ static void rnbd_control(void)
 	       F(rnbd_msg_open, access_mode, 4, 1),
 	       F(rnbd_msg_open, reserved1, 5, 1),
 	       F(rnbd_msg_open, path, 6, 255),
-	       F(rnbd_msg_open, reserved, 261, 3));
+	       F(rnbd_msg_open, flags, 261, 1),
+	       F(rnbd_msg_open, reserved, 262, 2));
 	FIELDS(rnbd_msg_close, 8,
 	       F(rnbd_msg_close, hdr, 0, 4),
 	       F(rnbd_msg_close, device_id, 4, 4));
@@ -170,7 +171,9 @@ static void rnbd_open_rsp(void)
 	       F(rnbd_msg_open_rsp, secure_discard, 42, 2),
 	       F(rnbd_msg_open_rsp, rotational, 44, 1),
 	       F(rnbd_msg_open_rsp, cache_policy, 45, 1),
-	       F(rnbd_msg_open_rsp, reserved, 46, 10));
+	       F(rnbd_msg_open_rsp, reserved, 46, 2),
+	       F(rnbd_msg_open_rsp, start, 48, 4),
+	       F(rnbd_msg_open_rsp, writers, 52, 4));
 }
 
 static void rnbd_io(void)

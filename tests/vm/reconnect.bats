@@ -19,7 +19,10 @@ setup() {
 	SYS=/sys/class/rtrs-client/s1
 }
 
-teardown() { "$ADM" unmap --all --force -y || :; }
+teardown() {
+	"$ADM" unmap --all --force -y || :
+	"$ADM" session remove held 2>/dev/null || :
+}
 
 adm_is() {
 	local filter=$1
@@ -133,4 +136,196 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	"$ADM" unmap rnbd0 --force -y
 	ends_badly $pid
 	rxe_add rxe0 dummy0
+}
+
+@test "the server comes back with other buffers: shorter ones, more of them, never invalidated; with too few it is refused" {
+	local params
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	echo -1 >$SYS/no_path_timeout_ms
+	for params in max_chunk_size=16384 sess_queue_depth=1024 always_invalidate=N; do
+		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=64k --size=16m \
+			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
+		FIO=$!
+		await 30 io_done rnbd0 30
+		rmmod rnbd-server rtrs-server
+		await 20 paths_up 0
+		load_server $params
+		await 30 adm_is '.devices[0].state == "mapped"' device list
+		fio_end
+	done
+	rmmod rnbd-server rtrs-server
+	load_server sess_queue_depth=64
+	await 30 adm_is '.paths[0].last_error == "EMSGSIZE"' path list
+	rmmod rnbd-server rtrs-server
+	load_server
+	await 30 adm_is '.devices[0].state == "mapped"' device list
+}
+
+@test "B9: another client has written meanwhile: what waited fails, and remap goes on" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	echo -1 >$SYS/no_path_timeout_ms
+	local path=("$SYS"/paths/*)
+	echo 1 >"$path/disconnect"
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	dd if=/dev/zero of=/dev/rnbd0 bs=4k count=1 oflag=direct &
+	local pid=$!
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	dd if=/dev/urandom of=/dev/rnbd1 bs=4k count=1 oflag=direct status=none
+	dd if=/dev/rnbd1 of=/tmp/other bs=4k count=1 iflag=direct status=none
+	"$ADM" unmap rnbd1
+	echo 1 >"$path/reconnect"
+	ends_badly $pid
+	await 20 adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device list
+	cmp -n 4096 /dev/ram0 /tmp/other
+	"$ADM" remap rnbd0
+	cmp -n 4096 /dev/rnbd0 /tmp/other
+}
+
+@test "a reader in between, or the same client again, is no reason to stay away" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	local path=("$SYS"/paths/*) i
+	for i in 1 2; do
+		echo 1 >"$path/disconnect"
+		await 20 adm_is '.devices[0].state == "disconnected"' device list
+		"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access ro
+		"$ADM" unmap rnbd1
+		echo 1 >"$path/reconnect"
+		await 20 adm_is '.devices[0].state == "mapped"' device list
+	done
+}
+
+@test "a device that is gone when the session is back stays disconnected, with the reason" {
+	local loop
+	loop=$(loop_disk 8)
+	"$ADM" map "$loop" --session s1 --path ip:10.0.0.1
+	local path=("$SYS"/paths/*)
+	ln -s "$loop" /dev/away
+	"$ADM" map /dev/away --session s1
+	echo 1 >"$path/disconnect"
+	await 20 adm_is 'all(.devices[]; .state == "disconnected")' device list
+	rm /dev/away
+	echo 1 >"$path/reconnect"
+	await 20 adm_is '[.devices[] | select(.state == "disconnected") | .last_error] == ["ENOENT"]' device list
+	ln -s "$loop" /dev/away
+	"$ADM" remap rnbd1
+	adm_is 'all(.devices[]; .state == "mapped")' device list
+	rm /dev/away
+	"$ADM" unmap --all
+	losetup -d "$loop"
+}
+
+@test "attempts to reconnect are counted; by hand it goes on" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	echo 2 >$SYS/max_reconnect_attempts
+	timeout 60 rdma link delete rxe0
+	await 30 adm_is '.paths[0].state == "disconnected"' path list
+	grep -q '^0 2$' $SYS/paths/*/stats/reconnects
+	local path=("$SYS"/paths/*)
+	run -1 bash -c "echo 1 >'$path/reconnect'"
+	rxe_add rxe0 dummy0
+	echo 1 >"$path/reconnect"
+	paths_up 1
+	echo 0 >$SYS/max_reconnect_attempts
+	timeout 60 rdma link delete rxe0
+	await 20 adm_is '.paths[0].state == "disconnected"' path list
+	rxe_add rxe0 dummy0
+	grep -q '^1 3$' $SYS/paths/*/stats/reconnects
+}
+
+@test "the last path may go; the session stays, and takes another" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	echo -1 >$SYS/no_path_timeout_ms
+	fio_start 8
+	local path=("$SYS"/paths/*)
+	echo 1 >"$path/remove_path"
+	adm_is '.sessions[0] | .paths_configured == 0 and .state == "disconnected"' session list
+	echo ip:fd00:1::1 >$SYS/add_path
+	fio_end
+}
+
+@test "an I/O time-out ends the path of a request whose disk does not answer" {
+	dmsetup create slow --table "0 65536 linear /dev/ram0 0"
+	"$ADM" map /dev/mapper/slow --session s1 --path ip:10.0.0.1
+	quick
+	echo 1000 >$SYS/io_timeout_ms
+	dmsetup suspend --nolockfs slow
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
+	local pid=$!
+	ends_badly $pid
+	adm_is '.paths[0].last_error == "ETIMEDOUT" or .paths[0].last_error == "EBUSY"' path list
+	dmsetup resume slow
+	await 30 adm_is '.devices[0].state == "mapped"' device list
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	"$ADM" unmap rnbd0
+	dmsetup remove slow
+}
+
+@test "settings: what is out of range is refused, the rest is told" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	local file value
+	while read -r file value; do
+		run -1 bash -c "echo $value >$SYS/$file"
+	done <<-END
+		heartbeat_interval_ms 199
+		heartbeat_interval_ms 60001
+		heartbeat_misses 1
+		heartbeat_misses 101
+		reconnect_delay_ms 9
+		reconnect_delay_ms -1
+		reconnect_delay_max_ms 600001
+		connect_timeout_ms 99
+		io_timeout_ms 999
+		io_timeout_ms -1
+		no_path_timeout_ms -2
+		max_reconnect_attempts -2
+		max_reconnect_attempts 10000
+		max_reconnect_attempts x
+	END
+	echo 200 >$SYS/heartbeat_interval_ms
+	echo 2 >$SYS/heartbeat_misses
+	adm_is '.sessions[0] | .heartbeat_interval_ms == 200 and .heartbeat_misses == 2 and .reconnect_delay_ms == 1000 and
+		.reconnect_delay_max_ms == 30000 and .connect_timeout_ms == 30000 and .io_timeout_ms == 0 and
+		.no_path_timeout_ms == 0 and .max_reconnect_attempts == -1 and .held == false' session list
+}
+
+@test "bad words for paths: EINVAL, and nothing has changed" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	local path=("$SYS"/paths/*) word
+	for word in 10.0.1.1 ip: ip:10.0.1.1,ip:fd00::1 ip:1.2.3 x; do
+		run -1 bash -c "echo $word >$SYS/add_path"
+		[[ $output == *"Invalid argument"* ]]
+	done
+	for word in 0 2 yes; do
+		run -1 bash -c "echo $word >'$path/reconnect'"
+		run -1 bash -c "echo $word >'$path/disconnect'"
+		run -1 bash -c "echo $word >'$path/remove_path'"
+	done
+	paths_up 1
+}
+
+@test "a path that cannot be added can be waited for no longer: a signal ends it" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	ip neigh add 10.0.1.77 lladdr 02:00:00:00:00:77 dev dummy1
+	bash -c "echo ip:10.0.1.1@ip:10.0.1.77 >$SYS/add_path" &
+	local pid=$!
+	await 10 adm_is '[.paths[].state] | any(. == "connecting")' path list
+	kill -9 $pid
+	ends_badly $pid
+	await 20 adm_is '.sessions[0].paths_configured == 1' session list
+	ip neigh del 10.0.1.77 dev dummy1
+}
+
+@test "a session without a device" {
+	"$ADM" session add held --path ip:10.0.0.1 --path ip:fd00:1::1
+	adm_is '.sessions[0] | .held and .devices_mapped == 0 and .paths_connected == 2' session list
+	run -6 "$ADM" session add held --path ip:10.0.0.1
+	"$ADM" map /dev/ram0 --session held
+	run -7 "$ADM" session remove held
+	"$ADM" unmap rnbd0
+	adm_is '.sessions[0].held' session list
+	run -1 rmmod rnbd-client
+	"$ADM" session remove held
+	adm_is '.sessions == []' session list
 }

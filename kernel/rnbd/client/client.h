@@ -132,6 +132,9 @@ enum rnbd_client_dev_flag {
  * @openers: of the disk, under session->lock
  * @last_error: what made it disconnected
  * @gone_work: makes it disconnected, as the server does not know it any more
+ * @resplit_lock: protects @resplit
+ * @resplit: bios to be cut anew
+ * @resplit_work: does that
  * @open_lock: held while it is opened again, and for its CLOSE; outside of session->lock
  * @ref: the mapping itself, the disk, the kobject, whoever found it
  * @id: in netlink
@@ -155,6 +158,9 @@ struct rnbd_client_dev {
 	unsigned int openers;
 	int last_error;
 	struct work_struct gone_work;
+	spinlock_t resplit_lock; /* see above */
+	struct bio_list resplit;
+	struct work_struct resplit_work;
 	struct mutex open_lock; /* see above */
 	struct kref ref;
 	u32 id;
@@ -267,6 +273,12 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev);
 /* The settings have changed. Process context, no locks held. */
 void rnbd_client_park_settings(struct rnbd_client_session *session);
 void rnbd_client_park_expired(struct work_struct *work);
+/*
+ * A request that waited is longer than the server takes now: cuts its bios anew, and ends it.
+ * Any context.
+ */
+void rnbd_client_resplit(struct request *rq);
+void rnbd_client_resplit_work(struct work_struct *work);
 /* For the block layer, in jiffies. Any context. */
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
 
@@ -277,9 +289,10 @@ void rnbd_client_recover(struct rnbd_client_session *session);
 
 /*
  * DISCONNECTED -> MAPPED, with all that the server tells of it now. Killable. -EALREADY: mapped,
- * -EBUSY: being mapped, -ENODEV: unmapped. Process context.
+ * -EBUSY: being mapped, -ENODEV: unmapped; -ESTALE where nobody asks for it, @by_itself: another
+ * client has written to it. Process context.
  */
-int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			  struct netlink_ext_ack *extack);
 /* Another size, in units of 512 bytes. -ENOENT: not mapped. Process context. */
 int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,

@@ -111,6 +111,9 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->access_mode = args->access_mode;
 	dev->timeout_ms = args->timeout_ms;
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
+	INIT_WORK(&dev->resplit_work, rnbd_client_resplit_work);
+	spin_lock_init(&dev->resplit_lock);
+	bio_list_init(&dev->resplit);
 	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 
@@ -293,6 +296,7 @@ void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
 	rnbd_client_sysfs_dev_remove(dev);
 	rnbd_client_disk_remove(dev);
 	cancel_work_sync(&dev->gone_work);
+	flush_work(&dev->resplit_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);

@@ -274,6 +274,7 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 		return -ENOMEM;
 	*epoch = msg->epoch;
 	rnbd_open_pack(&msg->usr.open, dev->path, dev->access_mode);
+	msg->usr.open.flags = RNBD_OPEN_TELL_WRITERS;
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
 	err = msg_run(msg, timeout_ms);

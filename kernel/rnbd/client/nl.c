@@ -384,7 +384,7 @@ static int remap(struct sk_buff *msg, struct genl_info *info)
 	timeout_ms = dev->timeout_ms;
 	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
 	if (!err)
-		err = rnbd_client_dev_remap(dev, timeout_ms, info->extack);
+		err = rnbd_client_dev_remap(dev, timeout_ms, false, info->extack);
 	if (!err)
 		err = put_dev(msg, dev);
 	rnbd_client_dev_put(dev);

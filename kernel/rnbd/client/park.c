@@ -81,6 +81,32 @@ void rnbd_client_park_expired(struct work_struct *work)
 	mutex_unlock(&session->lock);
 }
 
+void rnbd_client_resplit(struct request *rq)
+{
+	struct rnbd_client_dev *dev = rq->q->queuedata;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->resplit_lock, flags);
+	blk_steal_bios(&dev->resplit, rq);
+	spin_unlock_irqrestore(&dev->resplit_lock, flags);
+	queue_work(system_highpri_wq, &dev->resplit_work);
+	blk_mq_end_request(rq, BLK_STS_OK);
+}
+
+void rnbd_client_resplit_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, resplit_work);
+	struct bio_list bios = BIO_EMPTY_LIST;
+	struct bio *bio;
+
+	spin_lock_irq(&dev->resplit_lock);
+	bio_list_merge(&bios, &dev->resplit);
+	bio_list_init(&dev->resplit);
+	spin_unlock_irq(&dev->resplit_lock);
+	while ((bio = bio_list_pop(&bios)))
+		submit_bio_noacct(bio);
+}
+
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session)
 {
 	unsigned int ms = READ_ONCE(rtrs_client_settings(session->rtrs)->io_ms);

@@ -142,6 +142,10 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	}
 	blk_mq_start_request(rq);
 	if (has_data(rq)) {
+		if (unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
+			rnbd_client_resplit(rq);
+			return BLK_STS_OK;
+		}
 		req.sg_count = blk_rq_map_sg(rq->q, rq, io->sgl);
 		req.sgl = io->sgl;
 		req.data_len = blk_rq_bytes(rq);

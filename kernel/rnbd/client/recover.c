@@ -2,7 +2,8 @@
 /*
  * A session that was lost is back. The server may be another than before the loss, started
  * anew: it is told who we are, and every device is opened again, with the size and limits
- * that it has now. One that the server does not give stays disconnected, with the reason.
+ * that it has now. One that the server does not give, or that another client has written to,
+ * stays disconnected, with the reason.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -47,7 +48,7 @@ void rnbd_client_recover(struct rnbd_client_session *session)
 	while ((dev = rnbd_client_dev_next(id))) {
 		id = dev->id;
 		if (dev->session == session && wants_back(dev)) {
-			err = session_err ?: rnbd_client_dev_remap(dev, timeout_ms, NULL);
+			err = session_err ?: rnbd_client_dev_remap(dev, timeout_ms, true, NULL);
 			if (err)
 				not_reopened(dev, err);
 		}

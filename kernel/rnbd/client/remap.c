@@ -52,15 +52,23 @@ static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *
 	return rtrs_fail(extack, -EBUSY, "%s is being mapped", dev->name);
 }
 
-/* Under session->lock, the device is open on the server. */
+/*
+ * Under session->lock, the device is open on the server. What still waits to be written is
+ * older than what another client has written meanwhile: only an administrator goes on then.
+ */
 static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info, u32 epoch,
-		     struct netlink_ext_ack *extack)
+		     bool by_itself, struct netlink_ext_ack *extack)
 {
 	int err;
 
 	err = may_remap(dev, extack);
 	if (err)
 		return err;
+	if (by_itself && dev->access_mode == RNBD_CLIENT_ACCESS_RW &&
+	    rnbd_others_wrote(&dev->info, info)) {
+		rnbd_client_park_forbid(dev);
+		return -ESTALE;
+	}
 	err = rnbd_client_disk_reopen(dev, info, epoch, extack);
 	if (err)
 		return err;
@@ -76,7 +84,7 @@ static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info 
 }
 
 /* Under dev->open_lock. */
-static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 		  struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
@@ -102,7 +110,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	valid = session->lost == lost;
 	if (valid) {
 		rnbd_client_dev_take_id(dev, info.device_id);
-		err = take_over(dev, &info, epoch, extack);
+		err = take_over(dev, &info, epoch, by_itself, extack);
 	}
 	mutex_unlock(&session->lock);
 	if (!valid)
@@ -112,7 +120,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	return err;
 }
 
-int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			  struct netlink_ext_ack *extack)
 {
 	int err;
@@ -121,7 +129,7 @@ int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	flush_work(&dev->gone_work);
 	if (mutex_lock_killable(&dev->open_lock))
 		return rtrs_fail(extack, -EINTR, "interrupted");
-	err = reopen(dev, timeout_ms, extack);
+	err = reopen(dev, timeout_ms, by_itself, extack);
 	mutex_unlock(&dev->open_lock);
 	return err;
 }

@@ -184,6 +184,10 @@ static void put_info(const struct rnbd_server_dev *dev, struct rnbd_device_info 
 		.fua = bdev_fua(bdev),
 		.writeback = bdev_write_cache(bdev),
 	};
+	if (dev->tell_writers && dev->writers) {
+		info->start = rnbd_server_writers_start();
+		info->writers = dev->writers;
+	}
 	if (info->max_discard_sectors)
 		info->discard_alignment = bdev_discard_alignment(bdev);
 }
@@ -226,6 +230,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	dev->session = session;
 	dev->access_mode = open->access_mode;
 	dev->read_only = open->access_mode == RNBD_ACCESS_MODE_RO;
+	dev->tell_writers = open->tell_writers;
 	dev->since_ns = ktime_get_real_ns();
 	strscpy(dev->path, open->path, sizeof(dev->path));
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
@@ -273,6 +278,8 @@ static int publish(struct rnbd_server_dev *dev)
 		xa_erase(&session->ids, dev->id);
 		return err;
 	}
+	if (!dev->read_only)
+		dev->writers = rnbd_server_writers_enter(dev->bdev->bd_dev, &session->client);
 	atomic_inc(&session->open_count);
 	list_add_tail(&dev->session_entry, &session->devs);
 	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */

@@ -58,6 +58,7 @@ static int __init rnbd_server_init(void)
 	err = rnbd_server_export_init();
 	if (err)
 		goto session;
+	rnbd_server_writers_init();
 	err = rnbd_server_dev_init();
 	if (err)
 		goto export;
@@ -92,6 +93,7 @@ msg:
 	rnbd_server_msg_exit();
 dev:
 	rnbd_server_dev_exit();
+	rnbd_server_writers_exit();
 export:
 	rnbd_server_export_exit();
 session:
@@ -107,6 +109,7 @@ static void __exit rnbd_server_exit(void)
 	rnbd_server_io_exit();
 	rnbd_server_msg_exit();
 	rnbd_server_dev_exit();
+	rnbd_server_writers_exit();
 	rnbd_server_export_exit();
 	rnbd_server_session_exit();
 }

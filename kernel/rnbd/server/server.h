@@ -17,6 +17,7 @@
 #include <linux/percpu-refcount.h>
 #include <linux/sysfs.h>
 #include <linux/kobject.h>
+#include <linux/uuid.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -33,6 +34,7 @@ struct rnbd_server_export;
  *	administrator closed stays taken until the client closes it, too
  * @version: protocol, 0 before SESS_INFO
  * @id: in netlink
+ * @client: who it is, the same over all sessions that its paths make
  * @name: of the session; belongs to the transport
  * @lock: protects @devs, @draining and what is in @ids; not held while anything is opened
  * @devs: of struct rnbd_server_dev
@@ -45,6 +47,7 @@ struct rnbd_server_session {
 	struct xarray ids;
 	u8 version;
 	u32 id;
+	uuid_t client;
 	const char *name;
 	struct mutex lock; /* see above */
 	struct list_head devs;
@@ -74,6 +77,8 @@ struct rnbd_server_closer {
  * @id: in messages
  * @nl_id: in netlink
  * @access_mode: as asked for
+ * @writers: what writers.c counted when it was opened, 0 for none
+ * @tell_writers: the client wants to know
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
  * @handle: of the opened block device
@@ -97,6 +102,8 @@ struct rnbd_server_dev {
 	u32 id;
 	u32 nl_id;
 	u8 access_mode;
+	bool tell_writers;
+	u32 writers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
 	struct rnbd_bdev handle;
@@ -132,6 +139,12 @@ struct rnbd_server_export {
 
 /* main.c */
 extern char rnbd_server_search_path[];
+
+/* writers.c; process context */
+u32 rnbd_server_writers_enter(dev_t dev, const uuid_t *client);
+u32 rnbd_server_writers_start(void);
+void rnbd_server_writers_init(void);
+void rnbd_server_writers_exit(void);
 
 /* session.c: callbacks of the transport; process context */
 int rnbd_server_session_init(void);

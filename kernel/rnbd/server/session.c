@@ -27,6 +27,7 @@ int rnbd_server_session_up(struct rtrs_server_session *transport, const char *na
 	session->next_id = get_random_u32() & FIRST_ID_MASK;
 	session->name = name;
 	session->id = rtrs_server_session_id(transport);
+	rtrs_server_session_client(transport, &session->client);
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_SESSION);
 	*priv = session;
 	return 0;

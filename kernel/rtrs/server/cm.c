@@ -53,6 +53,21 @@ static int accept(struct rdma_cm_id *cm_id, bool lean)
 	return rdma_accept(cm_id, &param);
 }
 
+/*
+ * A client without a path may have given up what the last ones still have under way here, and
+ * use the slots for something else: that would come to chunks which are being written to
+ * disks. They end first; the client comes again.
+ */
+static bool only_closing(struct rtrs_server_session *session)
+{
+	struct rtrs_server_path *path;
+
+	list_for_each_entry(path, &session->paths, entry)
+		if (READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
+			return false;
+	return session->path_count;
+}
+
 /* session->lock held. The path that the connection belongs to, made where it is the first. */
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
@@ -67,6 +82,8 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
+	if (only_closing(session))
+		return ERR_PTR(-EBUSY);
 	if (!session->chunk) {
 		err = rtrs_server_chunks_alloc(session, cm_id->device);
 		if (err)

@@ -29,6 +29,38 @@ module_param(max_memory, uint, 0444);
 MODULE_PARM_DESC(max_memory,
 		 "Memory of all sessions together, in MiB; 0 is three quarters of what the host has (default: 0)");
 
+static int hb_interval_set(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 200, 60000);
+}
+
+static int hb_misses_set(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 2, 100);
+}
+
+static const struct kernel_param_ops hb_interval_ops = {
+	.set = hb_interval_set,
+	.get = param_get_uint,
+};
+
+static const struct kernel_param_ops hb_misses_ops = {
+	.set = hb_misses_set,
+	.get = param_get_uint,
+};
+
+unsigned int rtrs_server_hb_interval_ms = RTRS_HB_INTERVAL_MS;
+module_param_cb(heartbeat_interval_ms, &hb_interval_ops, &rtrs_server_hb_interval_ms, 0644);
+__MODULE_PARM_TYPE(heartbeat_interval_ms, "uint");
+MODULE_PARM_DESC(heartbeat_interval_ms,
+		 "Time between heartbeats of new paths, 200 to 60000 (default: 5000)");
+
+unsigned int rtrs_server_hb_misses = RTRS_HB_MISSED_MAX;
+module_param_cb(heartbeat_misses, &hb_misses_ops, &rtrs_server_hb_misses, 0644);
+__MODULE_PARM_TYPE(heartbeat_misses, "uint");
+MODULE_PARM_DESC(heartbeat_misses,
+		 "Intervals of silence after which a new path is closed, 2 to 100 (default: 5)");
+
 struct rtrs_geometry rtrs_server_geo __ro_after_init;
 bool rtrs_server_new_rkey __ro_after_init;
 struct workqueue_struct *rtrs_server_wq;

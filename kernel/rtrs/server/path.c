@@ -241,7 +241,8 @@ static struct rtrs_server_path *path_alloc(struct rtrs_server_session *session, 
 	spin_lock_init(&path->state_lock);
 	init_completion(&path->idle);
 	init_completion(&path->reg_done);
-	rtrs_hb_init(&path->hb, &path_hb_ops, RTRS_HB_INTERVAL_MS, RTRS_HB_MISSED_MAX);
+	rtrs_hb_init(&path->hb, &path_hb_ops, READ_ONCE(rtrs_server_hb_interval_ms),
+		     READ_ONCE(rtrs_server_hb_misses));
 	INIT_DELAYED_WORK(&path->handshake_work, path_handshake_work);
 	INIT_WORK(&path->info_work, rtrs_server_info_work);
 	INIT_WORK(&path->close_work, path_close_work);

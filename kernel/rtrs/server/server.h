@@ -285,6 +285,8 @@ struct rtrs_server_op {
 
 /* main.c */
 extern struct rtrs_geometry rtrs_server_geo;	/* of all sessions; constant after init */
+extern unsigned int rtrs_server_hb_interval_ms;
+extern unsigned int rtrs_server_hb_misses;
 extern bool rtrs_server_new_rkey;		/* always_invalidate */
 extern struct workqueue_struct *rtrs_server_wq;
 extern struct workqueue_struct *rtrs_server_close_wq;

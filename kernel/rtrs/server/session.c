@@ -246,20 +246,14 @@ int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 	return -EINTR;
 }
 
-const char *rtrs_server_session_name(const struct rtrs_server_session *session)
-{
-	return session->name;
-}
-EXPORT_SYMBOL_GPL(rtrs_server_session_name);
-
 u32 rtrs_server_session_id(const struct rtrs_server_session *session)
 {
 	return session->id;
 }
 EXPORT_SYMBOL_GPL(rtrs_server_session_id);
 
-u32 rtrs_server_queue_depth(const struct rtrs_server_session *session)
+void rtrs_server_session_client(const struct rtrs_server_session *session, uuid_t *client)
 {
-	return rtrs_server_geo.queue_depth;
+	import_uuid(client, session->uuid);
 }
-EXPORT_SYMBOL_GPL(rtrs_server_queue_depth);
+EXPORT_SYMBOL_GPL(rtrs_server_session_client);
