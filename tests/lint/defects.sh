@@ -7,8 +7,8 @@ DOC=tests/DEFECTS.md
 
 items() {
 	printf 'A%s\n' {3..9} {11..16} {18..21}
-	printf 'B%s\n' 2 {4..8} {10..22}
-	printf 'C%s\n' {1..21}
+	printf 'B%s\n' {1..22}
+	printf 'C%s\n' {1..21} 23
 }
 
 every_item() {
