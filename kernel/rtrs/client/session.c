@@ -463,6 +463,8 @@ int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlin
 	if (session->closing || READ_ONCE(path->state) == RTRS_CLIENT_PATH_DEAD) {
 		err = rtrs_fail(extack, -ENODEV, "%s is being removed", path->name);
 	} else {
+		/* Whoever waits for it in one of its files gives up. */
+		rtrs_client_path_close_begin(path);
 		rtrs_client_sysfs_del_path(path);
 		rtrs_client_path_close(path);
 		session_del_path(session, path);
