@@ -24,6 +24,8 @@ int cmd_path_add(struct ctx *ctx);
 int cmd_path_remove(struct ctx *ctx);
 int cmd_path_reconnect(struct ctx *ctx);
 int cmd_path_disconnect(struct ctx *ctx);
+int cmd_monitor(struct ctx *ctx);
+int cmd_wait(struct ctx *ctx);
 int cmd_recover(struct ctx *ctx);
 int cmd_recover_device(struct ctx *ctx);
 int cmd_mp_policy_list(struct ctx *ctx);

@@ -8,6 +8,7 @@
  *   'R'  datagram from the kernel, belongs to the request before it
  *   'E'  recv() failed with this errno (u32)
  *   'M'  message of a multicast group
+ *   'O'  such messages were dropped
  *
  * In a replay each request takes the first record that fits and was not used, so
  * one recording serves several commands.
@@ -52,7 +53,7 @@ static bool load(struct nl_file *f, FILE *in)
 		struct record *r;
 		uint32_t len;
 
-		if (!strchr("SsREM", type) || fread(&len, sizeof(len), 1, in) != 1)
+		if (!strchr("SsREMO", type) || fread(&len, sizeof(len), 1, in) != 1)
 			return false;
 		len = le32toh(len);
 		/* a datagram is never empty */
@@ -223,23 +224,28 @@ static int replay_recv(struct nl_sock *sk, struct sockaddr_nl *from, unsigned ch
 void rnl_file_put_event(struct nl_file *f, const void *data, size_t len)
 {
 	if (f->out)
-		put_record(f, 'M', data, (uint32_t)len);
+		put_record(f, len ? 'M' : 'O', data, (uint32_t)len);
 }
 
-const struct nlmsghdr *rnl_file_next_event(struct nl_file *f)
+bool rnl_file_next_event(struct nl_file *f, const struct nlmsghdr **out)
 {
 	for (size_t i = 0; i < f->nrec; i++) {
 		struct record *r = &f->rec[i];
 		const struct nlmsghdr *h = (const struct nlmsghdr *)r->data;
 
-		if (r->used || r->type != 'M')
+		if (r->used || (r->type != 'M' && r->type != 'O'))
 			continue;
 		r->used = true;
+		*out = NULL;
+		if (r->type == 'O')
+			return true;
 		if (r->len >= NLMSG_HDRLEN + GENL_HDRLEN && h->nlmsg_len <= r->len &&
-		    h->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN)
-			return h;
+		    h->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN) {
+			*out = h;
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 void rnl_file_attach(struct nl_file *f, struct nl_cb *cb)

@@ -221,16 +221,8 @@ void rnl_parse_device(const struct nlmsghdr *h, struct device *d)
 		parse_device(tb, d);
 }
 
-static void on_export(const struct nlmsghdr *h, void *arg)
+static void parse_export(struct nlattr **tb, struct export *e)
 {
-	struct export_list *l = arg;
-	struct nlattr *tb[ATTR_MAX + 1];
-	struct export *e;
-
-	if (!parse(h, tb))
-		return;
-	l->v = grow(l->v, &l->n, sizeof(*l->v));
-	e = &l->v[l->n - 1];
 	export_init(e);
 	e->id = get_id(tb[RNBD_A_EXPORT_ID]);
 	e->session_id = get_id(tb[RNBD_A_EXPORT_SESSION_ID]);
@@ -245,6 +237,55 @@ static void on_export(const struct nlmsghdr *h, void *arg)
 	e->logical_block = get_u32(tb[RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES]);
 	e->read_only = get_u8(tb[RNBD_A_EXPORT_READ_ONLY]);
 	e->since_ns = get_u64(tb[RNBD_A_EXPORT_SINCE_NS]);
+}
+
+static void on_export(const struct nlmsghdr *h, void *arg)
+{
+	struct export_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	parse_export(tb, &l->v[l->n - 1]);
+}
+
+bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev)
+{
+	const struct genlmsghdr *g = NLMSG_DATA(h);
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	memset(ev, 0, sizeof(*ev));
+	if (!parse(h, tb))
+		return false;
+	switch (g->cmd) {
+	case RNBD_CMD_SESSION_NTF:
+		ev->kind = NL_IS_SESSION;
+		ev->edge = get_u32(tb[RNBD_A_SESSION_EVENT]);
+		ev->old_state = get_u32(tb[RNBD_A_SESSION_OLD_STATE]);
+		parse_session(tb, &ev->session);
+		return ev->session.id;
+	case RNBD_CMD_PATH_NTF:
+		ev->kind = NL_IS_PATH;
+		ev->edge = get_u32(tb[RNBD_A_PATH_EVENT]);
+		ev->old_state = get_u32(tb[RNBD_A_PATH_OLD_STATE]);
+		parse_path(tb, &ev->path);
+		return ev->path.id;
+	case RNBD_CMD_DEVICE_NTF:
+		ev->kind = NL_IS_DEVICE;
+		ev->edge = get_u32(tb[RNBD_A_DEVICE_EVENT]);
+		ev->old_state = get_u32(tb[RNBD_A_DEVICE_OLD_STATE]);
+		parse_device(tb, &ev->device);
+		return ev->device.id;
+	case RNBD_CMD_EXPORT_NTF:
+		ev->kind = NL_IS_EXPORT;
+		ev->edge = get_u32(tb[RNBD_A_EXPORT_EVENT]);
+		ev->old_state = M_UNKNOWN;
+		parse_export(tb, &ev->export);
+		return ev->export.id;
+	default:
+		return false;
+	}
 }
 
 static void add_cpu(struct stats *s, struct nlattr *nest)

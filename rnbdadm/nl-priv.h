@@ -55,6 +55,7 @@ int rnl_send(struct nl *nl, struct nl_msg *msg);
 /* nl-model.c */
 void rnl_parse_session(const struct nlmsghdr *h, struct session *s);
 void rnl_parse_path(const struct nlmsghdr *h, struct path *p);
+bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev);
 void rnl_parse_device(const struct nlmsghdr *h, struct device *d);
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
 
@@ -64,9 +65,9 @@ void rnl_file_attach(struct nl_file *f, struct nl_cb *cb);
 bool rnl_file_close(struct nl_file *f);
 /* why the replay stopped, "" if it did not */
 const char *rnl_file_problem(const struct nl_file *f);
-/* an event that came; the next one of a replay, or NULL */
+/* an event that came, @len 0: some were dropped; the next one of a replay, NULL in @h for those, or false */
 void rnl_file_put_event(struct nl_file *f, const void *data, size_t len);
-const struct nlmsghdr *rnl_file_next_event(struct nl_file *f);
+bool rnl_file_next_event(struct nl_file *f, const struct nlmsghdr **h);
 /* the file that belongs to a socket's callbacks */
 void rnl_file_set_current(struct nl_file *f);
 

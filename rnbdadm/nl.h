@@ -62,14 +62,39 @@ unsigned int rnl_family_version(const struct nl *nl);
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e);
 
-/*
- * Events of one of the groups session, path, device, export; from the call on. What they
- * say is not looked at: they are the moment to take another snapshot.
- */
+enum nl_kind { NL_IS_SESSION, NL_IS_PATH, NL_IS_DEVICE, NL_IS_EXPORT };
+/* In the order of the family. */
+enum nl_edge { NL_CREATE, NL_CHANGE, NL_DESTROY };
+
+/* What a multicast message tells. */
+struct nl_event {
+	enum nl_kind kind;
+	uint64_t edge, old_state;
+	union {
+		struct session session;
+		struct path path;
+		struct device device;
+		struct export export;
+	};
+};
+
+enum nl_next {
+	NL_NEXT_NONE,
+	NL_NEXT_EVENT,
+	NL_NEXT_OVERRUN,	/* the kernel dropped some */
+	NL_NEXT_LOST,		/* the family is gone */
+};
+
+/* Events of one of the groups session, path, device, export; from the call on. */
 bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e);
 /* To poll() for events; -1 in a replay. */
 int rnl_event_fd(const struct nl *nl);
-/* Takes all that have arrived, in a replay the next one recorded; false if there is none. */
+/* The next one that has arrived, or that was recorded. */
+enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev);
+/*
+ * Takes all that have arrived, in a replay the next one recorded; false if there is none. For
+ * those to whom it is the moment to take another snapshot.
+ */
 bool rnl_events(struct nl *nl);
 
 /* These change things; they block until the kernel is done. */

@@ -53,15 +53,21 @@ int64_t wait_limit(const struct ctx *ctx, int64_t without)
 bool wait_begin(struct ctx *ctx, const struct wait *w)
 {
 	struct nl *nl = ctx_nl(ctx);
+	const char *group = w->group;
 	struct nl_error e;
+	bool ok = nl;
 
-	if (!nl)
-		return false;
-	if (!rnl_listen(nl, w->group, &e)) {
-		fail_nl(&ctx->fail, &e, "client");
-		return false;
+	while (ok && *group) {
+		char *one = xstrndup(group, strcspn(group, " "));
+
+		ok = rnl_listen(nl, one, &e);
+		if (!ok)
+			fail_nl(&ctx->fail, &e, "client");
+		group += strlen(one);
+		group += strspn(group, " ");
+		free(one);
 	}
-	return true;
+	return ok;
 }
 
 /* Watches the directory of @node, or the nearest one above that exists. */

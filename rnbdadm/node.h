@@ -14,7 +14,7 @@ int64_t wait_limit(const struct ctx *ctx, int64_t without);
 enum wait_is { WAIT_MORE, WAIT_DONE, WAIT_FAIL };
 
 struct wait {
-	const char *group;	/* multicast group that wakes it up */
+	const char *group;	/* multicast groups that wake it up, with spaces between them */
 	const char *node;	/* file below /dev that does, too, or NULL */
 	/* looks; on WAIT_FAIL ctx->fail is set */
 	enum wait_is (*look)(struct ctx *ctx, void *arg);

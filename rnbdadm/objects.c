@@ -42,6 +42,13 @@ static json_t *js_addr(const struct addr *a)
 	return json_string(buf);
 }
 
+json_t *js_errno(int64_t err)
+{
+	if (!err || err <= -INT32_MAX)
+		return json_null();
+	return json_string(errno_name((int)(err < 0 ? -err : err)));
+}
+
 static const char *path_family(const struct path *p)
 {
 	if (p->server.family != ADDR_NONE)
@@ -68,9 +75,7 @@ json_t *js_path(const struct path *p, const struct snapshot *s, const struct obj
 	js_set(j, "state", json_string(path_state_name(p->state)));
 	js_set(j, "connections", js_u64(p->connections));
 	js_set(j, "reconnect_attempts", js_u64(p->reconnect_attempts));
-	js_set(j, "last_error", p->last_error && p->last_error > -INT32_MAX ?
-	       json_string(errno_name((int)(p->last_error < 0 ? -p->last_error :
-					    p->last_error))) : json_null());
+	js_set(j, "last_error", js_errno(p->last_error));
 	js_set(j, "heartbeat_latency_ns", js_u64(p->heartbeat_ns));
 	js_set(j, "since", js_time(p->since_ns));
 	if (o->details)

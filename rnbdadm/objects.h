@@ -9,7 +9,7 @@
 extern const struct view session_view, path_view, device_view;
 extern const struct view stats_view, stats_cpu_view, unmap_view, reset_view;
 extern const struct view remap_view, export_view, close_view, client_view;
-extern const struct view path_change_view, mp_policy_view, mp_policy_list_view;
+extern const struct view event_view, path_change_view, mp_policy_view, mp_policy_list_view;
 
 struct object_opts {
 	bool stats;		/* add "counters" */
@@ -27,6 +27,8 @@ json_t *js_device(const struct device *d, const struct object_opts *o);
 json_t *js_export(const struct export *list, size_t n, const struct object_opts *o);
 /* All of them, by block device, or only @device. */
 json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o);
+/* The name of a negative errno, null for none. */
+json_t *js_errno(int64_t err);
 json_t *js_counters(const struct counters *c);
 
 /* view-text.c: columns that say more than one field */

@@ -169,7 +169,7 @@ json_t *js_time(uint64_t ns)
 	return v;
 }
 
-static json_t *js_now(const struct ctx *ctx)
+json_t *js_now(const struct ctx *ctx)
 {
 	struct timespec ts;
 

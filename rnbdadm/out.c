@@ -159,6 +159,18 @@ static json_t *apply_filter(const struct view *v, const char *expr, json_t *list
 	return out;
 }
 
+bool out_passes(const struct view *v, const char *filter, const json_t *obj)
+{
+	json_t *list = json_array();
+	bool passes;
+
+	json_array_append(list, (json_t *)obj);
+	list = apply_filter(v, filter, list);
+	passes = json_array_size(list);
+	json_decref(list);
+	return passes;
+}
+
 struct sort_key {
 	json_t *obj;
 	const json_t *v;

@@ -73,6 +73,9 @@ void out_show(struct ctx *ctx, const struct view *v, json_t *obj);
 /* The list filtered, sorted and projected, into the document only. */
 void out_attach(struct ctx *ctx, const struct view *v, json_t *list);
 
+/* Does the filter let the object pass? It was checked. */
+bool out_passes(const struct view *v, const char *filter, const json_t *obj);
+
 /* out-json.c */
 json_t *js_u64(uint64_t v);		/* null above 2^63-1 */
 json_t *js_s64(int64_t v);		/* null for INT64_MIN */
@@ -85,6 +88,7 @@ void js_set_str(json_t *obj, const char *key, const char *s);
 void js_set(json_t *obj, const char *key, json_t *v);
 /* RFC 3339 UTC with microseconds; null for U64_MAX. */
 json_t *js_time(uint64_t ns);
+json_t *js_now(const struct ctx *ctx);
 /* "error" of a document. */
 struct fail;
 json_t *js_fail(const struct ctx *ctx, const struct fail *f);

@@ -17,6 +17,7 @@
 EMBED(client, "client");
 EMBED(device, "device");
 EMBED(error, "error");
+EMBED(event, "event");
 EMBED(export, "export");
 EMBED(export_close, "export-close");
 EMBED(help, "help");
@@ -36,11 +37,13 @@ EMBED(stats_reset, "stats-reset");
 EMBED(status, "status");
 EMBED(unmap, "unmap");
 EMBED(version, "version");
+EMBED(wait, "wait");
 
 const struct schema schema_table[] = {
 	ENTRY(client, "client"),
 	ENTRY(device, "device"),
 	ENTRY(error, "error"),
+	ENTRY(event, "event"),
 	ENTRY(export, "export"),
 	ENTRY(export_close, "export-close"),
 	ENTRY(help, "help"),
@@ -60,6 +63,7 @@ const struct schema schema_table[] = {
 	ENTRY(status, "status"),
 	ENTRY(unmap, "unmap"),
 	ENTRY(version, "version"),
+	ENTRY(wait, "wait"),
 };
 
 const size_t schema_count = ARRAY_SIZE(schema_table);

@@ -121,6 +121,29 @@ const struct view path_view = {
 	.brief = "name",
 };
 
+static const struct field event_fields[] = {
+	{ "event", NULL, F_STR, false, "exists, create, change or destroy" },
+	{ "object", NULL, F_STR, false, "session, path, device, export or client" },
+	{ "role", NULL, F_STR, false, "client or server" },
+	{ "session", NULL, F_STR, false, "session it belongs to" },
+	{ "name", NULL, F_STR, false, "name of the object" },
+	{ "state", NULL, F_STR, false, "its state now" },
+	{ "old_state", NULL, F_STR, false, "its state before" },
+	{ "reason", NULL, F_STR, false, "what brought it into this state" },
+	{ 0 }
+};
+
+static const struct column event_columns[] = {
+	{ .title = "EVENT", .field = "event" },
+	{ 0 }
+};
+
+/* For filters; the lines have a form of their own. */
+const struct view event_view = {
+	.name = "event", .key = "events", .fields = event_fields, .columns = event_columns,
+	.brief = "name",
+};
+
 static const struct field path_change_fields[] = {
 	{ "session", NULL, F_STR, false, "session it belongs to" },
 	{ "name", NULL, F_STR, false, "SRC@DST" },

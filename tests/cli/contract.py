@@ -124,6 +124,8 @@ ARGUMENTS = {
     "recover device": (["rnbd2"], ["rnbd99"]),
     "mp-policy show": (["cl1@srv1"], ["nosuch"]),
     "mp-policy set": (["cl1@srv1", "rr"], ["nosuch", "rr"]),
+    "monitor": (["--once"], ["nosuch"]),
+    "wait": (["cl1@srv1", "--for", "state=degraded"], ["nosuch", "--for", "present"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
 }
@@ -131,7 +133,7 @@ ARGUMENTS = {
 CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
-SILENT = CHANGES + ("device wait",)
+SILENT = CHANGES + ("device wait", "wait")
 LOCAL = ("version", "help", "metadata", "schema")
 
 
@@ -147,7 +149,9 @@ def expect(name, state, known):
         return {5}
     if (name, state) in (("session add", "empty"), ("recover", "empty")):
         return {1} if name == "session add" else {0}
-    if name == "device wait" and (not known or state == "empty"):
+    if name == "monitor":
+        return {0} if known else {2}
+    if name in ("device wait", "wait") and (not known or state == "empty"):
         return {10}
     if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):
         return {4}
@@ -161,7 +165,8 @@ def one_state(binary, rec, name, words, state, codes):
     text = run(binary, *common, *name.split(), *words)
     what = "%s %s (%s)" % (name, " ".join(words), state)
     out = []
-    doc, bad = check_document(p.stdout)
+    # a stream has one document in each line
+    doc, bad = check_document(p.stdout.splitlines()[-1] if name == "monitor" and p.stdout else p.stdout)
     out += ["%s: %s" % (what, b) for b in bad]
     if p.returncode not in codes:
         out.append("%s: exit %d, not %s: %s" % (what, p.returncode, codes, p.stderr.decode()))
@@ -319,7 +324,8 @@ def schemas():
                 "status", "server export list", "server client list", "remap rnbd0 rnbd2 --recreate -n", "resize rnbd0 +1G -n",
                 "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all-clients --force -n",
                 "server client disconnect cl7@here --force -n", "session add-path cl1@srv1 10.9.9.9 -n",
-                "session recover cl1@srv1 -n", "mp-policy set cl1@srv1 rr -n", "mp-policy list"):
+                "session recover cl1@srv1 -n", "mp-policy set cl1@srv1 rr -n", "mp-policy list",
+                "wait cl1@srv1 --for present"):
         text = run(binary, *common, *cmd.split(), "-j").stdout
         doc = json.loads(text)
         topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")

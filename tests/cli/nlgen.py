@@ -11,6 +11,8 @@ A description is a list of answers, in the order in which requests are expected:
     {"do": "map", "request": {"device-path": "vol0", ...}, "reply": {...}}
     {"do": "unmap", "error": "EBUSY", "extack": "text", "attr": "force"}
     {"event": "device-ntf", "object": {...}}
+    {"overrun": true}                      events were dropped
+    {"lost": true}                         the family is gone
 
 With "request" the request must be equal to it; without, only command and dump flag count. "attr" names
 the attribute at fault ("path.server-addr"), "miss" one that is missing; both need "request", which "any":
@@ -253,12 +255,20 @@ def event(answer):
     yield b"M", genl(FAMILY, cmd_number(cmd), 0, attrs(cmd_set(cmd), answer.get("object", {})))
 
 
+def overrun(_):
+    yield b"O", b""
+
+
+def lost(_):
+    yield b"M", genl(CTRL, 2, 0, nla(1, struct.pack("<H", FAMILY)))
+
+
 def write(path, answers):
     with open(path, "wb") as f:
         f.write(b"rnbdnl1\n")
         for answer in answers:
-            kind = {"family": family, "dump": dump, "do": do, "event": event}[next(k for k in answer if k in (
-                "family", "dump", "do", "event"))]
+            kinds = {"family": family, "dump": dump, "do": do, "event": event, "overrun": overrun, "lost": lost}
+            kind = kinds[next(k for k in answer if k in kinds)]
             for record, data in kind(answer):
                 f.write(record + struct.pack("<I", len(data)) + data)
 

@@ -369,6 +369,21 @@ def now(pid, state):
     return {"reply": dict(PATHS[pid - 1], state=state)}
 
 
+def ntf(cmd, obj, edge, old=None, **more):
+    return {"event": cmd + "-ntf", "object": dict(obj, generation=8, **more, event=edge, **({} if old is None else {"old-state": old}))}
+
+
+LOST_PATH = dict(PATHS[0], state=2, **{"last-error": -110})
+EVENTS = [
+    # what came before the snapshot, or to what is not there
+    ntf("path", PATHS[2], 1, 2), ntf("path", NEW_PATH, 1, 0), ntf("device", DEVICES[0], 2, id=99), ntf("session", SESSIONS[1], 0),
+    ntf("path", LOST_PATH, 1, 1), ntf("session", SESSIONS[1], 1, 1, state=2, **{"paths-connected": 0}),
+    ntf("path", LOST_PATH, 1, 2, state=1, **{"reconnect-attempts": 1}), ntf("session", SESSIONS[1], 1, 2),
+    ntf("path", NEW_PATH, 0, state=0), ntf("path", NEW_PATH, 1, 0), ntf("path", PATHS[1], 2),
+    ntf("device", DEVICES[1], 1, 1, state=2, **{"last-error": -107}), ntf("device", DEVICES[1], 1, 2),
+    ntf("session", SESSIONS[1], 1, **{"mp-policy": 0}),
+    ntf("export", EXPORTS[1], 2), ntf("export", dict(EXPORTS[1], id=34), 0), ntf("session", CLIENTS[0], 1, 0, state=3),
+    ntf("session", CLIENTS[0], 2)]
 NEW_OPS = ("session-add", "session-del", "path-add", "path-del", "path-reconnect", "path-disconnect")
 RECORDINGS.update({
     "session-add": [UP] + lists() + [add_session()] + lists(*WITH_ADDED),
@@ -421,6 +436,19 @@ RECORDINGS.update({
     "recover": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), remap(3, reply=dict(DEVICES[0], state=1))],
     "recover-fails": [UP] + lists() + [on_path("reconnect", 2, error="ETIMEDOUT"), remap(3, reply=dict(DEVICES[0], state=1))],
     "recover-back": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), remap(3, error="EALREADY")],
+    "monitor": [UP] + server() + lists() + EVENTS,
+    "monitor-overrun": [UP] + server() + lists() + [ntf("path", LOST_PATH, 1, 1), {"overrun": True}] + server() + lists(
+        paths=BOTH_UP) + [ntf("path", LOST_PATH, 1, 1)],
+    "monitor-lost": [UP] + server() + lists() + [{"lost": True}],
+    "monitor-client": [UP] + [{"dump": c, "request": {"role": 1}, "error": "EOPNOTSUPP", "extack": "rtrs_server is not loaded"}
+                              for c in ("session-get", "path-get")] + lists(),
+    "monitor-odd": [UP] + server() + lists() + [{"event": "path-ntf"}, {"event": "path-ntf", "object": {"id": 1, "event": 7}},
+                                                {"event": "session-ntf", "object": {"id": {"hex": "01"}, "event": 1}},
+                                                {"event": "device-ntf", "object": {"id": 1, "event": 1}},
+                                                {"event": "map", "object": {"id": 1}}],
+    "wait-path": [UP] + lists() + [ntf("path", PATHS[1], 1, 2)] + lists(paths=BOTH_UP, sessions=[
+        SESSIONS[0], dict(SESSIONS[1], state=0, **{"paths-connected": 2})]),
+    "wait-gone": [UP] + lists() + [ntf("device", DEVICES[0], 2)] + lists(devices=DEVICES[1:]),
     "policy": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
                                  "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
     "policy-fails": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1}, "error": "EIO"},

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/* monitor: what is there, and then each change of it as the kernel tells it */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "objects.h"
+#include "watch.h"
+
+struct monitor {
+	struct watch known;
+	unsigned int what;
+	bool diff, full, resync;
+	uint64_t seq, events, count;	/* lines, those of events, at most */
+	int64_t end;			/* -1 no end */
+	int signals;			/* signalfd */
+};
+
+static const struct { const char *word; unsigned int what; } types[] = {
+	{ "session", WATCH_SESSION }, { "path", WATCH_PATH }, { "device", WATCH_DEVICE },
+	{ "export", WATCH_EXPORT }, { "client", WATCH_CLIENT },
+};
+
+static int parse_types(struct ctx *ctx, struct monitor *m)
+{
+	const struct parsed *a = &ctx->args;
+	struct strlist legal = { 0 };
+	char *hint;
+
+	m->what = a->nargs ? 0 : WATCH_ALL;
+	for (size_t i = 0; i < a->nargs; i++) {
+		unsigned int what = 0;
+
+		for (size_t k = 0; k < ARRAY_SIZE(types); k++)
+			if (!strcmp(types[k].word, word_alias(a->args[i])))
+				what = types[k].what;
+		m->what |= what;
+		if (what)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(types); k++)
+			strlist_add(&legal, types[k].word);
+		hint = suggest(a->args[i], &legal);
+		strlist_free(&legal);
+		if (hint)
+			fail_hint(&ctx->fail, "%s", hint);
+		free(hint);
+		return fail_set(&ctx->fail, XC_USAGE, "'%s' is not session, path, device, export or "
+				"client", a->args[i]);
+	}
+	return XC_OK;
+}
+
+static bool tells_json(const struct ctx *ctx)
+{
+	return ctx->out.fmt != OUT_TEXT;
+}
+
+/* "old->new", or the value alone. */
+static void put_value(struct strbuf *b, const char *key, const json_t *old, const json_t *new)
+{
+	const json_t *v[2] = { old, new };
+
+	strbuf_printf(b, " %s=", key);
+	for (size_t i = old ? 0 : 1; i < 2; i++) {
+		char *raw = json_is_string(v[i]) ? xstrdup(json_string_value(v[i])) :
+			    !v[i] || json_is_null(v[i]) ? xstrdup("-") :
+			    json_dumps(v[i], JSON_ENCODE_ANY | JSON_COMPACT);
+		char *text = printable(raw ? raw : "-");
+
+		strbuf_printf(b, "%s%s", text, old && !i ? "->" : "");
+		free(text);
+		free(raw);
+	}
+}
+
+static void put_names(struct strbuf *b, const struct seen *s)
+{
+	const char *session = json_string_value(json_object_get(s->data, "session"));
+	const char *name = json_string_value(json_object_get(s->data, "name"));
+	char *text;
+
+	if (session && s->what != WATCH_DEVICE && s->what != WATCH_EXPORT) {
+		text = printable(session);
+		strbuf_printf(b, "%s ", text);
+		free(text);
+	}
+	text = printable(name ? name : "-");
+	strbuf_puts(b, text);
+	free(text);
+	if (session && (s->what == WATCH_DEVICE || s->what == WATCH_EXPORT))
+		put_value(b, "session", NULL, json_object_get(s->data, "session"));
+}
+
+static void put_hca(struct strbuf *b, const struct seen *s)
+{
+	const char *hca = json_string_value(json_object_get(s->data, "hca"));
+	json_int_t port = json_integer_value(json_object_get(s->data, "hca_port"));
+	char *text;
+
+	if (!hca)
+		return;
+	text = printable(hca);
+	strbuf_printf(b, " hca=%s:%lld", text, (long long)port);
+	free(text);
+}
+
+static bool is_name(const char *key)
+{
+	return !strcmp(key, "session") || !strcmp(key, "name") || !strcmp(key, "state");
+}
+
+static void print_line(const struct ctx *ctx, const struct monitor *m, const char *event,
+		       const struct seen *s, const json_t *line)
+{
+	json_t *now = js_now(ctx), *v, *old;
+	const json_t *changes = json_object_get(line, "changes");
+	const char *key, *why = json_string_value(json_object_get(line, "reason"));
+	struct strbuf b = { 0 };
+
+	strbuf_printf(&b, "%s %s", json_string_value(now), event);
+	json_decref(now);
+	if (s) {
+		strbuf_printf(&b, " %-7s ", s->object);
+		put_names(&b, s);
+		old = json_object_get(line, "old_state");
+		v = json_object_get(line, "state");
+		if (!json_is_null(v))
+			put_value(&b, "state", json_is_null(old) ? NULL : old, v);
+		if (strcmp(event, "change"))
+			put_hca(&b, s);
+		if (why)
+			strbuf_printf(&b, " error=%s", why);
+		json_object_foreach((json_t *)changes, key, v)
+			if (!is_name(key) && (m->diff || strcmp(key, "last_error")))
+				put_value(&b, key, json_object_get(v, "old"),
+					  json_object_get(v, "new"));
+		json_object_foreach(s->data, key, v)
+			if (m->full && !is_name(key) && !json_is_null(v))
+				put_value(&b, key, NULL, v);
+	}
+	puts(b.s);
+	free(b.s);
+	fflush(stdout);
+}
+
+/* Without --diff: the state and what explains it, where that is what changed. */
+static void keep_main(json_t *changes)
+{
+	const char *key;
+	json_t *v;
+	void *tmp;
+
+	if (!json_object_get(changes, "state") && !json_object_get(changes, "last_error"))
+		return;
+
+	json_object_foreach_safe(changes, tmp, key, v)
+		if (strcmp(key, "state") && strcmp(key, "last_error"))
+			json_object_del(changes, key);
+}
+
+static json_t *or_null(json_t *v)
+{
+	return v ? json_incref(v) : json_null();
+}
+
+/* The bytes of names that are no text. */
+static void copy_hex(json_t *o, const json_t *data, const struct seen *s)
+{
+	bool session = s && s->what & (WATCH_SESSION | WATCH_CLIENT);
+	json_t *name = json_object_get(data, "name_hex");
+	json_t *sess = json_object_get(data, session ? "name_hex" : "session_hex");
+
+	if (name)
+		json_object_set(o, "name_hex", name);
+	if (sess)
+		json_object_set(o, "session_hex", sess);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *event,
+			 const struct seen *s, json_t *changes)
+{
+	json_t *o = json_object(), *data = s ? s->data : NULL, *state, *old;
+	const char *why = s ? watch_reason(&m->known, s) : NULL;
+
+	state = json_object_get(json_object_get(changes, "state"), "old");
+	old = s && s->edge == NL_CHANGE && s->old_state ? json_string(s->old_state) : or_null(state);
+	state = json_object_get(data, "state");
+	/* what did not change has no state before */
+	if (state && json_equal(old, state)) {
+		json_decref(old);
+		old = json_null();
+	}
+	if (!json_is_null(old) && json_object_get(changes, "state"))
+		json_object_set(json_object_get(changes, "state"), "old", old);
+	if (changes && !m->diff)
+		keep_main(changes);
+	js_set(o, "seq", json_integer((json_int_t)++m->seq));
+	js_set(o, "monotonic_ns", js_u64(monotonic_ns()));
+	js_set(o, "event", json_string(event));
+	js_set(o, "object", s ? json_string(s->object) : json_null());
+	js_set(o, "role", or_null(json_object_get(data, "role")));
+	js_set(o, "session", or_null(json_object_get(data, s && s->what & (WATCH_SESSION |
+			     WATCH_CLIENT) ? "name" : "session")));
+	js_set(o, "name", or_null(json_object_get(data, "name")));
+	copy_hex(o, data, s);
+	js_set(o, "resync", json_boolean(m->resync));
+	js_set(o, "state", or_null(state));
+	js_set(o, "old_state", old);
+	js_set(o, "reason", why ? json_string(why) : json_null());
+	js_set(o, "changes", changes ? changes : json_object());
+	js_set(o, "source", json_string(ctx->nl_replay ? "replay" : "netlink"));
+	if (m->full)
+		js_set(o, "data", or_null(data));
+	return o;
+}
+
+/* Takes the reference to @changes. False if the filter kept the line back. */
+static bool tell(struct ctx *ctx, struct monitor *m, const char *event, const struct seen *s,
+		 json_t *changes)
+{
+	json_t *line = make_line(ctx, m, event, s, changes);
+	const char *filter = args_value(&ctx->args, OPT_FILTER);
+
+	if ((s && !(s->what & m->what)) || (s && filter && !out_passes(&event_view, filter, line))) {
+		/* a number that is missing tells that a filter kept something back */
+		if (!(s->what & m->what))
+			m->seq--;
+		json_decref(line);
+		return false;
+	}
+	if (tells_json(ctx)) {
+		json_line(ctx, line);
+		return true;
+	}
+	print_line(ctx, m, event, s, line);
+	json_decref(line);
+	return true;
+}
+
+static void exists(struct ctx *ctx, struct monitor *m, struct seen *s, bool silent)
+{
+	watch_learn(&m->known, s);
+	if (!silent)
+		tell(ctx, m, "exists", s, NULL);
+	json_decref(s->data);
+}
+
+static void tell_snapshot(struct ctx *ctx, struct monitor *m, const struct snapshot *s, bool silent)
+{
+	struct seen seen = { .edge = NL_CREATE };
+
+	for (size_t i = 0; i < s->sessions.n; i++) {
+		watch_session(&s->sessions.v[i], &seen);
+		exists(ctx, m, &seen, silent);
+	}
+	for (size_t i = 0; i < s->paths.n; i++) {
+		watch_path(&s->paths.v[i], &seen);
+		exists(ctx, m, &seen, silent);
+	}
+	for (size_t i = 0; i < s->devices.n; i++) {
+		watch_device(&s->devices.v[i], &seen);
+		exists(ctx, m, &seen, silent);
+	}
+	for (size_t i = 0; i < s->exports.n; i++) {
+		watch_export(&s->exports.v[i], &seen);
+		exists(ctx, m, &seen, silent);
+	}
+}
+
+/* One side, if its module is there. */
+static bool read_side(struct ctx *ctx, struct monitor *m, enum m_role role, bool silent, bool *any)
+{
+	unsigned int what = NL_SESSIONS | NL_PATHS;
+	struct snapshot s;
+
+	what |= role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT;
+	if (!ctx_snapshot(ctx, role, what, &s))
+		return ctx->fail.code == XC_UNAVAILABLE && ctx->nl;
+	*any = true;
+	tell_snapshot(ctx, m, &s, silent);
+	snapshot_free(&s);
+	return true;
+}
+
+static int snapshot(struct ctx *ctx, struct monitor *m, bool silent)
+{
+	bool client = m->what & (WATCH_SESSION | WATCH_PATH | WATCH_DEVICE);
+	bool server = m->what & (WATCH_CLIENT | WATCH_PATH | WATCH_EXPORT), any = false;
+
+	watch_free(&m->known);
+	watch_init(&m->known);
+	if (client && !read_side(ctx, m, M_CLIENT, silent, &any))
+		return ctx->fail.code;
+	if (server && !read_side(ctx, m, M_SERVER, silent, &any))
+		return ctx->fail.code;
+	if (!any)
+		return ctx->fail.code;
+	fail_clear(&ctx->fail);
+	tell(ctx, m, "sync", NULL, NULL);
+	return XC_OK;
+}
+
+static bool listen_all(struct ctx *ctx)
+{
+	static const char *const groups[] = { "session", "path", "device", "export" };
+	struct nl *nl = ctx_nl(ctx);
+	struct nl_error e;
+
+	if (!nl)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (rnl_listen(nl, groups[i], &e))
+			continue;
+		fail_nl(&ctx->fail, &e, "client");
+		return false;
+	}
+	return true;
+}
+
+static void on_event(struct ctx *ctx, struct monitor *m, const struct nl_event *ev)
+{
+	static const char *const words[] = { "create", "change", "destroy" };
+	struct seen s;
+	json_t *changes;
+
+	watch_event(ev, &s);
+	changes = s.edge < ARRAY_SIZE(words) ? watch_apply(&m->known, &s) : NULL;
+	if (changes && tell(ctx, m, words[s.edge], &s, changes))
+		m->events++;
+	json_decref(s.data);
+}
+
+/* The kernel dropped events: what is there now is told anew. */
+static int resync(struct ctx *ctx, struct monitor *m)
+{
+	int rc;
+
+	tell(ctx, m, "overrun", NULL, NULL);
+	/* they are older than what comes now */
+	if (!ctx->nl_replay)
+		rnl_events(ctx->nl);
+	m->resync = true;
+	rc = snapshot(ctx, m, false);
+	m->resync = false;
+	return rc;
+}
+
+enum end { GO_ON, ENOUGH, TIMED_OUT };
+
+/* Until there is an event, a signal, no reader, or no time. */
+static enum end sleep_for_event(struct ctx *ctx, const struct monitor *m)
+{
+	struct pollfd p[3] = {
+		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
+		{ .fd = m->signals, .events = POLLIN },
+		{ .fd = STDOUT_FILENO },
+	};
+	int64_t left = m->end < 0 ? -1 : m->end - now_ms();
+
+	/* a recording has no more to tell */
+	if (ctx->nl_replay)
+		return m->end < 0 ? ENOUGH : TIMED_OUT;
+	if (m->end >= 0 && left <= 0)
+		return TIMED_OUT;
+	if (poll(p, 3, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
+		return ENOUGH;
+	return p[1].revents || p[2].revents & (POLLERR | POLLHUP) ? ENOUGH : GO_ON;
+}
+
+static int follow(struct ctx *ctx, struct monitor *m)
+{
+	enum end end = GO_ON;
+	struct nl_event ev;
+	int rc = XC_OK;
+
+	while (!rc && end == GO_ON && !ferror(stdout)) {
+		if (m->count && m->events >= m->count)
+			return XC_OK;
+		switch (rnl_next_event(ctx->nl, &ev)) {
+		case NL_NEXT_EVENT:
+			on_event(ctx, m, &ev);
+			break;
+		case NL_NEXT_OVERRUN:
+			rc = resync(ctx, m);
+			break;
+		case NL_NEXT_LOST:
+			tell(ctx, m, "lost", NULL, NULL);
+			rc = fail_set(&ctx->fail, XC_UNAVAILABLE, "the rnbd modules were unloaded");
+			break;
+		case NL_NEXT_NONE:
+			end = sleep_for_event(ctx, m);
+			break;
+		}
+	}
+	if (end != TIMED_OUT || !m->count)
+		return rc;
+	ctx->fail.err = ETIMEDOUT;
+	return fail_set(&ctx->fail, XC_TIMEOUT, "%llu of %llu events in time",
+			(unsigned long long)m->events, (unsigned long long)m->count);
+}
+
+/* They end the program as if there were no more events. */
+static int take_signals(void)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int cmd_monitor(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	struct monitor m = {
+		.diff = args_has(a, OPT_DIFF), .full = args_has(a, OPT_FULL),
+		.count = args_uint(a, OPT_EVENTS, 0), .end = -1, .signals = -1,
+	};
+	int rc = parse_types(ctx, &m);
+
+	if (rc)
+		return rc;
+	if (ctx->out.fmt == OUT_JSON)
+		ctx->out.fmt = OUT_JSONL;
+	if (ctx->timeout_ms >= 0)
+		m.end = now_ms() + ctx->timeout_ms;
+	watch_init(&m.known);
+	m.signals = take_signals();
+	/* first the events, then what is there: nothing is missed between them */
+	rc = listen_all(ctx) ? snapshot(ctx, &m, args_has(a, OPT_NO_SNAPSHOT)) :
+			       (int)ctx->fail.code;
+	if (!rc && !args_has(a, OPT_ONCE))
+		rc = follow(ctx, &m);
+	if (!rc)
+		ctx->streamed = true;
+	if (m.signals >= 0)
+		close(m.signals);
+	watch_free(&m.known);
+	return rc;
+}

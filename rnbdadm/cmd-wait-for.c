@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/* wait: until a session, a path or a device is as it should be */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "node.h"
+#include "objects.h"
+#include "select.h"
+#include "sysinfo.h"
+
+struct cond {
+	const char *text;		/* as it was given */
+	char *expr;			/* a filter; NULL: present or absent */
+	bool absent;
+	/* what the last look found */
+	const char *type;		/* NULL: no such object */
+	char *name, *is;		/* "state is degraded" */
+};
+
+/* What is wrong with the filter for this kind of object, or NULL. */
+static char *problem(const struct view *v, const char *expr, char **hint)
+{
+	struct out_opts o = { .filter = expr };
+	char *msg = NULL, *text;
+	bool done;
+
+	*hint = NULL;
+	if (out_check(&o, v, &msg, hint, &done))
+		return NULL;
+	/* it speaks of the option that filters have elsewhere */
+	text = xasprintf("--for%s", !strncmp(msg, "--filter", 8) ? msg + 8 : msg);
+	free(msg);
+	return text;
+}
+
+static int refuse(struct ctx *ctx, char *msg, char *hint)
+{
+	fail_set(&ctx->fail, XC_USAGE, "%s", msg);
+	if (hint)
+		fail_hint(&ctx->fail, "%s", hint);
+	free(msg);
+	free(hint);
+	return XC_USAGE;
+}
+
+static int parse(struct ctx *ctx, struct cond *c)
+{
+	bool path = ctx->args.nargs > 1;
+	char *msg, *hint, *other_hint;
+
+	c->text = args_value(&ctx->args, OPT_FOR);
+	if (!c->text)
+		return fail_set(&ctx->fail, XC_USAGE, "--for is missing");
+	c->absent = !strcmp(c->text, "absent");
+	if (c->absent || !strcmp(c->text, "present"))
+		return XC_OK;
+	if (!strncmp(c->text, "paths", 5) && strchr("=!<>", c->text[5]))
+		c->expr = xasprintf("paths_connected%s", c->text + 5);
+	else
+		c->expr = xstrdup(c->text);
+	msg = problem(path ? &path_view : &session_view, c->expr, &hint);
+	if (!msg)
+		return XC_OK;
+	if (path)
+		return refuse(ctx, msg, hint);
+	/* it may be about a device */
+	free(msg);
+	msg = problem(&device_view, c->expr, &other_hint);
+	free(other_hint);
+	if (msg)
+		return refuse(ctx, msg, hint);
+	free(hint);
+	return XC_OK;
+}
+
+static void forget(struct cond *c)
+{
+	free(c->name);
+	free(c->is);
+	c->name = c->is = NULL;
+	c->type = NULL;
+}
+
+/* The value that the first field of the condition has now. */
+static char *value_now(const struct cond *c, const json_t *obj)
+{
+	char *field = xstrndup(c->expr, strcspn(c->expr, "=!<>")), *raw, *text;
+	const json_t *v = json_object_get(obj, field);
+
+	if (json_is_string(v))
+		raw = xstrdup(json_string_value(v));
+	else
+		raw = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+	text = xasprintf("%s is %s", field, raw ? raw : "unknown");
+	free(raw);
+	free(field);
+	return text;
+}
+
+/* Takes the reference to @obj. */
+static enum wait_is judge(struct ctx *ctx, struct cond *c, const struct view *v, json_t *obj)
+{
+	enum wait_is is = WAIT_MORE;
+	char *msg, *hint;
+
+	c->type = v->name;
+	c->name = xstrdup(json_string_value(json_object_get(obj, "name")));
+	if (!c->expr) {
+		c->is = xstrdup("it is there");
+		is = c->absent ? WAIT_MORE : WAIT_DONE;
+	} else {
+		msg = problem(v, c->expr, &hint);
+		if (msg) {
+			refuse(ctx, msg, hint);
+			is = WAIT_FAIL;
+		} else {
+			c->is = value_now(c, obj);
+			is = out_passes(v, c->expr, obj) ? WAIT_DONE : WAIT_MORE;
+		}
+	}
+	json_decref(obj);
+	return is;
+}
+
+/* The object as the command line names it; its view is NULL if there is none. */
+static json_t *find(struct ctx *ctx, const struct snapshot *s, const struct view **v, struct fail *f)
+{
+	const struct parsed *a = &ctx->args;
+	struct object_opts o = { .root = ctx->test_root };
+	const struct session *sess = snapshot_session(s, a->args[0]);
+	const struct path *p;
+	const struct device *d;
+
+	*v = NULL;
+	if (a->nargs > 1) {
+		if (!sess)
+			return NULL;
+		p = select_path(s, sess, a->args[1], NULL, f);
+		*v = p ? &path_view : NULL;
+		return p ? js_path(p, s, &o) : NULL;
+	}
+	if (sess) {
+		*v = &session_view;
+		return js_session(sess, s, &o);
+	}
+	d = select_device(s, a->args[0], args_value(a, OPT_SESSION), ctx->test_root, f);
+	*v = d ? &device_view : NULL;
+	return d ? js_device(d, &o) : NULL;
+}
+
+static enum wait_is look(struct ctx *ctx, void *arg)
+{
+	struct cond *c = arg;
+	const struct view *v;
+	struct fail f = { 0 };
+	struct snapshot s;
+	enum wait_is is;
+	json_t *obj;
+
+	forget(c);
+	if (!ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s))
+		return WAIT_FAIL;
+	sys_paths(ctx->test_root, &s.paths);
+	sys_devices(ctx->test_root, &s.devices);
+	obj = find(ctx, &s, &v, &f);
+	if (obj) {
+		is = judge(ctx, c, v, obj);
+	} else if (f.code && f.code != XC_NOT_FOUND) {
+		fail_clear(&ctx->fail);
+		ctx->fail = f;
+		memset(&f, 0, sizeof(f));
+		is = WAIT_FAIL;
+	} else {
+		c->is = xstrdup("there is no such object");
+		is = c->absent ? WAIT_DONE : WAIT_MORE;
+	}
+	fail_clear(&f);
+	snapshot_free(&s);
+	return is;
+}
+
+static int run(struct ctx *ctx, struct cond *c)
+{
+	struct wait w = { .group = "session path device", .look = look, .arg = c };
+	int64_t limit = ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms;
+	enum wait_is is;
+
+	if (!args_has(&ctx->args, OPT_TEST))
+		return wait_begin(ctx, &w) ? wait_end(ctx, &w, limit) : (int)ctx->fail.code;
+	is = look(ctx, c);
+	return is == WAIT_DONE ? XC_OK : is == WAIT_FAIL ? (int)ctx->fail.code : XC_DIFFERS;
+}
+
+int cmd_wait(struct ctx *ctx)
+{
+	struct cond c = { 0 };
+	int64_t start = now_ms();
+	json_t *o;
+	int rc = parse(ctx, &c);
+
+	if (rc) {
+		free(c.expr);
+		return rc;
+	}
+	rc = run(ctx, &c);
+	if (rc && !ctx->fail.code) {
+		ctx->fail.err = rc == XC_TIMEOUT ? ETIMEDOUT : 0;
+		fail_set(&ctx->fail, rc, "not %s: %s", c.text, c.is);
+		fail_object(&ctx->fail, c.type ? c.type : "object", c.name ? c.name :
+			    ctx->args.args[0]);
+		if (rc == XC_TIMEOUT)
+			fail_hint(&ctx->fail, "--timeout=TIME waits longer");
+	}
+	js_set(ctx->data, "condition", js_str(c.text));
+	js_set(ctx->data, "met", json_boolean(!rc));
+	if (c.type) {
+		o = json_object();
+		js_set(o, "type", json_string(c.type));
+		js_set_str(o, "name", c.name);
+		js_set(ctx->data, "object", o);
+	}
+	js_set(ctx->data, "waited_ms", js_s64(ctx->nl_replay ? 0 : now_ms() - start));
+	if (!rc)
+		say(ctx, "%s: %s", ctx->args.args[0], c.is);
+	forget(&c);
+	free(c.expr);
+	return rc;
+}
