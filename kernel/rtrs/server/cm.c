@@ -54,6 +54,20 @@ static int accept(struct rdma_cm_id *cm_id, bool lean)
 }
 
 /*
+ * The next attempt of a path between the same two addresses: what its client has lost is lost
+ * here as well, whatever the heartbeat says. This attempt is refused, one that comes later finds
+ * room.
+ */
+static bool connects_anew(const struct rtrs_server_path *path, struct rdma_cm_id *cm_id,
+			  const struct rtrs_conn_req *req)
+{
+	return READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED && !req->cid &&
+	       req->recon_cnt != path->recon_cnt &&
+	       rtrs_addr_equal(&path->addr.src, &cm_id->route.addr.dst_addr) &&
+	       rtrs_addr_equal(&path->addr.dst, &cm_id->route.addr.src_addr);
+}
+
+/*
  * A client without a path may have given up what the last ones still have under way here, and
  * use the slots for something else: that would come to chunks which are being written to
  * disks. They end first; the client comes again.
@@ -76,6 +90,8 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 	int err;
 
 	if (path) {
+		if (connects_anew(path, cm_id, req))
+			rtrs_server_path_close(path, -ECONNRESET);
 		if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING ||
 		    path->con_num != req->cid_num || path->lean != req->lean ||
 		    path->con[req->cid])

@@ -328,6 +328,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->pinned = bytes;
 	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
 	path->lean = req->lean;
+	path->recon_cnt = req->recon_cnt;
 	path->addr = addr;
 	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));
 	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));

@@ -141,6 +141,7 @@ struct rtrs_server_counts {
  * @since_ns: CLOCK_REALTIME of the last change of state
  * @told: state that netlink was told of last; session->lock
  * @lean: two messages for a request, see proto.h
+ * @recon_cnt: which attempt of the client it came from
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
  * @con: by cid
@@ -177,6 +178,7 @@ struct rtrs_server_path {
 	enum rtrs_server_path_state told;
 
 	bool lean;
+	u16 recon_cnt;
 	u16 con_num;
 	u16 con_count;
 	struct rtrs_server_con **con;
