@@ -78,7 +78,7 @@ copy_and_compare() {
 	copy_and_compare 32
 	timeout 60 rdma link delete rxe0
 	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	adm_is '.sessions[0].state == "disconnected"' session list
+	adm_is '.sessions[0] | .state == "reconnecting" and .paths_connected == 0' session list
 	grep -q closed /sys/block/rnbd0/rnbd/state
 	run -1 dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 	"$ADM" unmap rnbd0
