@@ -67,7 +67,7 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	rxe_add rxe0 dummy0
 	await 30 paths_up 2
 	fio_end
-	adm_is '([.stats[].counters.failovers] | add > 0) and all(.stats[].counters; .reconnects_ok == 1)' stats
+	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
 }
 
 @test "paths are added, removed, disconnected and reconnected by sysfs while I/O runs" {
