@@ -151,3 +151,89 @@ unmap_all() {
 	jqe '.error.errno == 95 and (.error.text | test("rnbd-client"))'
 	insmod "$MODS/rnbd-client.ko"
 }
+
+ADDR6=0a0004d200000000fd00000000000000000000000000000100000000 # sockaddr_in6 fd00::1 port 1234
+NOBODY=020004d3c0000201000000000000000000 # of no length that an address has
+
+# id_of DUMP FILTER: of the one object that passes
+id_of() {
+	run -0 ynl dump "$1"
+	ID=$(jq -e "[.reply[] | select($2)] | if length == 1 then .[0].id else error(\"not one\") end" <<<"$output")
+}
+
+@test "a session without a device: made, seen, refused twice, removed" {
+	unmap_all
+	run -0 ynl --listen session --listen path do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}],"settings":{"heartbeat-misses":3}}'
+	jqe '.error == null and .reply.name == "p1" and .reply.held == 1 and .reply.devices == 0'
+	jqe '.reply.settings | ."heartbeat-misses" == 3 and ."heartbeat-interval-ms" == 5000 and ."no-path-timeout-ms" == 0'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
+	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
+	jqe '.error.errno == 17 and (.error.text | test("p1"))'
+	run -0 ynl do session-add '{"name":"p2"}'
+	jqe '.error.errno == 22 and (.error.text | test("path"))'
+	run -0 ynl do map '{"session-name":"p1","device-path":"/dev/ram0","settings":{"io-timeout-ms":1000}}'
+	jqe '.error.errno == 17 and (.error.text | test("settings"))'
+	run -0 ynl do map '{"session-name":"p1","device-path":"/dev/ram0"}'
+	jqe '.error == null'
+	run -0 ynl do session-del '{"name":"p1"}'
+	jqe '.error.errno == 16 and (.error.text | test("mapped"))'
+	unmap_all
+	run -0 ynl do session-del '{"name":"p1"}'
+	jqe '.error == null'
+	run -0 ynl do session-del '{"name":"p1"}'
+	jqe '.error.errno == 2'
+	run -0 ynl dump session-get
+	jqe '.reply == []'
+}
+
+@test "paths are added, disconnected, reconnected and removed: each edge is told, in order" {
+	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
+	jqe '.error == null'
+	run -0 ynl --listen path --listen session do path-add '{"session-name":"p1","server-addr":"'$ADDR6'"}'
+	jqe '.error == null and .reply.name == "ip:fd00::1@ip:fd00::1" and .reply.state == "connected"'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
+	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.state] == ["degraded","connected"]'
+	run -0 ynl do path-add '{"session-name":"p1","server-addr":"'$ADDR6'"}'
+	jqe '.error.errno == 17'
+	id_of path-get '.role == "client" and .name == "ip:fd00::1@ip:fd00::1"'
+	run -0 ynl --listen path do path-disconnect "{\"id\":$ID}"
+	jqe '.error == null and .reply.state == "disconnected"'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["closing","disconnected"]'
+	run -0 ynl --listen path do path-reconnect "{\"id\":$ID}"
+	jqe '.error == null and .reply.state == "connected"'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] ==
+		["reconnecting","connecting","connected"]'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg."old-state"] ==
+		["disconnected","reconnecting","connecting"]'
+	run -0 ynl --listen path do path-del "{\"id\":$ID}"
+	jqe '.error == null'
+	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
+	run -0 ynl do path-reconnect "{\"id\":$ID}"
+	jqe '.error.errno == 2'
+	run -0 ynl do session-del '{"name":"p1"}'
+	jqe '.error == null'
+}
+
+@test "bad values for paths and settings are refused with the attribute that is wrong" {
+	local req
+	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
+	for req in '{"session-name":"p1"}' '{"session-name":"p1","server-addr":"'$NOBODY'"}' \
+		'{"session-name":"p1","server-addr":"'$ADDR'","client-addr":"'$ADDR6'"}'; do
+		run -0 ynl do path-add "$req"
+		jqe '.error.errno == 22 and ((.error.text | length) > 5)'
+	done
+	run -0 ynl do path-add '{"session-name":"nosuch","server-addr":"'$ADDR'"}'
+	jqe '.error.errno == 2 and (.error.attribute | test("session-name"))'
+	for req in '"heartbeat-interval-ms":100' '"heartbeat-interval-ms":60001' '"heartbeat-misses":1' '"reconnect-delay-ms":9' \
+		'"reconnect-delay-max-ms":600001' '"connect-timeout-ms":99' '"io-timeout-ms":999' '"no-path-timeout-ms":-2' \
+		'"max-reconnect-attempts":10000'; do
+		run -0 ynl do session-set "{\"name\":\"p1\",\"settings\":{$req}}"
+		jqe '.error.errno == 22 or .error.errno == 34' || { echo "$req"; return 1; }
+	done
+	run -0 ynl do session-get '{"name":"p1","role":"client"}'
+	jqe '.reply.settings == {"max-reconnect-attempts":-1,"heartbeat-interval-ms":5000,"heartbeat-misses":5,"reconnect-delay-ms":1000,
+		"reconnect-delay-max-ms":30000,"connect-timeout-ms":30000,"io-timeout-ms":0,"no-path-timeout-ms":0}'
+	run -0 ynl --listen session do session-set '{"name":"p1","settings":{"no-path-timeout-ms":-1}}'
+	jqe '.error == null and .reply.settings."no-path-timeout-ms" == -1 and (.events | length) == 1'
+	run -0 ynl do session-del '{"name":"p1"}'
+}
