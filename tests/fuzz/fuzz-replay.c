@@ -76,14 +76,20 @@ static void use(struct nl *nl, enum m_role role)
 	static const unsigned int what[] = { NL_SESSIONS, NL_PATHS, NL_DEVICES_OPT, NL_STATS_OPT };
 	struct addr_pair pair = { .dst = { .family = ADDR_IPV4, .raw = { 10, 0, 0, 1 } } };
 	struct map_request req = { .session = "s", .device_path = "d", .access = 1, .poll_queues = M_UNKNOWN,
-				   .connections = M_UNKNOWN, .mp_policy = M_UNKNOWN, .timeout_ms = 1000,
+				   .connections = M_UNKNOWN, .timeout_ms = 1000,
 				   .paths = &pair, .npaths = 1 };
+	struct session session;
 	struct snapshot s;
 	struct nl_error e;
 	struct device dev;
+	struct nl_event ev;
+	enum nl_next next;
+	struct path p;
 	bool torn;
 	size_t i;
 
+	settings_init(&req.set);
+	req.set.v[SET_IO_TIMEOUT_MS] = 1000;
 	for (i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		if (rnl_snapshot(nl, role, what[i], &s, &torn, &e)) {
 			accepted++;
@@ -97,6 +103,17 @@ static void use(struct nl *nl, enum m_role role)
 		failed(&e);
 	else
 		TERMINATED(dev.name);
+	if (!rnl_session_add(nl, &req, &session, &e))
+		failed(&e);
+	else
+		TERMINATED(session.name);
+	if (!rnl_path_add(nl, 1, &pair, 1000, &p, &e))
+		failed(&e);
+	else
+		TERMINATED(p.name);
+	/* each event is handed out once, so this ends */
+	while ((next = rnl_next_event(nl, &ev)) != NL_NEXT_NONE)
+		MUST(next != NL_NEXT_EVENT || ev.kind <= NL_IS_EXPORT);
 	if (!rnl_unmap(nl, &dev, true, &e))
 		failed(&e);
 	if (!rnl_stats_reset(nl, role, 1, 0, &e))
