@@ -49,8 +49,10 @@ fio_end() {
 	wait "$FIO" || { cat /tmp/fio.out; fail "fio"; }
 }
 
-# said TEXT: the kernel has, in this test
-said() { dmesg_new | grep -qF -e "$1"; }
+# said TEXT ERRNO: the kernel has, in this test; by number where it knows no names
+said() { dmesg_new | grep -qE -e "$1: -($2|$(errno "$2"))"; }
+
+errno() { python3 -c 'import errno, sys; print(getattr(errno, sys.argv[1]))' "$1"; }
 
 paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 
@@ -180,7 +182,7 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	"$ADM" unmap rnbd1
 	echo 1 >"$path/reconnect"
 	ends_badly $pid
-	await 20 said 'session s1 is back, but not /dev/ram0: -ESTALE'
+	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
 	adm_is '.devices[0].state == "disconnected"' device list
 	cmp -n 4096 /dev/ram0 /tmp/other
 	"$ADM" remap rnbd0
@@ -208,7 +210,7 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	await 20 adm_is '.devices[0].state == "disconnected"' device list
 	rm /dev/away
 	echo 1 >"$path/reconnect"
-	await 20 said 'session s1 is back, but not /dev/away: -ENOENT'
+	await 20 said 'session s1 is back, but not /dev/away' ENOENT
 	adm_is '.devices[0].state == "disconnected"' device list
 	ln -s ram0 /dev/away
 	"$ADM" remap rnbd0
@@ -256,11 +258,30 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
 	local pid=$!
 	ends_badly $pid
-	said 'lost: -ETIMEDOUT'
+	said 'lost' ETIMEDOUT
 	dmsetup resume --noudevsync slow
 	await 30 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync slow
+}
+
+@test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {
+	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
+	await 10 test -b /dev/dm-0
+	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
+	dmsetup suspend --noudevsync --nolockfs slow
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
+	local reader=$! pid
+	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
+	bash -c 'echo force >/sys/block/rnbd0/rnbd/unmap_device' &
+	pid=$!
+	await 10 test ! -e /sys/block/rnbd0/rnbd
+	kill -9 $pid
+	ends_badly $pid
+	dmsetup resume --noudevsync slow
+	wait $reader || :
+	await 30 test ! -e /sys/block/rnbd0
 	dmsetup remove --noudevsync slow
 }
 

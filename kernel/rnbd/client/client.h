@@ -119,6 +119,7 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
 	RNBD_CLIENT_DEV_PARKED,	/* its queue is quiesced until it is open again; the same */
+	RNBD_CLIENT_DEV_FORCED,	/* unmapped while it was in use: a request may not wait for ever */
 };
 
 /**
@@ -132,6 +133,8 @@ enum rnbd_client_dev_flag {
  * @openers: of the disk, under session->lock
  * @last_error: what made it disconnected
  * @gone_work: makes it disconnected, as the server does not know it any more
+ * @remove_work: takes it down
+ * @removed: that is over
  * @resplit_lock: protects @resplit
  * @resplit: bios to be cut anew
  * @resplit_work: does that
@@ -158,6 +161,8 @@ struct rnbd_client_dev {
 	unsigned int openers;
 	int last_error;
 	struct work_struct gone_work;
+	struct work_struct remove_work;
+	struct completion removed;
 	spinlock_t resplit_lock; /* see above */
 	struct bio_list resplit;
 	struct work_struct resplit_work;
@@ -236,10 +241,13 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* For the mapping process, when something failed: any state -> UNMAPPED. */
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev);
-/* For an administrator: -> UNMAPPED, then to be removed by the caller. -EBUSY, -EALREADY. */
+/* For an administrator: -> UNMAPPED, then rnbd_client_dev_unmap(). -EBUSY, -EALREADY. */
 int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack);
-/* Takes a device down whatever it is made of; by the one who made the edge to UNMAPPED. */
-void rnbd_client_dev_remove(struct rnbd_client_dev *dev);
+/*
+ * Has a device taken down, by the one who made the edge to UNMAPPED. Returns when it is; killable:
+ * it goes down nevertheless.
+ */
+int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* The session was lost. */
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
 /* Whether the edge was made. Under session->lock. */

@@ -13,6 +13,7 @@ static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
 static DEFINE_XARRAY(devs);	/* by id */
 static DEFINE_IDA(indices);
 static struct kmem_cache *dev_cache;
+static struct workqueue_struct *remove_wq;
 
 static void dev_release(struct kref *ref)
 {
@@ -95,6 +96,51 @@ static int publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	return 0;
 }
 
+/*
+ * Who may still run: readers of sysfs (waited for there), openers of the disk (they
+ * get -EIO from now on), requests (del_gendisk() waits for them, and the
+ * transport ends them), the work that they have begun, rnbd_client_dev_lost() (sees
+ * UNMAPPED, touches the OPEN bit only), a remap (sees UNMAPPED and closes what it has
+ * opened), netlink with a reference. In that order they are shut out.
+ */
+static void dev_remove(struct rnbd_client_dev *dev)
+{
+	struct rnbd_client_session *session = dev->session;
+	int err = 0;
+
+	rnbd_client_sysfs_dev_remove(dev);
+	rnbd_client_disk_remove(dev);
+	cancel_work_sync(&dev->gone_work);
+	flush_work(&dev->resplit_work);
+	mutex_lock(&dev->open_lock);
+	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
+	mutex_unlock(&dev->open_lock);
+	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
+		pr_info("%s: unmapped\n", dev->name);
+	if (err && err != -ECONNABORTED)
+		pr_warn_ratelimited("%s: session %s: CLOSE of %s: %pe\n", dev->name, session->name,
+				    dev->path, ERR_PTR(err));
+
+	mutex_lock(&session->lock);
+	list_del(&dev->session_entry);
+	mutex_lock(&devs_lock);
+	xa_erase(&devs, dev->id);
+	mutex_unlock(&devs_lock);
+	mutex_unlock(&session->lock);
+	rnbd_client_nl_destroyed(dev);
+
+	/* Whoever waits has a reference. The user counts for the session, too. */
+	rnbd_client_session_leave(session);
+	complete_all(&dev->removed);
+	rnbd_client_dev_put(dev);
+}
+
+static void remove_work(struct work_struct *work)
+{
+	dev_remove(container_of(work, struct rnbd_client_dev, remove_work));
+}
+
 struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *session,
 					       const struct rnbd_client_map_args *args,
 					       struct netlink_ext_ack *extack)
@@ -112,6 +158,8 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->timeout_ms = args->timeout_ms;
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
 	INIT_WORK(&dev->resplit_work, rnbd_client_resplit_work);
+	INIT_WORK(&dev->remove_work, remove_work);
+	init_completion(&dev->removed);
 	spin_lock_init(&dev->resplit_lock);
 	bio_list_init(&dev->resplit);
 	mutex_init(&dev->open_lock);
@@ -267,10 +315,21 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 				dev->openers);
 	else
 		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
-	if (dev->state == RNBD_CLIENT_DEV_UNMAPPED)
+	if (!err) {
+		if (dev->openers)
+			set_bit(RNBD_CLIENT_DEV_FORCED, &dev->flags);
 		rnbd_client_park_forbid(dev);
+	}
 	mutex_unlock(&session->lock);
 	return err;
+}
+
+int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+{
+	queue_work(remove_wq, &dev->remove_work);
+	if (!wait_for_completion_killable(&dev->removed))
+		return 0;
+	return rtrs_fail(extack, -EINTR, "interrupted; %s goes when its requests are done", dev->name);
 }
 
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
@@ -278,46 +337,7 @@ void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
 	mutex_lock(&dev->session->lock);
 	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
 	mutex_unlock(&dev->session->lock);
-	rnbd_client_dev_remove(dev);
-}
-
-/*
- * Who may still run: readers of sysfs (waited for there), openers of the disk (they
- * get -EIO from now on), requests (del_gendisk() waits for them, and the
- * transport ends them), the work that they have begun, rnbd_client_dev_lost() (sees
- * UNMAPPED, touches the OPEN bit only), a remap (sees UNMAPPED and closes what it has
- * opened), netlink with a reference. In that order they are shut out.
- */
-void rnbd_client_dev_remove(struct rnbd_client_dev *dev)
-{
-	struct rnbd_client_session *session = dev->session;
-	int err = 0;
-
-	rnbd_client_sysfs_dev_remove(dev);
-	rnbd_client_disk_remove(dev);
-	cancel_work_sync(&dev->gone_work);
-	flush_work(&dev->resplit_work);
-	mutex_lock(&dev->open_lock);
-	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
-		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
-	mutex_unlock(&dev->open_lock);
-	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
-		pr_info("%s: unmapped\n", dev->name);
-	if (err && err != -ECONNABORTED)
-		pr_warn_ratelimited("%s: session %s: CLOSE of %s: %pe\n", dev->name, session->name,
-				    dev->path, ERR_PTR(err));
-
-	mutex_lock(&session->lock);
-	list_del(&dev->session_entry);
-	mutex_lock(&devs_lock);
-	xa_erase(&devs, dev->id);
-	mutex_unlock(&devs_lock);
-	mutex_unlock(&session->lock);
-	rnbd_client_nl_destroyed(dev);
-
-	/* The device may go first: the user counts for the session, too. */
-	rnbd_client_dev_put(dev);
-	rnbd_client_session_leave(session);
+	dev_remove(dev);
 }
 
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err)
@@ -363,11 +383,19 @@ int __init rnbd_client_dev_init(void)
 {
 	dev_cache = kmem_cache_create("rnbd_client_dev", sizeof(struct rnbd_client_dev), 0,
 				      SLAB_HWCACHE_ALIGN, NULL);
-	return dev_cache ? 0 : -ENOMEM;
+	if (!dev_cache)
+		return -ENOMEM;
+	remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
+	if (!remove_wq) {
+		kmem_cache_destroy(dev_cache);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void rnbd_client_dev_exit(void)
 {
+	destroy_workqueue(remove_wq);
 	kmem_cache_destroy(dev_cache);
 	ida_destroy(&indices);
 }

@@ -368,7 +368,7 @@ static int unmap(struct genl_info *info)
 	err = rnbd_client_dev_claim(dev, nla_get_flag(info->attrs[RNBD_A_DEVICE_FORCE]),
 				    info->extack);
 	if (!err)
-		rnbd_client_dev_remove(dev);
+		err = rnbd_client_dev_unmap(dev, info->extack);
 	rnbd_client_dev_put(dev);
 	return err;
 }

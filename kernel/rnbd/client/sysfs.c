@@ -68,7 +68,7 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	if (!err) {
 		/* The removal waits for all who are inside of these files, but not for us. */
 		sysfs_remove_file_self(kobj, &attr->attr);
-		rnbd_client_dev_remove(dev);
+		err = rnbd_client_dev_unmap(dev, NULL);
 	}
 	rnbd_client_dev_put(dev);
 	module_put(THIS_MODULE);
