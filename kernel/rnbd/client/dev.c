@@ -329,7 +329,8 @@ int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	queue_work(remove_wq, &dev->remove_work);
 	if (!wait_for_completion_killable(&dev->removed))
 		return 0;
-	return rtrs_fail(extack, -EINTR, "interrupted; %s goes when its requests are done", dev->name);
+	return rtrs_fail(extack, -EINTR, "interrupted; %s goes when its requests are done",
+			 dev->name);
 }
 
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev)

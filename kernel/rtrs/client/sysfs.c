@@ -103,9 +103,9 @@ static ssize_t store_int(struct rtrs_client_session *session, size_t offset, con
 	return err ?: count;
 }
 
-static const struct rtrs_client_settings *settings_of(struct device *dev)
+static ssize_t show_int(struct rtrs_client_session *session, size_t offset, char *buf)
 {
-	return rtrs_client_settings(dev_get_drvdata(dev));
+	return sysfs_emit(buf, "%d\n", READ_ONCE(*(int *)((char *)&session->settings + offset)));
 }
 
 /* A negative number is out of range for those that have no sign, too. */
@@ -113,7 +113,8 @@ static const struct rtrs_client_settings *settings_of(struct device *dev)
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr,	\
 				   char *buf)						\
 	{										\
-		return sysfs_emit(buf, "%d\n", (int)READ_ONCE(settings_of(dev)->field)); \
+		return show_int(dev_get_drvdata(dev),					\
+				offsetof(struct rtrs_client_settings, field), buf);	\
 	}										\
 	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,	\
 				    const char *buf, size_t count)			\
