@@ -126,7 +126,7 @@ static int exists(struct ctx *ctx, const struct plan *p, const struct snapshot *
 		free(text);
 		return XC_CONFLICT;
 	}
-	if (!sess->held) {
+	if (sess->held != 1) {
 		fail_hint(&ctx->fail, "it was made by map; unmap its devices first");
 		return fail_set(&ctx->fail, XC_CONFLICT, "the session exists, but ends with its "
 				"last device");

@@ -40,13 +40,14 @@ static void set_key(char key[32], const char *kind, uint64_t role, uint32_t id)
 	snprintf(key, 32, "%s:%" PRIu64 ":%" PRIu32, kind, role, id);
 }
 
-static void fill(struct seen *s, unsigned int what, const char *object, json_t *data)
+static void fill(struct seen *s, unsigned int what, const char *object, json_t *data, uint32_t id)
 {
 	s->what = what;
 	s->object = object;
 	s->data = data;
 	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
 		json_object_del(data, left_out[i]);
+	js_set(data, "id", json_integer(id));
 }
 
 static const struct object_opts plain = { .root = "" };
@@ -59,7 +60,7 @@ void watch_session(const struct session *sess, struct seen *s)
 	set_key(s->key, "session", sess->role, sess->id);
 	set_key(s->session_key, "session", sess->role, sess->id);
 	fill(s, server ? WATCH_CLIENT : WATCH_SESSION, server ? "client" : "session",
-	     js_session(sess, &none, &plain));
+	     js_session(sess, &none, &plain), sess->id);
 }
 
 void watch_path(const struct path *p, struct seen *s)
@@ -68,7 +69,7 @@ void watch_path(const struct path *p, struct seen *s)
 
 	set_key(s->key, "path", p->role, p->id);
 	set_key(s->session_key, "session", p->role, p->session_id);
-	fill(s, WATCH_PATH, "path", js_path(p, &none, &plain));
+	fill(s, WATCH_PATH, "path", js_path(p, &none, &plain), p->id);
 	js_set(s->data, "role", json_string(role_name(p->role)));
 }
 
@@ -76,7 +77,7 @@ void watch_device(const struct device *d, struct seen *s)
 {
 	set_key(s->key, "device", M_CLIENT, d->id);
 	set_key(s->session_key, "session", M_CLIENT, d->session_id);
-	fill(s, WATCH_DEVICE, "device", js_device(d, &plain));
+	fill(s, WATCH_DEVICE, "device", js_device(d, &plain), d->id);
 	js_set(s->data, "role", json_string("client"));
 	js_set(s->data, "last_error", js_errno(d->last_error));
 }
@@ -94,7 +95,7 @@ void watch_export(const struct export *e, struct seen *s)
 	json_object_del(o, "clients");
 	/* what sysfs knows of the device, no event tells */
 	json_object_set(o, "read_only", json_object_get(c, "read_only"));
-	fill(s, WATCH_EXPORT, "export", o);
+	fill(s, WATCH_EXPORT, "export", o, e->id);
 }
 
 void watch_event(const struct nl_event *ev, struct seen *s)

@@ -129,6 +129,8 @@ nothing_sent() {
 	[ "$(jqv '.changed == false and .sessions[0].name == "cl1@srv3"')" = true ]
 	fails 6 conflict session add cl1@srv3 --path 10.0.5.5 --idempotent
 	[[ $stderr == *"no path ip:10.0.5.5"*"session add-path cl1@srv3 ip:10.0.5.5"* ]]
+	fails 6 conflict session add cl1@srv2 --path 10.0.0.3 --idempotent
+	[[ $stderr == *"ends with its last device"* ]]
 	replay session-add-exists
 	fails 6 conflict "${ADD[@]}"
 	[[ $stderr == *"kernel: it is there"* ]]
