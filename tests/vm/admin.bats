@@ -161,6 +161,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 }
 
 @test "server client disconnect: refused without --force; the client says what it lost" {
+	adm 0 session set s1 --max-reconnect-attempts 0 # it would be back at once
 	refused 7 busy "s1 has ram0 open" server client disconnect s1
 	adm 0 server client disconnect s1 --force --wait=30 -j
 	[ "$(jqv '[.changed, .clients[0].name] | @csv')" = 'true,"s1"' ]
