@@ -18,6 +18,7 @@
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
+#   server_cable N off|on       two guests: pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash
 
 # Before each command bats notes where it is, which takes 10 ms here: only in the file of tests from now on, not in helpers
@@ -253,8 +254,12 @@ on_server() {
 	return "$rc"
 }
 
+ask_host() { echo "$*" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power"; }
+
+server_cable() { ask_host "link$1 $2"; }
+
 server_power() {
-	echo "$1" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power" || return
+	ask_host "$1" || return
 	[[ $1 == off ]] || await 60 test -e "$SHARED/server-up"
 }
 

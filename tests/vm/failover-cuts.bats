@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte. With failover-loss.bats, where links
+# lose some of their packets.
+# lab: two guests
+# lab: links 2
+# lab: timeout 900
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+setup_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	on_server ram_disk 64
+	on_server load_server "${SERVER_QUICK[@]}"
+	load_client
+	memory_before
+}
+
+setup() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	map /dev/ram0
+	set_to "${QUICK[@]}"
+}
+
+teardown() {
+	load_kill
+	mend_all
+	unmap_all
+	dmesg_clean
+	on_server dmesg_clean
+}
+
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back
+}
+
+# cuts N KIND..: N times, the kinds in turn, on alternating paths
+cuts() {
+	local n=$1 i kinds
+	shift
+	kinds=("$@")
+	load_start
+	for ((i = 0; i < n; i++)); do
+		one_cut "${kinds[i / 2 % $#]}" $((1 + i % 2))
+	done
+	load_end /dev/ram0
+}
+
+@test "18 silent cuts, in one direction and in both: I/O goes on within a second" {
+	cuts 18 drop-in drop-out drop
+	stalls "silent cuts, heartbeat 200 ms x 2" 1 2
+}
+
+@test "12 times the server's interface is down" {
+	cuts 12 down
+	stalls "interface down" 1 2
+}
+
+@test "14 times an RDMA device is deleted, the server's or ours" {
+	cuts 14 rdma rdma-here
+	stalls "RDMA device deleted"
+}
