@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,12 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 
 	if (!rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e)) {
 		path_fail(ctx, it, &e);
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOTCONN) {
+			fail_set(&it->fail, XC_FAILED, "this attempt has failed (%s)",
+				 errno_name(e.err));
+			fail_hint(&it->fail, "it is tried further; rnbdadm wait %s %s --for "
+				  "state=connected", it->path->session, it->path->name);
+		}
 		/* it was taken down, and is tried further */
 		if (e.kind == NL_FAIL_KERNEL && path_is_connected(it->path) &&
 		    it->fail.code != XC_PERMISSION && it->fail.code != XC_UNSUPPORTED)

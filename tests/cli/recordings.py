@@ -430,6 +430,7 @@ RECORDINGS.update({
     "path-on-time": [UP] + lists() + [on_path("reconnect", 2, {"timeout-ms": 1500}, **now(2, 1))],
     "path-on-fails": [UP] + lists() + [on_path("reconnect", 2, error="ETIMEDOUT"), on_path("reconnect", 1, **now(1, 1)),
                                        on_path("reconnect", 3, **now(3, 1))],
+    "path-on-later": [UP] + lists() + [on_path("reconnect", 2, error="ENOTCONN", extack="-ECONNRESET; see the session")],
     "path-on-lost": [UP] + lists(paths=BOTH_UP) + [on_path("reconnect", 1, error="ECONNREFUSED"),
                                                    on_path("reconnect", 2, **now(2, 1))],
     "path-on-all": [UP] + lists() + [on_path("reconnect", i, **now(i, 1)) for i in (2, 1, 3)],

@@ -370,6 +370,9 @@ nothing_sent() {
 	printf '%s' "$JSON" | jq -e '[.paths[].result] == ["reconnected", "failed"]'
 	fails 3 partial session reconnect cl1@srv1
 	printf '%s' "$JSON" | jq -e '[.paths[].result] == ["refused", "failed"]'
+	replay path-on-later
+	fails 1 failed session reconnect cl1@srv1 10.0.1.2
+	[[ $stderr == *"this attempt has failed (ENOTCONN)"*"rnbdadm wait cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 --for state=connected"* ]]
 	replay path-on-lost
 	fails 3 partial session reconnect cl1@srv1
 	[[ $stderr == *"10.0.0.2 does not listen"*"the last connected path"* ]]
