@@ -65,6 +65,12 @@ struct rtrs_msg_conn_req {
 
 #define RTRS_CONN_REQ_LEAN	0x80	/* the client can do without, see below */
 
+/*
+ * Extension: the client has no path left, and may have given up what the last ones brought. The
+ * server ends that, and refuses with -EBUSY until it is over.
+ */
+#define RTRS_CONN_REQ_ALONE	0x40
+
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
 	__le16	magic;
@@ -300,6 +306,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @recon_cnt: attempts of this path, from 1
  * @first_conn: the server may make the session
  * @lean: the client asks for a lean path
+ * @alone: the client has no other path
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
  */
@@ -309,6 +316,7 @@ struct rtrs_conn_req {
 	__u16	recon_cnt;
 	bool	first_conn;
 	bool	lean;
+	bool	alone;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
 };
@@ -327,6 +335,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->recon_cnt = rtrs_get_le16(&m->recon_cnt);
 	out->first_conn = m->first_conn & 1;
 	out->lean = m->flags & RTRS_CONN_REQ_LEAN;
+	out->alone = m->flags & RTRS_CONN_REQ_ALONE;
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
 	return 0;
@@ -343,7 +352,7 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	__builtin_memcpy(m->sess_uuid, r->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(m->paths_uuid, r->paths_uuid, RTRS_UUID_LEN);
 	m->first_conn = r->first_conn ? 1 : 0;
-	m->flags = r->lean ? RTRS_CONN_REQ_LEAN : 0;
+	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0);
 }
 
 /**

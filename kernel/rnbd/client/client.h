@@ -66,6 +66,7 @@ enum rnbd_client_session_state {
  * @devs: of struct rnbd_client_dev
  * @lost: how often the session was lost; moves under @lock
  * @expire_work: no path has come for so long that I/O waits no more
+ * @recover_work: devices that did not come back are tried again
  * @msg_lock: protects what follows
  * @msgs: control messages in flight
  * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
@@ -99,6 +100,7 @@ struct rnbd_client_session {
 	struct list_head devs;
 	unsigned int lost;
 	struct delayed_work expire_work;
+	struct delayed_work recover_work;
 
 	spinlock_t msg_lock; /* control messages */
 	struct list_head msgs;
@@ -119,7 +121,6 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
 	RNBD_CLIENT_DEV_PARKED,	/* its queue is quiesced until it is open again; the same */
-	RNBD_CLIENT_DEV_FORCED,	/* unmapped while it was in use: a request may not wait for ever */
 };
 
 /**
@@ -219,7 +220,7 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff *msg);
 /* Ends it. -ENOENT, -EBUSY (devices are mapped), -EINVAL (it was made by a mapping). */
 int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack);
-/* What its paths carry now. */
+/* What its paths carry now. Under session->lock, or nobody has it yet. */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
 			       struct netlink_ext_ack *extack);
 void rnbd_client_session_get(struct rnbd_client_session *session);
@@ -265,6 +266,8 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev);
 
 /* The one with the lowest id above @id, with a reference, or NULL. */
 struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
+/* Work that I/O waits for. */
+extern struct workqueue_struct *rnbd_client_wq;
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);
 
@@ -292,6 +295,7 @@ unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
 
 /* recover.c; process context, no locks held: the session is back, its devices shall be */
 void rnbd_client_recover(struct rnbd_client_session *session);
+void rnbd_client_recover_work(struct work_struct *work);
 
 /* remap.c */
 

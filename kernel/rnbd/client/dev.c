@@ -4,6 +4,7 @@
 
 #include <linux/idr.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "client.h"
@@ -13,6 +14,7 @@ static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
 static DEFINE_XARRAY(devs);	/* by id */
 static DEFINE_IDA(indices);
 static struct kmem_cache *dev_cache;
+struct workqueue_struct *rnbd_client_wq;
 static struct workqueue_struct *remove_wq;
 
 static void dev_release(struct kref *ref)
@@ -146,6 +148,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 					       struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_dev *dev;
+	unsigned int noio;
 	int err;
 
 	dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
@@ -168,9 +171,11 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	__module_get(THIS_MODULE);
 	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_DEV);
 	rnbd_client_session_get(session);
+	noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 	mutex_lock(&session->lock);
 	err = publish(dev, extack);
 	mutex_unlock(&session->lock);
+	memalloc_noio_restore(noio);
 	if (err) {
 		dev->index = -1;
 		rnbd_client_dev_put(dev);
@@ -233,6 +238,7 @@ void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id)
 		pr_warn("%s: the server has closed %s and given its id to %s\n", other->name,
 			other->path, dev->name);
 		rnbd_client_dev_disconnect(other, -ENOTCONN);
+		rnbd_client_park_forbid(other);
 	}
 }
 
@@ -283,6 +289,7 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
+	unsigned int noio = memalloc_noio_save();
 	int err = 0;
 
 	/* The lock keeps the uevents of this and of the loss of the session in order. */
@@ -297,6 +304,7 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 		err = open_failed(dev, -ECONNABORTED, extack);
 	}
 	mutex_unlock(&session->lock);
+	memalloc_noio_restore(noio);
 	return err;
 }
 
@@ -315,11 +323,8 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 				dev->openers);
 	else
 		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
-	if (!err) {
-		if (dev->openers)
-			set_bit(RNBD_CLIENT_DEV_FORCED, &dev->flags);
+	if (!err)
 		rnbd_client_park_forbid(dev);
-	}
 	mutex_unlock(&session->lock);
 	return err;
 }
@@ -386,17 +391,22 @@ int __init rnbd_client_dev_init(void)
 				      SLAB_HWCACHE_ALIGN, NULL);
 	if (!dev_cache)
 		return -ENOMEM;
+	rnbd_client_wq = alloc_workqueue("rnbd_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
-	if (!remove_wq) {
-		kmem_cache_destroy(dev_cache);
-		return -ENOMEM;
-	}
-	return 0;
+	if (rnbd_client_wq && remove_wq)
+		return 0;
+	if (rnbd_client_wq)
+		destroy_workqueue(rnbd_client_wq);
+	if (remove_wq)
+		destroy_workqueue(remove_wq);
+	kmem_cache_destroy(dev_cache);
+	return -ENOMEM;
 }
 
 void rnbd_client_dev_exit(void)
 {
 	destroy_workqueue(remove_wq);
+	destroy_workqueue(rnbd_client_wq);
 	kmem_cache_destroy(dev_cache);
 	ida_destroy(&indices);
 }

@@ -189,6 +189,8 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 		return rtrs_fail(extack, -EBUSY,
 				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
 				 info->logical_block_size, dev->info.logical_block_size);
+	if (parked)
+		synchronize_rcu();	/* nobody is in queue_rq() any more */
 	rnbd_disk_limits_start(dev->disk, &update);
 	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
 	if (err) {

@@ -43,7 +43,7 @@ static void start_clock(struct rnbd_client_session *session)
 	int ms = no_path_ms(session);
 
 	if (ms > 0)
-		mod_delayed_work(system_wq, &session->expire_work, msecs_to_jiffies(ms));
+		mod_delayed_work(rnbd_client_wq, &session->expire_work, msecs_to_jiffies(ms));
 	else
 		cancel_delayed_work(&session->expire_work);
 }
@@ -89,7 +89,7 @@ void rnbd_client_resplit(struct request *rq)
 	spin_lock_irqsave(&dev->resplit_lock, flags);
 	blk_steal_bios(&dev->resplit, rq);
 	spin_unlock_irqrestore(&dev->resplit_lock, flags);
-	queue_work(system_highpri_wq, &dev->resplit_work);
+	queue_work(rnbd_client_wq, &dev->resplit_work);
 	blk_mq_end_request(rq, BLK_STS_OK);
 }
 
@@ -103,8 +103,12 @@ void rnbd_client_resplit_work(struct work_struct *work)
 	bio_list_merge(&bios, &dev->resplit);
 	bio_list_init(&dev->resplit);
 	spin_unlock_irq(&dev->resplit_lock);
-	while ((bio = bio_list_pop(&bios)))
+	while ((bio = bio_list_pop(&bios))) {
+		/* It has waited, and nobody polls here. */
+		bio->bi_opf &= ~REQ_NOWAIT;
+		bio_clear_polled(bio);
 		submit_bio_noacct(bio);
+	}
 }
 
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session)

@@ -169,8 +169,8 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
 /*
  * A request cannot be taken back while the server may still touch its pages, and need not
  * be: a server that is alive may take its time, as its disk does; one that is not loses its
- * paths by the heartbeat. Where the administrator has set a time, or has unmapped the disk by
- * force, the path of the request is given up, and that ends it or brings it to another one.
+ * paths by the heartbeat. Where the administrator has set a time, the path of the request is
+ * given up, and that ends it or brings it to another one.
  */
 static enum blk_eh_timer_return timeout(struct request *rq)
 {
@@ -184,8 +184,7 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 		if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
 			return BLK_EH_DONE;
 	}
-	if (READ_ONCE(rtrs_client_settings(rtrs)->io_ms) ||
-	    test_bit(RNBD_CLIENT_DEV_FORCED, &dev->flags))
+	if (READ_ONCE(rtrs_client_settings(rtrs)->io_ms))
 		rtrs_client_timed_out(rtrs, rq->tag);
 	return BLK_EH_RESET_TIMER;
 }

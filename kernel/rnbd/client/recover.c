@@ -7,21 +7,27 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/sched/mm.h>
 #include "client.h"
 
-/* Why the device did not come back, for those who look. */
-static void not_reopened(struct rnbd_client_dev *dev, int err)
+#define AGAIN	HZ	/* while I/O waits */
+
+/* Why the device did not come back, for those who look; once for each reason. True: I/O waits. */
+static bool not_reopened(struct rnbd_client_dev *dev, int err)
 {
 	struct rnbd_client_session *session = dev->session;
+	bool parked;
 
 	mutex_lock(&session->lock);
-	if (dev->state == RNBD_CLIENT_DEV_DISCONNECTED) {
+	if (dev->state == RNBD_CLIENT_DEV_DISCONNECTED && dev->last_error != err) {
 		pr_warn("%s: session %s is back, but not %s: %pe\n", dev->name, session->name,
 			dev->path, ERR_PTR(err));
 		WRITE_ONCE(dev->last_error, err);
 		rnbd_client_nl_changed(dev, dev->state);
 	}
+	parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	mutex_unlock(&session->lock);
+	return parked;
 }
 
 static bool wants_back(struct rnbd_client_dev *dev)
@@ -35,23 +41,50 @@ static bool wants_back(struct rnbd_client_dev *dev)
 	return wants;
 }
 
+/* A server that was just started may show its disks late. */
+static void again(struct rnbd_client_session *session)
+{
+	spin_lock_irq(&session->msg_lock);
+	if (!session->closing)
+		mod_delayed_work(rnbd_client_wq, &session->recover_work, AGAIN);
+	spin_unlock_irq(&session->msg_lock);
+}
+
+/* Without a path there is nothing to be tried: the next one begins anew. */
+static bool is_up(struct rnbd_client_session *session)
+{
+	struct rtrs_client_attrs attrs;
+
+	return !rtrs_client_query(session->rtrs, &attrs);
+}
+
 void rnbd_client_recover(struct rnbd_client_session *session)
 {
 	const unsigned int timeout_ms = READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
 	struct rnbd_client_dev *dev;
+	bool waiting = false;
 	int session_err, err;
 	u32 id = 0;
 
-	session_err = rnbd_client_session_limits(session, NULL);
-	if (!session_err)
-		session_err = rnbd_client_msg_sess_info(session, timeout_ms);
+	session_err = rnbd_client_msg_sess_info(session, timeout_ms);
 	while ((dev = rnbd_client_dev_next(id))) {
 		id = dev->id;
 		if (dev->session == session && wants_back(dev)) {
 			err = session_err ?: rnbd_client_dev_remap(dev, timeout_ms, true, NULL);
 			if (err)
-				not_reopened(dev, err);
+				waiting |= not_reopened(dev, err);
 		}
 		rnbd_client_dev_put(dev);
 	}
+	if (waiting && is_up(session))
+		again(session);
+}
+
+void rnbd_client_recover_work(struct work_struct *work)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	rnbd_client_recover(container_of(to_delayed_work(work), struct rnbd_client_session,
+					 recover_work));
+	memalloc_noio_restore(noio);
 }

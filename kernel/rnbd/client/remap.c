@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/blkdev.h>
+#include <linux/sched/mm.h>
 #include "client.h"
 
 /*
@@ -16,7 +17,7 @@
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
 {
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
-		schedule_work(&dev->gone_work);
+		queue_work(rnbd_client_wq, &dev->gone_work);
 }
 
 /* Until it has run, the device stays MAPPED: nobody opens it again in between. */
@@ -30,6 +31,8 @@ void rnbd_client_dev_gone_work(struct work_struct *work)
 		pr_warn("%s: the server has closed %s of session %s\n", dev->name, dev->path,
 			dev->session->name);
 		rnbd_client_dev_disconnect(dev, -ENOTCONN);
+		/* There are paths: nothing is to be waited for. */
+		rnbd_client_park_forbid(dev);
 	}
 	mutex_unlock(&dev->session->lock);
 }
@@ -96,7 +99,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 
 	mutex_lock(&session->lock);
 	lost = session->lost;
-	err = may_remap(dev, extack);
+	err = may_remap(dev, extack) ?: rnbd_client_session_limits(session, extack);
 	mutex_unlock(&session->lock);
 	if (err)
 		return err;
@@ -123,13 +126,16 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			  struct netlink_ext_ack *extack)
 {
+	unsigned int noio;
 	int err;
 
 	/* Whoever has met the loss may remap at once. */
 	flush_work(&dev->gone_work);
 	if (mutex_lock_killable(&dev->open_lock))
 		return rtrs_fail(extack, -EINTR, "interrupted");
+	noio = memalloc_noio_save();	/* I/O may wait for it */
 	err = reopen(dev, timeout_ms, by_itself, extack);
+	memalloc_noio_restore(noio);
 	mutex_unlock(&dev->open_lock);
 	return err;
 }

@@ -61,6 +61,7 @@ static void session_gone(struct rnbd_client_session *session)
 static void disconnect(struct rnbd_client_session *session)
 {
 	rnbd_client_msg_session_stop(session);
+	cancel_delayed_work_sync(&session->recover_work);
 	rtrs_client_close(session->rtrs);
 	cancel_delayed_work_sync(&session->expire_work);
 }
@@ -219,6 +220,7 @@ static struct rnbd_client_session *create(const char *name)
 	mutex_init(&session->lock);
 	INIT_LIST_HEAD(&session->devs);
 	INIT_DELAYED_WORK(&session->expire_work, rnbd_client_park_expired);
+	INIT_DELAYED_WORK(&session->recover_work, rnbd_client_recover_work);
 	rnbd_client_msg_session_init(session);
 	list_add_tail(&session->entry, &sessions);
 	return session;

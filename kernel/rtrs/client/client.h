@@ -177,6 +177,7 @@ struct rtrs_client_cpu_stats {
  * @timeout_ms: for each step of connecting
  * @attempts: that have failed since it was up, or an administrator has asked for one; under
  *	state_lock
+ * @removed: it is on its way out of its session; the same
  * @retry_at: when the next one is due, in jiffies; the same
  * @tried: attempts of the path worker that are over; the same
  * @wait: somebody waits for @tried or a state
@@ -225,6 +226,7 @@ struct rtrs_client_path {
 	u16 recon_cnt;
 	unsigned int timeout_ms;
 	unsigned int attempts;
+	bool removed;
 	unsigned long retry_at;
 	unsigned int tried;
 	wait_queue_head_t wait;
@@ -355,8 +357,11 @@ void rtrs_client_session_get(struct rtrs_client_session *session);
 void rtrs_client_session_put(struct rtrs_client_session *session);
 /* Tells listeners, and the user of the session, of new settings. */
 void rtrs_client_session_changed(struct rtrs_client_session *session);
-/* Before each connection: may the server make the session for this path? */
-void rtrs_client_session_may_found(struct rtrs_client_path *path);
+/*
+ * Before the first connection: path->founds, where the server may make the session. -EBUSY: another
+ * path does.
+ */
+int rtrs_client_session_found(struct rtrs_client_path *path);
 /* What the path offers fits, and is the session's. While it connects. */
 int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Adds a path; killable. *@out with a reference, where it is connected, if @out is not NULL. */
@@ -393,8 +398,8 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
 /* The edge to CONNECTED; an errno where it was lost in this moment. Process context. */
 int rtrs_client_path_up(struct rtrs_client_path *path);
-/* Any context. It goes down, and stays so. */
-void rtrs_client_path_close_begin(struct rtrs_client_path *path);
+/* Any context but hard interrupts. It goes down; @for_good: it is not connected again. */
+void rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
 /* Process context. Returns when the path is down: no request is left on it. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
 /*
@@ -406,7 +411,8 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 
 static inline bool rtrs_client_path_connected(const struct rtrs_client_path *path)
 {
-	return READ_ONCE(path->state) == RTRS_CLIENT_PATH_CONNECTED;
+	/* Pairs with path_move(): what was made for the state */
+	return smp_load_acquire(&path->state) == RTRS_CLIENT_PATH_CONNECTED;
 }
 
 /* Completion handlers may post; under rcu_read_lock(). */

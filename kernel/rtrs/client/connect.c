@@ -152,9 +152,13 @@ static int request(struct rtrs_client_con *con)
 	};
 	int err;
 
-	if (!con->c.cid)
-		rtrs_client_session_may_found(path);
+	if (!con->c.cid) {
+		err = rtrs_client_session_found(path);
+		if (err)
+			return err;
+	}
 	req.first_conn = path->founds;
+	req.alone = path->founds;
 	memcpy(req.sess_uuid, path->uuid, sizeof(req.sess_uuid));
 	memcpy(req.paths_uuid, path->session->uuid, sizeof(req.paths_uuid));
 	rtrs_conn_req_pack(&msg, &req);

@@ -386,7 +386,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 
 	rtrs_client_mr_unmap_data(req);
 	rtrs_client_stats_unsubmit(path);
-	while ((err = send_on_any(path->session, &rq)) == -EAGAIN)
+	while ((err = send_on_any(path->session, &rq)) == -EAGAIN || err == -ENOMEM)
 		usleep_range(100, 200);
 	if (err)
 		rq.done(rq.priv, -ECONNABORTED);

@@ -255,7 +255,12 @@ static int set_session(struct sk_buff *msg, struct genl_info *info)
 			NL_SET_BAD_ATTR(info->extack, reconnects);
 	}
 	mutex_unlock(&session->lock);
+	/* Its user is there as long as it can be found. */
+	mutex_lock(&rtrs_client_lock);
+	if (!err && !xa_load(&rtrs_client_sessions, session->id))
+		err = rtrs_fail(info->extack, -ENODEV, "the session is being closed");
 	err = err ?: rtrs_client_nl_put_session(msg, session);
+	mutex_unlock(&rtrs_client_lock);
 	rtrs_client_session_put(session);
 	return err;
 }

@@ -52,7 +52,7 @@ static bool path_move(struct rtrs_client_path *path, enum rtrs_client_path_state
 	lockdep_assert_held(&path->session->state_lock);
 	if (!rtrs_fsm_may(&rtrs_client_path_fsm, old, state))
 		return false;
-	WRITE_ONCE(path->state, state);
+	smp_store_release(&path->state, state);	/* what was made for it, the epoch above all */
 	path->since = ktime_get_real();
 	if (err)
 		path->last_error = err;
@@ -74,6 +74,7 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 	return moved;
 }
 
+/* Under state_lock: who sees the state finds the worker started. */
 static void work_now(struct rtrs_client_path *path)
 {
 	mod_delayed_work(rtrs_client_wq, &path->work, 0);
@@ -102,8 +103,11 @@ static bool path_lost(struct rtrs_client_path *path, int err)
 	path->attempts = 0;
 	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	return path_move(path, may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
-						 RTRS_CLIENT_PATH_CLOSING, err);
+	if (!path_move(path, may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
+					       RTRS_CLIENT_PATH_CLOSING, err))
+		return false;
+	work_now(path);
+	return true;
 }
 
 void rtrs_client_path_error(struct rtrs_client_path *path, int err)
@@ -121,11 +125,9 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 		break;
 	}
 	spin_unlock_bh(&path->session->state_lock);
-	if (!lost)
-		return;
-	pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name, path->name,
-			    ERR_PTR(err));
-	work_now(path);
+	if (lost)
+		pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name,
+				    path->name, ERR_PTR(err));
 }
 
 static void wait_gone(struct rtrs_client_path *path)
@@ -190,8 +192,8 @@ static void path_retry(struct rtrs_client_path *path, int err)
 
 	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
-	/* Another path is about to make the session: that is no failure of this one. */
-	if (err != -ENXIO || path->founds)
+	/* The server still has the old ones, or another path comes first: that is no failure. */
+	if (err != -EBUSY)
 		path->attempts++;
 	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
@@ -283,23 +285,29 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 	return err;
 }
 
-void rtrs_client_path_close_begin(struct rtrs_client_path *path)
+void rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 {
-	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSING, 0))
-		return;
-	rtrs_client_step_done(path);
-	work_now(path);
+	spin_lock_bh(&path->session->state_lock);
+	if (for_good)
+		path->removed = true;
+	if (path_move(path, RTRS_CLIENT_PATH_CLOSING, 0)) {
+		rtrs_client_step_done(path);
+		work_now(path);
+	}
+	spin_unlock_bh(&path->session->state_lock);
 }
 
 void rtrs_client_path_close(struct rtrs_client_path *path)
 {
-	rtrs_client_path_close_begin(path);
+	rtrs_client_path_close_begin(path, false);
 	flush_delayed_work(&path->work);
 }
 
 /* Under state_lock. What an administrator asks for begins now. */
 static bool reconnect_begin(struct rtrs_client_path *path)
 {
+	if (path->removed)
+		return false;
 	switch (path->state) {
 	case RTRS_CLIENT_PATH_CONNECTED:
 	case RTRS_CLIENT_PATH_CLOSED:
@@ -312,6 +320,7 @@ static bool reconnect_begin(struct rtrs_client_path *path)
 	}
 	path->attempts = 0;
 	path->retry_at = jiffies;
+	work_now(path);
 	return true;
 }
 
@@ -336,13 +345,11 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 
 	spin_lock_bh(&path->session->state_lock);
 	tried = path->tried;
+	path->timeout_ms = timeout_ms;
 	begun = reconnect_begin(path);
-	if (begun)
-		path->timeout_ms = timeout_ms;
 	spin_unlock_bh(&path->session->state_lock);
 	if (!begun)
 		return rtrs_fail(extack, -EBUSY, "%s is being connected or closed", path->name);
-	work_now(path);
 	if (wait_event_killable(path->wait, reconnect_over(path, tried)))
 		return rtrs_fail(extack, -EINTR, "interrupted; %s is tried further", path->name);
 	if (rtrs_client_path_connected(path))

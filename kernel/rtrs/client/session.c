@@ -3,6 +3,7 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rtrs/nl.h>
 #include "client.h"
@@ -71,10 +72,13 @@ static void session_event(struct work_struct *work)
 {
 	struct rtrs_client_session *session =
 		container_of(work, struct rtrs_client_session, event_work);
+	unsigned int noio = memalloc_noio_save();
 	enum rtrs_client_event event;
 
+	/* I/O may wait for what is done here. */
 	while (READ_ONCE(session->opened) && next_event(session, &event))
 		session->ops->event(session->priv, event, READ_ONCE(session->lost_err));
+	memalloc_noio_restore(noio);
 }
 
 static enum rnbd_session_state derive_state(struct rtrs_client_session *session)
@@ -135,24 +139,30 @@ void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigne
 }
 
 /*
- * A server makes a session for a request that says so. Only one path does, and only where
- * none is up: two that came to two servers would have the data in two places. One that
- * gets no answer for a while makes room for another, and is too late then.
+ * A server makes a session for a request that says so, and ends what it had of it before. Only
+ * one path does, where none is up, and the others wait for it: two that came to two servers
+ * would have the data in two places. One that gets no answer for a while makes room for
+ * another, and is too late then.
  */
-void rtrs_client_session_may_found(struct rtrs_client_path *path)
+int rtrs_client_session_found(struct rtrs_client_path *path)
 {
 	struct rtrs_client_session *session = path->session;
+	int err = 0;
 
 	spin_lock_bh(&session->state_lock);
-	if (!path->founds && !session->connected &&
-	    (!session->founder || session->founder == path ||
-	     time_after(jiffies,
-			session->founded + msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS)))) {
-		session->founder = path;
-		session->founded = jiffies;
-		path->founds = true;
+	if (!session->connected) {
+		path->founds = !session->founder || session->founder == path ||
+			       time_after(jiffies, session->founded +
+					  msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS));
+		if (path->founds) {
+			session->founder = path;
+			session->founded = jiffies;
+		} else {
+			err = -EBUSY;
+		}
 	}
 	spin_unlock_bh(&session->state_lock);
+	return err;
 }
 
 static int session_publish(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
@@ -367,7 +377,7 @@ static int session_insert(struct rtrs_client_session *session, struct rtrs_clien
 	else
 		err = rtrs_client_path_set_add(session, path);
 	if (!err) {
-		err = xa_err(xa_store(&rtrs_client_paths, path->id, path, GFP_KERNEL));
+		err = xa_err(xa_store(&rtrs_client_paths, path->id, path, GFP_NOIO));
 		if (err)
 			rtrs_client_path_set_del(session, path);
 	}
@@ -411,7 +421,7 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	rtrs_client_path_set_del(session, path);
 	mutex_unlock(&session->lock);
 	mutex_unlock(&rtrs_client_lock);
-	rtrs_client_path_move(path, RTRS_CLIENT_PATH_DEAD, 0);
+	WARN_ON_ONCE(!rtrs_client_path_move(path, RTRS_CLIENT_PATH_DEAD, 0));
 	spin_lock_bh(&session->state_lock);
 	rtrs_client_nl_path_event(path, RNBD_EVENT_DESTROY, 0);
 	spin_unlock_bh(&session->state_lock);
@@ -441,6 +451,7 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
 		return err;
 	err = session_add_path(session, &to, timeout_ms, extack, &path);
 	if (err && path) {
+		rtrs_client_path_close_begin(path, true);
 		rtrs_client_sysfs_del_path(path);
 		rtrs_client_path_close(path);
 		session_del_path(session, path);
@@ -464,7 +475,7 @@ int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlin
 		err = rtrs_fail(extack, -ENODEV, "%s is being removed", path->name);
 	} else {
 		/* Whoever waits for it in one of its files gives up. */
-		rtrs_client_path_close_begin(path);
+		rtrs_client_path_close_begin(path, true);
 		rtrs_client_sysfs_del_path(path);
 		rtrs_client_path_close(path);
 		session_del_path(session, path);
@@ -483,7 +494,7 @@ static void session_freeze(struct rtrs_client_session *session)
 	session->closing = true;
 	set = rtrs_client_path_set_locked(session);
 	for (i = 0; i < set->count; i++)
-		rtrs_client_path_close_begin(set->path[i]);
+		rtrs_client_path_close_begin(set->path[i], true);
 	mutex_unlock(&session->lock);
 	mutex_lock(&session->admin);
 	mutex_unlock(&session->admin);

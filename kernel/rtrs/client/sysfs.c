@@ -3,6 +3,7 @@
  * /sys/class/rtrs-client: the compatible view. Each directory holds a reference on
  * what it shows; its removal waits for the handlers that run.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include "client.h"
@@ -312,6 +313,9 @@ static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
 	struct kernfs_node *kn;
 	int err = 0;
 
+	/* The file goes; nothing else keeps the module then. */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
 	rtrs_client_session_get(session);
 	rtrs_client_path_get(path);
 	kn = sysfs_break_active_protection(kobj, &attr->attr);
@@ -321,6 +325,7 @@ static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
 	}
 	rtrs_client_path_put(path);
 	rtrs_client_session_put(session);
+	module_put(THIS_MODULE);
 	return err == -ENODEV ? 0 : err;
 }
 ACTION_ATTR(remove_path, do_remove);

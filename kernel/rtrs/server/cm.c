@@ -70,36 +70,43 @@ static bool connects_anew(const struct rtrs_server_path *path, struct rdma_cm_id
 /*
  * A client without a path may have given up what the last ones still have under way here, and
  * use the slots for something else: that would come to chunks which are being written to
- * disks. They end first; the client comes again.
+ * disks, or be overtaken by them. They end first; the client comes again. In-tree clients do not
+ * tell that they are alone.
  */
-static bool only_closing(struct rtrs_server_session *session)
+static bool must_wait(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
 {
 	struct rtrs_server_path *path;
 
-	list_for_each_entry(path, &session->paths, entry)
-		if (READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
+	if (req->cid)
+		return false;
+	list_for_each_entry(path, &session->paths, entry) {
+		if (req->alone)
+			rtrs_server_path_close(path, -ECONNRESET);
+		else if (READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
 			return false;
+	}
 	return session->path_count;
 }
 
-/* session->lock held. The path that the connection belongs to, made where it is the first. */
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {
 	struct rtrs_server_path *path = rtrs_server_path_find(session, req->sess_uuid);
 	int err;
 
+	if (path && connects_anew(path, cm_id, req)) {
+		rtrs_server_path_close(path, -ECONNRESET);
+		return ERR_PTR(-EBUSY);
+	}
+	if (must_wait(session, req))
+		return ERR_PTR(-EBUSY);
 	if (path) {
-		if (connects_anew(path, cm_id, req))
-			rtrs_server_path_close(path, -ECONNRESET);
 		if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING ||
 		    path->con_num != req->cid_num || path->lean != req->lean ||
 		    path->con[req->cid])
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
-	if (only_closing(session))
-		return ERR_PTR(-EBUSY);
 	if (!session->chunk) {
 		err = rtrs_server_chunks_alloc(session, cm_id->device);
 		if (err)
