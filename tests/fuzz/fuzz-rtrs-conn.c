@@ -22,11 +22,12 @@ static void request(const uint8_t *p, size_t size)
 	want[4] = 0;
 	want[44] &= 1;
 	memset(want + 45, 0, 10);
-	want[55] &= 0x80;
+	want[55] &= 0xc0;
 	rtrs_conn_req_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	MUST(!rtrs_conn_req_parse(&m, sizeof(m), &again));
-	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean);
+	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean &&
+	     again.alone == r.alone);
 }
 
 static void response(const uint8_t *p, size_t size)

@@ -160,6 +160,7 @@ static void request_lean(void)
 	for (v = 0; v < 256; v++) {
 		EQ(parse_request(54, v << 8 | 0xff, &got), 0);
 		EQ(got.lean, v >> 7);
+		EQ(got.alone, v >> 6 & 1);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -177,6 +178,7 @@ static void request_round_trip(void)
 		r.recon_cnt = i ? 0xffff - i : 0;
 		r.first_conn = i & 1;
 		r.lean = i & 2;
+		r.alone = i & 4;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
 		EQ(got.cid, r.cid);
@@ -184,6 +186,7 @@ static void request_round_trip(void)
 		EQ(got.recon_cnt, r.recon_cnt);
 		EQ(got.first_conn, r.first_conn);
 		EQ(got.lean, r.lean);
+		EQ(got.alone, r.alone);
 	}
 }
 
@@ -311,7 +314,7 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
-	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");
 	RUN(accept_parse, "accept: every field is found");
