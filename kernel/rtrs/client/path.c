@@ -8,6 +8,9 @@
 #include "client.h"
 #include "trace.h"
 
+#define BUSY_DELAY	msecs_to_jiffies(200)	/* for the server to be rid of the last attempt */
+#define WAIT_STEPS	4	/* of connecting, that a command waits for a path at most */
+
 static struct kmem_cache *path_cache;
 
 int rtrs_client_path_init(void)
@@ -188,24 +191,27 @@ static void path_take_down(struct rtrs_client_path *path)
 /* An attempt of the path worker has failed and left nothing behind. */
 static void path_retry(struct rtrs_client_path *path, int err)
 {
-	bool given_up = false;
+	bool given_up = false, busy;
 
-	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
 	/* The server still has the old ones, or another path comes first: that is no failure. */
-	if (err != -EBUSY)
+	busy = err == -EBUSY;
+	if (!busy)
 		path->attempts++;
-	path->retry_at = jiffies + backoff(path);
+	path->retry_at = jiffies + (busy ? BUSY_DELAY : backoff(path));
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	if (may_retry(path))
 		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	else
 		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
-	path->tried++;
+	if (!busy)
+		path->tried++;
 	spin_unlock_bh(&path->session->state_lock);
 	if (given_up)
 		pr_warn("session %s, path %s: given up after %u attempts: %pe\n",
 			path->session->name, path->name, path->attempts, ERR_PTR(err));
+	if (!busy)
+		atomic64_inc(&path->reconnects_failed);
 	wake_up_all(&path->wait);
 }
 
@@ -342,6 +348,7 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 {
 	unsigned int tried;
 	bool begun;
+	long left;
 
 	spin_lock_bh(&path->session->state_lock);
 	tried = path->tried;
@@ -350,7 +357,9 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 	spin_unlock_bh(&path->session->state_lock);
 	if (!begun)
 		return rtrs_fail(extack, -EBUSY, "%s is being connected or closed", path->name);
-	if (wait_event_killable(path->wait, reconnect_over(path, tried)))
+	left = wait_event_killable_timeout(path->wait, reconnect_over(path, tried),
+					   msecs_to_jiffies(WAIT_STEPS * timeout_ms));
+	if (left < 0)
 		return rtrs_fail(extack, -EINTR, "interrupted; %s is tried further", path->name);
 	if (rtrs_client_path_connected(path))
 		return 0;

@@ -94,10 +94,10 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 	struct rtrs_server_path *path = rtrs_server_path_find(session, req->sess_uuid);
 	int err;
 
-	if (path && connects_anew(path, cm_id, req)) {
+	if (path && connects_anew(path, cm_id, req))
 		rtrs_server_path_close(path, -ECONNRESET);
+	if (path && READ_ONCE(path->state) >= RTRS_SERVER_PATH_CLOSING)
 		return ERR_PTR(-EBUSY);
-	}
 	if (must_wait(session, req))
 		return ERR_PTR(-EBUSY);
 	if (path) {
