@@ -202,6 +202,7 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 	js_set(j, "poll_queues", js_u64(d->poll_queues));
 	js_set(j, "hw_queues", js_u64(d->hw_queues));
 	js_set(j, "open_count", js_u64(d->open_count));
+	js_set(j, "last_error", js_errno(d->last_error));
 	js_set(j, "holders", js_list(&d->holders));
 	js_set(j, "mountpoints", js_list(&d->mountpoints));
 	js_set(j, "links", js_list(&d->links));

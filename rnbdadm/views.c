@@ -227,6 +227,7 @@ static const struct field device_fields[] = {
 	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
 	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
 	{ "open_count", NULL, F_COUNT, false, "openers" },
+	{ "last_error", NULL, F_STR, false, "what made it disconnected" },
 	{ "holders", NULL, F_LIST, false, "disks built on it" },
 	{ "mountpoints", NULL, F_LIST, false, "where it is mounted" },
 	{ "links", NULL, F_LIST, false, "links below /dev/rnbd" },
