@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte. With failover-loss.bats, where links
-# lose some of their packets.
+# 44 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte.
 # lab: two guests
 # lab: links 2
 # lab: timeout 900
