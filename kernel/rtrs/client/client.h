@@ -180,6 +180,7 @@ struct rtrs_client_cpu_stats {
  * @removed: it is on its way out of its session; the same
  * @retry_at: when the next one is due, in jiffies; the same
  * @tried: attempts of the path worker that are over; the same
+ * @told_error: what the log was told of last; its worker's
  * @wait: somebody waits for @tried or a state
  * @step: the step of connecting that is under way has ended
  * @refused: the server gave an errno as its reason
@@ -229,6 +230,7 @@ struct rtrs_client_path {
 	bool removed;
 	unsigned long retry_at;
 	unsigned int tried;
+	int told_error;
 	wait_queue_head_t wait;
 
 	struct completion step;

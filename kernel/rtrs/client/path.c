@@ -207,6 +207,11 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	if (!busy)
 		path->tried++;
 	spin_unlock_bh(&path->session->state_lock);
+	if (!busy && err != path->told_error)
+		pr_warn("session %s, path %s: does not come back: %pe\n", path->session->name,
+			path->name, ERR_PTR(err));
+	if (!busy)
+		path->told_error = err;
 	if (given_up)
 		pr_warn("session %s, path %s: given up after %u attempts: %pe\n",
 			path->session->name, path->name, path->attempts, ERR_PTR(err));
@@ -229,6 +234,7 @@ static void path_connect(struct rtrs_client_path *path)
 		return;
 	}
 	atomic64_inc(&path->reconnects_ok);
+	path->told_error = 0;
 	pr_info("session %s, path %s: connected again\n", path->session->name, path->name);
 	spin_lock_bh(&path->session->state_lock);
 	path->tried++;
