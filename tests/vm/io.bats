@@ -374,6 +374,7 @@ under_way() { grep -q '[1-9]' "/sys/block/$1/inflight"; }
 	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=lost --time_based \
 		--runtime=60 --minimal >/dev/null 2>&1 3>&- & pid=$!
 	await 30 io_done "$disk" 200
+	echo 0 >/sys/class/rtrs-client/s1/max_reconnect_attempts # it would be back at once
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -q closed "/sys/block/$disk/rnbd/state"
 	ends_badly $pid

@@ -239,6 +239,7 @@ dies_at_once() {
 	write_fails "No such file or directory" "/sys/block/$disk/rnbd/remap_device" 1
 	state_is "$disk" closed
 	# No way to the server
+	echo 0 >/sys/class/rtrs-client/s1/max_reconnect_attempts
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -qx disconnected /sys/class/rtrs-client/s1/paths/*/state
 	write_fails "connection abort" "/sys/block/$disk/rnbd/remap_device" 1

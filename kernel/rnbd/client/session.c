@@ -115,11 +115,9 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 	const u32 page = RNBD_CLIENT_PAGE_BYTES;
 	struct rtrs_client_attrs attrs;
 	u32 bytes;
-	int err;
 
-	err = rtrs_client_query(session->rtrs, &attrs);
-	if (err)
-		return rtrs_fail(extack, err, "the session was lost at once");
+	if (rtrs_client_query(session->rtrs, &attrs))
+		return rtrs_fail(extack, -ECONNABORTED, "the session is disconnected");
 	if (attrs.queue_depth < 2 || attrs.max_io_size < page || attrs.max_segments < 2)
 		return rtrs_fail(extack, -EINVAL, "the server offers too little: depth %u, size %u",
 				 attrs.queue_depth, attrs.max_io_size);
