@@ -192,6 +192,7 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	await 10 grep -q ready /run/tmp/uevents
 	disk=$(map /dev/ram0)
 	await 5 grep -q online /run/tmp/uevents
+	echo 0 >/sys/class/rtrs-client/s1/max_reconnect_attempts
 	echo 1 >/sys/class/rtrs-server/s1/paths/*/disconnect
 	await 20 grep -q offline /run/tmp/uevents
 	[ "$(<"/sys/block/$disk/rnbd/state")" = closed ]
