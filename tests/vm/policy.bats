@@ -87,7 +87,7 @@ each_policy() {
 	run -0 ynl --listen session --shell "echo 1 >$SESSION/mpath_policy; echo 13 >$SESSION/max_reconnect_attempts"
 	jqe '[.events[].msg | [."mp-policy", ."max-reconnect-attempts"]] == [["min-inflight", 12], ["min-inflight", 13]]'
 	run -0 ynl do session-set '{"name":"s1","mp-policy":"round-robin","max-reconnect-attempts":10000}'
-	jqe '.error.errno == 22 and .error.text == "attempts to reconnect are -1 to 9999" and
+	jqe '.error.errno == 22 and .error.text == "attempts to reconnect: 10000 is not in -1..9999" and
 		.error.attribute == ".max-reconnect-attempts"'
 	run -0 ynl do session-set '{"name":"s1","max-reconnect-attempts":-2}'
 	jqe '.error.errno == 22'
