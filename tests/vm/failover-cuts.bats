@@ -8,7 +8,7 @@
 
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
-	on_server ram_disk 64
+	on_server "ram_disk 64 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=64 status=none"
 	on_server load_server "${SERVER_QUICK[@]}"
 	load_client
 	memory_before

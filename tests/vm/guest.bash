@@ -14,6 +14,7 @@
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
+#   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
 #   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
@@ -31,6 +32,13 @@ fi
 fail() {
 	echo "${FUNCNAME[1]}: $*" >&2
 	return 1
+}
+
+adm_is() {
+	local filter=$1
+	shift
+	"$ADM" "$@" -j >/tmp/adm.json
+	jq -e "$filter" /tmp/adm.json >/dev/null || fail "not so: $filter: $(</tmp/adm.json)"
 }
 
 # --- network -----------------------------------------------------------------------------------------------------------

@@ -20,14 +20,6 @@ setup() {
 
 teardown() { "$ADM" unmap --all --force -y || :; }
 
-# adm_is FILTER ARGS..: the JSON of the command passes
-adm_is() {
-	local filter=$1
-	shift
-	"$ADM" "$@" -j >/tmp/adm.json
-	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
-}
-
 copy_and_compare() {
 	dd if=/dev/urandom of=/tmp/data bs=64k count="$1" status=none
 	dd if=/tmp/data of=/dev/rnbd0 bs=64k oflag=direct status=none

@@ -25,13 +25,6 @@ teardown() {
 	"$ADM" session remove held 2>/dev/null || :
 }
 
-adm_is() {
-	local filter=$1
-	shift
-	"$ADM" "$@" -j >/tmp/adm.json
-	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
-}
-
 # fast: reconnects are not far between
 quick() {
 	echo 100 >$SYS/reconnect_delay_ms
@@ -166,6 +159,19 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	rmmod rnbd-server rtrs-server
 	load_server
 	await 30 adm_is '.devices[0].state == "mapped"' device list
+}
+
+@test "B7: a session without a device learns of a server with shorter buffers, too" {
+	"$ADM" session add held --path ip:10.0.0.1 --reconnect-delay 100ms
+	rmmod rnbd-server rtrs-server
+	await 20 adm_is '.sessions[0].paths_connected == 0' session list
+	load_server max_chunk_size=16384
+	await 30 adm_is '.sessions[0].paths_connected == 1' session list
+	"$ADM" map /dev/ram0 --session held
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=psync --rw=write --bs=64k --size=4m --verify=crc32c
+	"$ADM" unmap rnbd0
+	rmmod rnbd-server rtrs-server
+	load_server
 }
 
 @test "B9: another client has written meanwhile: what waited fails, and remap goes on" {

@@ -44,14 +44,6 @@ refused() {
 	[ -z "$output" ] && [[ $stderr == "rnbdadm: "* && $stderr == *$words* ]]
 }
 
-# adm_is FILTER ARGS..: the JSON of the command passes
-adm_is() {
-	local filter=$1
-	shift
-	"$ADM" "$@" -j >/tmp/adm.json
-	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
-}
-
 # told FILTER: monitor has a line that passes
 told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 

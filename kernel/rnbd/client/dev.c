@@ -250,9 +250,13 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	u32 epoch;
 	int err;
 
+	/* The last device, and a server with larger chunks, may be long gone. */
 	mutex_lock(&session->lock);
 	lost = session->lost;
+	err = rnbd_client_session_limits(session, extack);
 	mutex_unlock(&session->lock);
+	if (err)
+		return err;
 
 	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info, &epoch);
 	if (err)

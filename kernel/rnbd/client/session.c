@@ -71,21 +71,15 @@ static void session_event(void *priv, enum rtrs_client_event event, int err)
 {
 	struct rnbd_client_session *session = priv;
 
+	/* Before READY no device is there, after it none is to come back. */
 	if (event == RTRS_CLIENT_DISCONNECTED)
 		rnbd_client_dev_lost(session, err);
-	/* Before that no device is there, after it none is to come back. */
-	if (smp_load_acquire(&session->state) != RNBD_CLIENT_SESSION_READY)
+	else if (smp_load_acquire(&session->state) != RNBD_CLIENT_SESSION_READY)
 		return;
-	switch (event) {
-	case RTRS_CLIENT_DISCONNECTED:
-		break;
-	case RTRS_CLIENT_RECONNECTED:
+	else if (event == RTRS_CLIENT_RECONNECTED)
 		rnbd_client_recover(session);
-		break;
-	case RTRS_CLIENT_SETTINGS:
+	else
 		rnbd_client_park_settings(session);
-		break;
-	}
 }
 
 static u32 session_devices(void *priv)
@@ -108,7 +102,10 @@ static const struct rtrs_client_ops rtrs_ops = {
 	.held		= session_held,
 };
 
-/* Segments are made room for once: limits only come down later. */
+/*
+ * Under session->lock, once it is ready. Segments are made room for once: limits only come down
+ * later.
+ */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
 			       struct netlink_ext_ack *extack)
 {
@@ -124,8 +121,8 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 	/* A buffer that starts inside of a page touches one page more. */
 	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
 	bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
-	session->max_bytes = round_down(bytes, SECTOR_SIZE);
-	session->max_segments = DIV_ROUND_UP(session->max_bytes, page) + 1;
+	WRITE_ONCE(session->max_bytes, round_down(bytes, SECTOR_SIZE));
+	WRITE_ONCE(session->max_segments, DIV_ROUND_UP(session->max_bytes, page) + 1);
 	return 0;
 }
 

@@ -372,6 +372,9 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
 				 struct netlink_ext_ack *extack, struct rtrs_client_path **out);
 /* Closes a path and takes it out of its session; killable before it begins. -ENODEV: it is out. */
 int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+/* Any context but hard interrupts; the session's state_lock is held. */
+void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
+				    unsigned int state, int err);
 
 /* settings.c; process context */
 int rtrs_client_settings_check(const struct rtrs_client_settings *settings,
@@ -381,9 +384,6 @@ int rtrs_client_settings_set(struct rtrs_client_session *session,
 			     const struct rtrs_client_settings *settings,
 			     struct netlink_ext_ack *extack);
 int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_settings *settings);
-/* Any context but hard interrupts; the session's state_lock is held. */
-void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
-				    unsigned int state, int err);
 
 /* path.c */
 int rtrs_client_path_init(void);

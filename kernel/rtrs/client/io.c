@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests: out to the server, and done. Nothing here sleeps or allocates but init. */
+/*
+ * Requests: out to the server, and done. Nothing here allocates but init, or sleeps but init and
+ * fail-over.
+ */
 #include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/rcupdate.h>

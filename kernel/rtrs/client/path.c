@@ -188,35 +188,42 @@ static void path_take_down(struct rtrs_client_path *path)
 	}
 }
 
-/* An attempt of the path worker has failed and left nothing behind. */
+/*
+ * An attempt of the path worker has left nothing behind. The server still has the old paths, or
+ * another path comes first: that is no failure.
+ */
+static void path_postpone(struct rtrs_client_path *path)
+{
+	spin_lock_bh(&path->session->state_lock);
+	path->retry_at = jiffies + BUSY_DELAY;
+	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
+	path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+	spin_unlock_bh(&path->session->state_lock);
+}
+
+/* The same, and it has failed. */
 static void path_retry(struct rtrs_client_path *path, int err)
 {
-	bool given_up = false, busy;
+	bool given_up = false;
 
+	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
-	/* The server still has the old ones, or another path comes first: that is no failure. */
-	busy = err == -EBUSY;
-	if (!busy)
-		path->attempts++;
-	path->retry_at = jiffies + (busy ? BUSY_DELAY : backoff(path));
+	path->attempts++;
+	path->tried++;
+	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	if (may_retry(path))
 		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	else
 		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
-	if (!busy)
-		path->tried++;
 	spin_unlock_bh(&path->session->state_lock);
-	if (!busy && err != path->told_error)
+	if (err != path->told_error)
 		pr_warn("session %s, path %s: does not come back: %pe\n", path->session->name,
 			path->name, ERR_PTR(err));
-	if (!busy)
-		path->told_error = err;
+	path->told_error = err;
 	if (given_up)
 		pr_warn("session %s, path %s: given up after %u attempts: %pe\n",
 			path->session->name, path->name, path->attempts, ERR_PTR(err));
-	if (!busy)
-		atomic64_inc(&path->reconnects_failed);
 	wake_up_all(&path->wait);
 }
 
@@ -230,7 +237,10 @@ static void path_connect(struct rtrs_client_path *path)
 	if (err) {
 		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err);
 		path_take_down(path);
-		path_retry(path, err);
+		if (err == -EBUSY)
+			path_postpone(path);
+		else
+			path_retry(path, err);
 		return;
 	}
 	atomic64_inc(&path->reconnects_ok);
@@ -316,7 +326,7 @@ void rtrs_client_path_close(struct rtrs_client_path *path)
 }
 
 /* Under state_lock. What an administrator asks for begins now. */
-static bool reconnect_begin(struct rtrs_client_path *path)
+static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_ms)
 {
 	if (path->removed)
 		return false;
@@ -331,6 +341,7 @@ static bool reconnect_begin(struct rtrs_client_path *path)
 		return false;
 	}
 	path->attempts = 0;
+	path->timeout_ms = timeout_ms;
 	path->retry_at = jiffies;
 	work_now(path);
 	return true;
@@ -355,11 +366,11 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 	unsigned int tried;
 	bool begun;
 	long left;
+	int err;
 
 	spin_lock_bh(&path->session->state_lock);
 	tried = path->tried;
-	path->timeout_ms = timeout_ms;
-	begun = reconnect_begin(path);
+	begun = reconnect_begin(path, timeout_ms);
 	spin_unlock_bh(&path->session->state_lock);
 	if (!begun)
 		return rtrs_fail(extack, -EBUSY, "%s is being connected or closed", path->name);
@@ -369,8 +380,9 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 		return rtrs_fail(extack, -EINTR, "interrupted; %s is tried further", path->name);
 	if (rtrs_client_path_connected(path))
 		return 0;
+	err = left ? READ_ONCE(path->last_error) : -ETIMEDOUT;
 	return rtrs_fail(extack, -ENOTCONN, "%s: %pe; see session %.40s for further attempts",
-			 path->name, ERR_PTR(READ_ONCE(path->last_error)), path->session->name);
+			 path->name, ERR_PTR(err), path->session->name);
 }
 
 struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,

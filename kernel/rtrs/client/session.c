@@ -429,6 +429,15 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	rtrs_client_path_put(path);
 }
 
+/* Under session->admin. Whoever waits for it in one of its files gives up. */
+static void session_drop_path(struct rtrs_client_session *session, struct rtrs_client_path *path)
+{
+	rtrs_client_path_close_begin(path, true);
+	rtrs_client_sysfs_del_path(path);
+	rtrs_client_path_close(path);
+	session_del_path(session, path);
+}
+
 static int admin_begin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
 {
 	if (mutex_lock_killable(&session->admin))
@@ -440,21 +449,15 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
 				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
 				 struct netlink_ext_ack *extack, struct rtrs_client_path **out)
 {
-	struct rtrs_path_addr to = *addr;
 	struct rtrs_client_path *path;
 	int err;
 
-	if (!rtrs_addr_port(&to.dst))
-		rtrs_addr_set_port(&to.dst, session->port);
-	err = addr_check(&to, extack) ?: admin_begin(session, extack);
+	err = addr_check(addr, extack) ?: admin_begin(session, extack);
 	if (err)
 		return err;
-	err = session_add_path(session, &to, timeout_ms, extack, &path);
+	err = session_add_path(session, addr, timeout_ms, extack, &path);
 	if (err && path) {
-		rtrs_client_path_close_begin(path, true);
-		rtrs_client_sysfs_del_path(path);
-		rtrs_client_path_close(path);
-		session_del_path(session, path);
+		session_drop_path(session, path);
 	} else if (!err && out) {
 		rtrs_client_path_get(path);
 		*out = path;
@@ -471,15 +474,10 @@ int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlin
 	err = admin_begin(session, extack);
 	if (err)
 		return err;
-	if (session->closing || READ_ONCE(path->state) == RTRS_CLIENT_PATH_DEAD) {
+	if (session->closing || READ_ONCE(path->state) == RTRS_CLIENT_PATH_DEAD)
 		err = rtrs_fail(extack, -ENODEV, "%s is being removed", path->name);
-	} else {
-		/* Whoever waits for it in one of its files gives up. */
-		rtrs_client_path_close_begin(path, true);
-		rtrs_client_sysfs_del_path(path);
-		rtrs_client_path_close(path);
-		session_del_path(session, path);
-	}
+	else
+		session_drop_path(session, path);
 	mutex_unlock(&session->admin);
 	return err;
 }

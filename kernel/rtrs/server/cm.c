@@ -70,8 +70,8 @@ static bool connects_anew(const struct rtrs_server_path *path, struct rdma_cm_id
 /*
  * A client without a path may have given up what the last ones still have under way here, and
  * use the slots for something else: that would come to chunks which are being written to
- * disks, or be overtaken by them. They end first; the client comes again. In-tree clients do not
- * tell that they are alone.
+ * disks, or be overtaken by them. They are closed and end first; the client comes again. In-tree
+ * clients do not tell that they are alone.
  */
 static bool must_wait(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
 {
@@ -88,6 +88,7 @@ static bool must_wait(struct rtrs_server_session *session, const struct rtrs_con
 	return session->path_count;
 }
 
+/* session->lock held. The path that the connection belongs to, made where it is the first. */
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {

@@ -237,9 +237,8 @@ server_mem_available() { mem_available; }
 
 mem_available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
 
-# The server's memory in MiB when nothing is mapped, to be the same later. A session of the default size takes 64 of them.
+# The server's memory in MiB when nothing is mapped, to be the same later. A session of the default size takes 64 of them, freed
+# by workers of the server; the pages of its disk must be there before.
 memory_before() { server mem_available >/run/tmp/memory; }
-memory_is_back() {
-	local now
-	now=$(server mem_available) && (($(</run/tmp/memory) - now < 32)) || fail "$(</run/tmp/memory) MiB before, $now now"
-}
+memory_is_back() { await 20 memory_is_near || fail "$(</run/tmp/memory) MiB before, $(server mem_available) now"; }
+memory_is_near() { (($(</run/tmp/memory) - $(server mem_available) < 48)); }
