@@ -293,13 +293,7 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	strlist_add(&w, p->req.device_path);
 	strlist_add(&w, "--session");
 	strlist_add(&w, p->session);
-	for (size_t i = 0; i < p->ways.n; i++) {
-		char *text = way_text(&p->ways.v[i]);
-
-		strlist_add(&w, "--path");
-		strlist_add(&w, text);
-		free(text);
-	}
+	ways_words(&w, &p->ways);
 	for (size_t i = 0; i < a->nopts; i++) {
 		enum opt_id id = a->opts[i].id;
 

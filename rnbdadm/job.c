@@ -26,31 +26,37 @@ static bool has_device(const struct job *j, const struct device *d)
 	return false;
 }
 
+struct item *job_miss(struct ctx *ctx, struct job *j, const char *word, struct fail *f,
+		      bool absent_ok)
+{
+	struct item *it;
+
+	if (f->code == XC_USAGE) {
+		fail_clear(&ctx->fail);
+		ctx->fail = *f;
+		return NULL;
+	}
+	it = job_add(j, NULL, word);
+	if (f->code == XC_NOT_FOUND && absent_ok) {
+		it->result = "absent";
+		fail_clear(f);
+	} else {
+		it->result = "failed";
+		it->fail = *f;
+	}
+	return it;
+}
+
 static int add_word(struct ctx *ctx, struct job *j, const char *word, bool absent_ok)
 {
 	const char *session = args_value(&ctx->args, OPT_SESSION);
 	struct fail f = { 0 };
 	struct device *d = select_device(&j->s, word, session, ctx->test_root, &f);
-	struct item *it;
 
-	if (d) {
-		if (!has_device(j, d))
-			job_add(j, d, word);
-		return XC_OK;
-	}
-	if (f.code == XC_USAGE) {
-		fail_clear(&ctx->fail);
-		ctx->fail = f;
-		return XC_USAGE;
-	}
-	it = job_add(j, NULL, word);
-	if (f.code == XC_NOT_FOUND && absent_ok) {
-		it->result = "absent";
-		fail_clear(&f);
-	} else {
-		it->result = "failed";
-		it->fail = f;
-	}
+	if (!d)
+		return job_miss(ctx, j, word, &f, absent_ok) ? XC_OK : XC_USAGE;
+	if (!has_device(j, d))
+		job_add(j, d, word);
 	return XC_OK;
 }
 

@@ -34,6 +34,12 @@ struct job {
  */
 int job_devices(struct ctx *ctx, struct job *j, bool absent_ok);
 struct item *job_add(struct job *j, void *obj, const char *word);
+/*
+ * A word that names no object, with the reason in @f, which it takes. NULL: the command ends with
+ * it. @absent_ok: that it is not there is no failure.
+ */
+struct item *job_miss(struct ctx *ctx, struct job *j, const char *word, struct fail *f,
+		      bool absent_ok);
 /* Moves the failure of the run to the item. */
 void job_fail(struct ctx *ctx, struct item *it);
 /* "name", "device_path", "session", "result", "error" of a device; the caller may put more before the last. */

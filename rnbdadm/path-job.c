@@ -50,21 +50,11 @@ int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 			add_item(j, &j->s.paths.v[p - j->s.paths.v], words[i]);
 			continue;
 		}
-		if (f.code == XC_USAGE) {
-			fail_clear(&ctx->fail);
-			ctx->fail = f;
+		it = job_miss(ctx, j, words[i], &f, absent_ok);
+		if (!it)
 			return XC_USAGE;
-		}
-		it = job_add(j, NULL, words[i]);
 		it->session = sess->name;
 		it->old_state = M_UNKNOWN;
-		if (f.code == XC_NOT_FOUND && absent_ok) {
-			it->result = "absent";
-			fail_clear(&f);
-		} else {
-			it->result = "failed";
-			it->fail = f;
-		}
 	}
 	return XC_OK;
 }

@@ -49,6 +49,17 @@ char *way_text(const struct addr_pair *p)
 	return xasprintf("%s%s%s", src, *src ? "@" : "", dst);
 }
 
+void ways_words(struct strlist *words, const struct ways *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		char *text = way_text(&w->v[i]);
+
+		strlist_add(words, "--path");
+		strlist_add(words, text);
+		free(text);
+	}
+}
+
 const struct addr_pair *way_missing(const struct ways *w, const struct session *sess,
 				    const struct snapshot *s)
 {

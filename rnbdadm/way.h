@@ -19,6 +19,8 @@ int ways_parse(struct ctx *ctx, struct ways *w);
 void ways_free(struct ways *w);
 /* "ip:10.0.0.1@ip:10.0.0.2", to be freed. */
 char *way_text(const struct addr_pair *p);
+/* As options of a command: --path for each. */
+void ways_words(struct strlist *words, const struct ways *w);
 /* The one of @w that the session has no path for, or NULL. */
 const struct addr_pair *way_missing(const struct ways *w, const struct session *sess,
 				    const struct snapshot *s);
