@@ -292,47 +292,51 @@ static char *values_text(const char *values)
 	return b.s;
 }
 
-static bool check_value(struct parser *ps, const struct opt *o, const char *v)
+char *opt_problem(const struct opt *o, const char *dashes, const char *v, char **hint)
 {
-	char *q = NULL, *t = NULL, *hint = NULL, *msg = NULL;
 	struct strlist legal = { 0 };
+	char *q = printable(v), *t = NULL, *msg = NULL;
 	uint64_t n;
 	int64_t ms;
 
 	switch (o->type) {
 	case T_TEXT:
 		if (!*v)
-			msg = xasprintf("--%s needs a value that is not empty", o->name);
+			msg = xasprintf("%s%s needs a value that is not empty", dashes, o->name);
 		break;
 	case T_WORD:
 		if (word_allowed(o->values, v))
-			return true;
-		q = printable(v);
+			break;
 		t = values_text(o->values);
-		msg = xasprintf("'%s' is not a value of --%s (%s)", q, o->name, t);
+		msg = xasprintf("'%s' is not a value of %s%s (%s)", q, dashes, o->name, t);
 		for (char *save = NULL, *w = strtok_r(t, ", ", &save); w;
 		     w = strtok_r(NULL, ", ", &save))
 			strlist_add(&legal, w);
-		hint = suggest(v, &legal);
+		*hint = suggest(v, &legal);
 		break;
 	case T_UINT:
-		q = printable(v);
 		if (!parse_uint(v, &n))
-			msg = xasprintf("--%s: '%s' is not a whole number", o->name, q);
+			msg = xasprintf("%s%s: '%s' is not a whole number", dashes, o->name, q);
 		else if (n < o->min || n > o->max)
-			msg = xasprintf("--%s: %s is not between %llu and %llu", o->name, q,
+			msg = xasprintf("%s%s: %s is not between %llu and %llu", dashes, o->name, q,
 					(unsigned long long)o->min, (unsigned long long)o->max);
 		break;
 	case T_TIME:
-		q = printable(v);
 		if (!parse_time(v, &ms))
-			msg = xasprintf("--%s: '%s' is not a time (500ms, 30s, 5m, infinite)",
-					o->name, q);
+			msg = xasprintf("%s%s: '%s' is not a time (500ms, 30s, 5m, infinite)",
+					dashes, o->name, q);
 		break;
 	}
 	free(q);
 	free(t);
 	strlist_free(&legal);
+	return msg;
+}
+
+static bool check_value(struct parser *ps, const struct opt *o, const char *v)
+{
+	char *hint = NULL, *msg = opt_problem(o, "--", v, &hint);
+
 	return msg ? usage(ps, msg, hint) : true;
 }
 

@@ -20,7 +20,7 @@ enum opt_id {
 	/* global */
 	OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_JSON_VERSION, OPT_QUIET, OPT_VERBOSE, OPT_TRACE,
 	OPT_DRY_RUN, OPT_YES, OPT_FORCE, OPT_IDEMPOTENT, OPT_TIMEOUT, OPT_COLOR, OPT_BACKEND,
-	OPT_NO_LOCK, OPT_LOCK_TIMEOUT, OPT_HELP, OPT_VERSION,
+	OPT_NO_LOCK, OPT_LOCK_TIMEOUT, OPT_CONFIG, OPT_HELP, OPT_VERSION,
 	OPT_TEST_ROOT, OPT_TEST_TIME, OPT_NL_RECORD, OPT_NL_REPLAY,
 	OPT_GLOBAL_LAST = OPT_NL_REPLAY,
 	/* output of lists */
@@ -42,6 +42,8 @@ enum opt_id {
 	OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS, OPT_FOR, OPT_TEST,
 	/* stats */
 	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
+	/* config */
+	OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_RESOLVED, OPT_LENIENT,
 	/* schema */
 	OPT_LIST,
 	OPT_MAX
@@ -152,6 +154,11 @@ uint64_t args_uint(const struct parsed *p, enum opt_id id, uint64_t none);
 /* Milliseconds; -1 for "infinite". */
 int64_t args_time(const struct parsed *p, enum opt_id id, int64_t none);
 
+/*
+ * NULL, or what is wrong with a value of the option, to be freed as is @hint; the option is
+ * called by its name after @dashes.
+ */
+char *opt_problem(const struct opt *o, const char *dashes, const char *v, char **hint);
 bool cmd_has_opt(const struct cmd *cmd, enum opt_id id);
 const char *word_alias(const char *word);
 

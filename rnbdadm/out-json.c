@@ -26,8 +26,7 @@ json_t *js_s64(int64_t v)
 	return v == INT64_MIN ? json_null() : json_integer(v);
 }
 
-/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
-static size_t utf8_len(const unsigned char *s)
+size_t utf8_len(const unsigned char *s)
 {
 	if (s[0] < 0x80)
 		return 1;

@@ -77,6 +77,8 @@ void out_attach(struct ctx *ctx, const struct view *v, json_t *list);
 bool out_passes(const struct view *v, const char *filter, const json_t *obj);
 
 /* out-json.c */
+/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
+size_t utf8_len(const unsigned char *s);
 json_t *js_u64(uint64_t v);		/* null above 2^63-1 */
 json_t *js_s64(int64_t v);		/* null for INT64_MIN */
 json_t *js_str(const char *s);		/* never NULL; bad bytes as U+FFFD */

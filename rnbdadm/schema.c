@@ -15,6 +15,8 @@
 #define ENTRY(id, file)	{ file, schema_##id##_start, schema_##id##_end }
 
 EMBED(client, "client");
+EMBED(config, "config");
+EMBED(config_validate, "config-validate");
 EMBED(device, "device");
 EMBED(error, "error");
 EMBED(event, "event");
@@ -27,6 +29,7 @@ EMBED(mp_policy, "mp-policy");
 EMBED(mp_policy_list, "mp-policy-list");
 EMBED(path, "path");
 EMBED(path_change, "path-change");
+EMBED(plan, "plan");
 EMBED(recover, "recover");
 EMBED(remap, "remap");
 EMBED(resize, "resize");
@@ -35,12 +38,15 @@ EMBED(session, "session");
 EMBED(stats, "stats");
 EMBED(stats_reset, "stats-reset");
 EMBED(status, "status");
+EMBED(udev, "udev");
 EMBED(unmap, "unmap");
 EMBED(version, "version");
 EMBED(wait, "wait");
 
 const struct schema schema_table[] = {
 	ENTRY(client, "client"),
+	ENTRY(config, "config"),
+	ENTRY(config_validate, "config-validate"),
 	ENTRY(device, "device"),
 	ENTRY(error, "error"),
 	ENTRY(event, "event"),
@@ -53,6 +59,7 @@ const struct schema schema_table[] = {
 	ENTRY(mp_policy_list, "mp-policy-list"),
 	ENTRY(path, "path"),
 	ENTRY(path_change, "path-change"),
+	ENTRY(plan, "plan"),
 	ENTRY(recover, "recover"),
 	ENTRY(remap, "remap"),
 	ENTRY(resize, "resize"),
@@ -61,6 +68,7 @@ const struct schema schema_table[] = {
 	ENTRY(stats, "stats"),
 	ENTRY(stats_reset, "stats-reset"),
 	ENTRY(status, "status"),
+	ENTRY(udev, "udev"),
 	ENTRY(unmap, "unmap"),
 	ENTRY(version, "version"),
 	ENTRY(wait, "wait"),

@@ -32,42 +32,48 @@ static const struct {
 				     .range = "0, at most 1d, or forever" },
 };
 
-static int parse_one(struct ctx *ctx, int i, const char *text, int64_t *v)
+char *setting_parse(enum m_setting i, const char *dashes, const char *text, int64_t *v)
 {
+	const char *name = opt_table[table[i].opt].name;
 	uint64_t n = 0;
 
 	if (i == SET_MAX_RECONNECT_ATTEMPTS) {
 		if (max_reconnect_parse(text, v))
-			return XC_OK;
-		/* the parser let numbers pass, so it is too large */
-		return fail_set(&ctx->fail, XC_USAGE, "--max-reconnect-attempts: %s is more than 9999",
-				text);
+			return NULL;
+		/* numbers have passed so far, so it is too large */
+		return xasprintf("%s%s: %s is more than 9999", dashes, name, text);
 	}
 	if (!table[i].time) {
 		parse_uint(text, &n);
 		*v = (int64_t)n;
-		return XC_OK;
+		return NULL;
 	}
 	parse_time(text, v);
 	if ((*v >= table[i].min && *v <= table[i].max) || (!*v && table[i].zero) ||
 	    (*v == -1 && table[i].forever))
-		return XC_OK;
-	return fail_set(&ctx->fail, XC_USAGE, "--%s: '%s' is not %s", opt_table[table[i].opt].name,
-			text, table[i].range);
+		return NULL;
+	return xasprintf("%s%s: '%s' is not %s", dashes, name, text, table[i].range);
 }
 
 int settings_parse(struct ctx *ctx, struct session_settings *want)
 {
-	int rc = XC_OK;
-
 	settings_init(want);
-	for (int i = 0; i < SET_N && !rc; i++) {
+	for (int i = 0; i < SET_N; i++) {
 		const char *text = args_value(&ctx->args, table[i].opt);
+		char *msg = text ? setting_parse(i, "--", text, &want->v[i]) : NULL;
 
-		if (text)
-			rc = parse_one(ctx, i, text, &want->v[i]);
+		if (msg) {
+			fail_set(&ctx->fail, XC_USAGE, "%s", msg);
+			free(msg);
+			return XC_USAGE;
+		}
 	}
-	return rc;
+	return XC_OK;
+}
+
+enum opt_id setting_opt(enum m_setting i)
+{
+	return table[i].opt;
 }
 
 bool settings_any(const struct session_settings *s)
@@ -78,18 +84,23 @@ bool settings_any(const struct session_settings *s)
 	return false;
 }
 
+char *setting_text(enum m_setting i, int64_t v)
+{
+	if (v == -1 && table[i].time)
+		return xstrdup("forever");
+	return xasprintf("%lld%s", (long long)v, table[i].time && v ? "ms" : "");
+}
+
 void settings_words(struct strlist *w, const struct session_settings *want)
 {
 	for (int i = 0; i < SET_N; i++) {
-		const char *name = opt_table[table[i].opt].name;
-		long long v = want->v[i];
+		char *text;
 
 		if (want->v[i] == M_UNKNOWN_INT)
 			continue;
-		if (v == -1 && table[i].time)
-			strlist_addf(w, "--%s=forever", name);
-		else
-			strlist_addf(w, "--%s=%lld%s", name, v, table[i].time && v ? "ms" : "");
+		text = setting_text(i, want->v[i]);
+		strlist_addf(w, "--%s=%s", opt_table[table[i].opt].name, text);
+		free(text);
 	}
 }
 

@@ -29,6 +29,8 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_LOCK] = { "no-lock", .help = "do not take the lock of changing commands" },
 	[OPT_LOCK_TIMEOUT] = { "lock-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
 			     .help = "how long to wait for that lock (60s)" },
+	[OPT_CONFIG] = { "config", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		       .help = "configuration instead of that below /etc/rnbd" },
 	[OPT_HELP] = { "help", 'h', .help = "this text" },
 	[OPT_VERSION] = { "version", 'V', .help = "version of the tool" },
 	[OPT_TEST_ROOT] = { "test-root", 0, ARG_REQUIRED, T_TEXT, "DIR", .hidden = true,
@@ -138,6 +140,16 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_RATE] = { "rate", .help = "per second" },
 	[OPT_PER_CPU] = { "per-cpu", .help = "for each CPU" },
 	[OPT_SKIP_FIRST] = { "skip-first", .help = "leave the totals of the first sample out" },
+	[OPT_MODE] = { "mode", 0, ARG_REQUIRED, T_WORD, "MODE", "sync|add|replace",
+		     .help = "sync: add and change; add: only add; replace: sync --prune (sync)" },
+	[OPT_PRUNE] = { "prune", 0, ARG_OPTIONAL, T_WORD, "WHOSE", "config|all",
+		      .help = "remove what is not listed, too: what apply made, or all" },
+	[OPT_ONLY] = { "only", 0, ARG_REQUIRED, T_TEXT, "WHAT", .repeat = true,
+		     .help = "session:NAME or device:NAME; may be repeated" },
+	[OPT_STOP_ON_ERROR] = { "stop-on-error", .help = "end with the first failure" },
+	[OPT_RESOLVED] = { "resolved", .help = "with the defaults in their places and addresses as "
+					       "the kernel spells them" },
+	[OPT_LENIENT] = { "lenient", .help = "unknown keys are warnings" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
 };
 
@@ -172,6 +184,32 @@ const struct opt opt_table[OPT_MAX] = {
 
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
 #define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
+
+#define ARG_CONFIG	{ "FILE", .optional = true, \
+			  .help = "instead of the files below /etc/rnbd; - is stdin" }
+#define EMPTY_CONFIG	"\"defaults\":{},\"sessions\":[],\"devices\":[]"
+#define EMPTY_PLAN	.empty = "{\"changed\":false,\"mode\":null,\"dry_run\":false,\"changes\":[],"	\
+				 "\"unlisted\":[],\"summary\":{\"add\":0,\"change\":0,\"remove\":0,"	\
+				 "\"unlisted\":0,\"failed\":0}}"
+
+#define CONFIG_SAVE(...)								\
+	.args = { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },	\
+	.opts = OPTS(OPT_SESSION),							\
+	.text = "Sessions, their paths and settings, and devices, as 'config apply' makes them "	\
+		"again; with -j as JSON, which it reads as well. A file that exists stays "	\
+		"unless --force is given.",						\
+	.examples = { __VA_ARGS__ }, .topic = "config", .empty = "{" EMPTY_CONFIG "}",	\
+	.page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_save
+
+#define CONFIG_APPLY(...)								\
+	.args = { ARG_CONFIG },								\
+	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT),	\
+	.text = "New sessions and paths first, then settings, then devices; a path that is not "	\
+		"listed goes when another one of its session is connected. What is so already "	\
+		"is left alone, so it may be repeated, after any failure as well. A failure "	\
+		"does not stop the rest (exit 3).",					\
+	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
+	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_config_apply
 
 const struct cmd cmd_table[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
@@ -465,6 +503,43 @@ const struct cmd cmd_table[] = {
 	  .topic = "wait",
 	  .empty = "{\"condition\":null,\"met\":false,\"object\":null,\"waited_ms\":null}",
 	  .page = "rnbdadm-monitor", .flags = CMD_PLAIN, .run = cmd_wait },
+	{ "config", "save", "print or store what runs as a configuration",
+	  CONFIG_SAVE("rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force") },
+	{ "config", "show", "show the configuration and where each value is from", { ARG_CONFIG },
+	  .opts = OPTS(OPT_RESOLVED, OPT_LENIENT),
+	  .examples = { "rnbdadm config show", "rnbdadm config show --resolved -p" },
+	  .topic = "config", .empty = "{" EMPTY_CONFIG "}", .page = "rnbdadm-config",
+	  .flags = CMD_PLAIN, .run = cmd_config_show },
+	{ "config", "validate", "check the configuration", { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT),
+	  .text = "Mistakes come as FILE:LINE:COLUMN, with exit code 2. Nothing else is looked at.",
+	  .examples = { "rnbdadm config validate", "rnbdadm config validate new.conf -j" },
+	  .topic = "config-validate", .empty = "{\"files\":[],\"problems\":[]}",
+	  .page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_validate },
+	{ "config", "diff", "show what 'config apply' would change", { ARG_CONFIG },
+	  .opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_LENIENT),
+	  .text = "The exit code is 11 if there is anything to change.",
+	  .examples = { "rnbdadm config diff", "rnbdadm config save | rnbdadm config diff -" },
+	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_PLAIN,
+	  .run = cmd_config_diff },
+	{ "config", "apply", "make what runs as the configuration says",
+	  CONFIG_APPLY("rnbdadm config apply", "rnbdadm config apply new.conf --prune -n") },
+	{ "config", "edit-hints", "print a configuration to start from, with all keys explained",
+	  .examples = { "rnbdadm config edit-hints", "rnbdadm config edit-hints > new.conf" },
+	  .topic = "help", .empty = "{\"lines\":[]}", .page = "rnbdadm.conf", .flags = CMD_PLAIN,
+	  .run = cmd_config_edit_hints },
+	{ "save", NULL, "the same as 'config save'",
+	  CONFIG_SAVE("rnbdadm save", "rnbdadm save --session cl1@srv1 srv1.conf") },
+	{ "restore", NULL, "the same as 'config apply'",
+	  CONFIG_APPLY("rnbdadm restore", "rnbdadm restore --only device:data") },
+	{ "udev", NULL, "print the links of a disk for the rules of udev",
+	  { { "NAME", .help = "rnbdN" } },
+	  .text = "KEY=VALUE, escaped for udev; nothing for a disk that is not mapped (yet). Takes no "
+		  "lock and asks the kernel nothing.",
+	  .examples = { "rnbdadm udev rnbd0", "rnbdadm udev rnbd0 -j" },
+	  .topic = "udev",
+	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
+		   "\"by_name\":null,\"by_path\":[]}",
+	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
 	{ "version", NULL, "version of the tool",
 	  .text = "With -v also those of the libraries, the family and the modules.",
 	  .examples = { "rnbdadm version", "rnbdadm version -j" },
@@ -509,6 +584,7 @@ const struct object_desc object_table[] = {
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
 	{ "mp-policy", "rules that pick the path of a request" },
+	{ "config", "the configuration: what is to run" },
 	{ "server", "the server side: what clients have open here" },
 	{ "server export", "block devices that clients have open here" },
 	{ "server client", "clients of this server" },

@@ -96,11 +96,10 @@ static char *servers_text(const struct ways *w)
 	return s;
 }
 
-/* Refusals that do not come from the way to the server. */
-static bool is_local(int err)
+bool way_is_at_fault(int err)
 {
-	return err == EPERM || err == EACCES || err == EINVAL || err == EEXIST ||
-	       err == ENOMEM || err == EINTR || err == ENXIO || err == EOPNOTSUPP;
+	return err != EPERM && err != EACCES && err != EINVAL && err != EEXIST &&
+	       err != ENOMEM && err != EINTR && err != ENXIO && err != EOPNOTSUPP;
 }
 
 void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, int err)
@@ -108,7 +107,7 @@ void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, in
 	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
 	char *servers;
 
-	if (is_local(err))
+	if (!way_is_at_fault(err))
 		return;
 	if (w->n && !sys_has_rdma(ctx->test_root)) {
 		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)", errno_name(err));

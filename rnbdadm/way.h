@@ -25,6 +25,8 @@ void ways_words(struct strlist *words, const struct ways *w);
 const struct addr_pair *way_missing(const struct ways *w, const struct session *sess,
 				    const struct snapshot *s);
 
+/* Is it the way to the server that a refusal comes from, so that another may do? */
+bool way_is_at_fault(int err);
 /*
  * What an errno of connecting means: a message and a hint in @f, none where it does not
  * come from the way to the server.

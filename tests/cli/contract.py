@@ -126,6 +126,14 @@ ARGUMENTS = {
     "mp-policy set": (["cl1@srv1", "rr"], ["nosuch", "rr"]),
     "monitor": (["--once"], ["nosuch"]),
     "wait": (["cl1@srv1", "--for", "state=degraded"], ["nosuch", "--for", "present"]),
+    "config diff": ([], ["/nonexistent"]),
+    "config apply": ([], ["/nonexistent"]),
+    "config show": ([], ["/nonexistent"]),
+    "config validate": ([], ["/nonexistent"]),
+    "config save": ([], ["--session", "nosuch"]),
+    "save": ([], ["--session", "nosuch"]),
+    "restore": ([], ["/nonexistent"]),
+    "udev": (["rnbd0"], None),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
 }
@@ -133,8 +141,8 @@ ARGUMENTS = {
 CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
-SILENT = CHANGES + ("device wait", "wait")
-LOCAL = ("version", "help", "metadata", "schema")
+SILENT = CHANGES + ("device wait", "wait", "config diff", "config apply", "config validate", "restore", "udev")
+LOCAL = ("version", "help", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev")
 
 
 def expect(name, state, known):
@@ -249,7 +257,7 @@ def help_texts(binary):
             problem("-%s has two meanings" % o["short"])
         longs.setdefault(o["long"], set()).add(o["argument"])
     for o, kinds in longs.items():
-        if "optional" in kinds and o not in ("color", "wait", "add-missing"):
+        if "optional" in kinds and o not in ("color", "wait", "add-missing", "prune"):
             problem("--" + o, "takes an optional argument")
     codes = run(binary, "help", "exit-codes").stdout.decode()
     for e in meta["exit_codes"]:

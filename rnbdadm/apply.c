@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Carries out a plan. It may end at any point; what is done then is right, and the next plan
+ * has the rest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node.h"
+#include "plan.h"
+#include "registry.h"
+#include "sysinfo.h"
+#include "use.h"
+#include "way.h"
+
+struct made {
+	const char *session;
+	uint32_t id;
+};
+
+struct apply {
+	struct ctx *ctx;
+	const struct conf *c;
+	struct plan *p;
+	const struct snapshot *now;	/* of before the first step, or @again */
+	struct snapshot again;
+	struct made *made;		/* sessions of this run */
+	size_t nmade;
+	bool changed, stop;
+};
+
+/* The failure of the run becomes that of the step. */
+static void step_fail(struct apply *a, struct plan_step *st, const char *result)
+{
+	fail_clear(&st->fail);
+	st->fail = a->ctx->fail;
+	memset(&a->ctx->fail, 0, sizeof(a->ctx->fail));
+	st->result = result;
+}
+
+static void step_nl(struct apply *a, struct plan_step *st, const struct nl_error *e)
+{
+	fail_nl(&a->ctx->fail, e, "client");
+	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
+	step_fail(a, st, "failed");
+}
+
+static void step_done(struct apply *a, struct plan_step *st, const char *result,
+		      const struct nl_error *e)
+{
+	if (*e->warning)
+		warn(a->ctx, "%s", e->warning);
+	st->result = result;
+	a->changed = true;
+	say(a->ctx, "%s %s %s", result, plan_object_name(st->object), st->name);
+}
+
+static bool read_again(struct apply *a, struct plan_step *st)
+{
+	struct snapshot s;
+
+	if (!ctx_snapshot(a->ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s)) {
+		step_fail(a, st, "failed");
+		return false;
+	}
+	sys_devices(a->ctx->test_root, &s.devices);
+	snapshot_free(&a->again);
+	a->again = s;
+	a->now = &a->again;
+	return true;
+}
+
+/* The id of a session that was there, or that this run has made; 0 for none. */
+static uint32_t session_id(const struct apply *a, const char *session)
+{
+	const struct session *sess = snapshot_session(a->now, session);
+
+	for (size_t i = 0; i < a->nmade; i++)
+		if (!strcmp(a->made[i].session, session))
+			return a->made[i].id;
+	return sess ? sess->id : 0;
+}
+
+static void add_made(struct apply *a, const char *session, uint32_t id)
+{
+	a->made = xrealloc(a->made, (a->nmade + 1) * sizeof(*a->made));
+	a->made[a->nmade++] = (struct made){ session, id };
+}
+
+static void explain_way(struct apply *a, struct plan_step *st, const struct addr_pair *pair, int err)
+{
+	struct ways w = { .v = (struct addr_pair *)pair, .n = 1 };
+
+	way_explain(a->ctx, &st->fail, &w, err);
+}
+
+static void no_address(struct apply *a, struct plan_step *st)
+{
+	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
+	fail_set(&a->ctx->fail, XC_FAILED, "'%s' has no address", st->way->text);
+	step_fail(a, st, "failed");
+}
+
+static bool claim(struct apply *a, struct plan_step *st, const char *device_path)
+{
+	int err = registry_set(a->ctx->test_root, st->session, device_path, OWNER_CONFIG);
+
+	if (!err)
+		return true;
+	a->ctx->fail.err = err;
+	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
+	fail_set(&a->ctx->fail, errno_exit_code(err), "cannot note its owner: %s (%s)", strerror(err),
+		 errno_name(err));
+	step_fail(a, st, "failed");
+	return false;
+}
+
+/* A session over one of its paths. @again: another one may do. */
+static bool session_over(struct apply *a, struct plan_step *st, const struct conf_path *way,
+			 bool *again)
+{
+	const struct conf_section *sec = st->section;
+	struct addr_pair pair = conf_pair(a->c, sec, way);
+	struct map_request req = {
+		.session = sec->name, .paths = &pair, .npaths = 1,
+		.poll_queues = conf_poll_queues(a->c, sec),
+		.connections = conf_uint(a->c, sec, CK_CONNECTIONS, M_UNKNOWN),
+		.timeout_ms = conf_wait(a->c, sec),
+	};
+	struct session now;
+	struct nl_error e;
+
+	conf_settings(a->c, sec, &req.set);
+	if (!rnl_session_add(a->ctx->nl, &req, &now, &e)) {
+		step_nl(a, st, &e);
+		if (e.kind == NL_FAIL_KERNEL)
+			explain_way(a, st, &pair, e.err);
+		*again = e.kind == NL_FAIL_KERNEL && way_is_at_fault(e.err);
+		return false;
+	}
+	add_made(a, sec->name, now.id);
+	step_done(a, st, "added", &e);
+	return true;
+}
+
+/* By the first path; by the next where that does not connect. Its steps find them done. */
+static void do_session_add(struct apply *a, struct plan_step *st)
+{
+	const struct conf_section *sec = st->section;
+	bool done, again = false;
+
+	if (!claim(a, st, NULL))
+		return;
+	if (!st->way->resolved) {
+		registry_forget(a->ctx->test_root, sec->name, NULL);
+		no_address(a, st);
+		return;
+	}
+	done = session_over(a, st, st->way, &again);
+	for (size_t i = 0; i < a->p->n && !done && again; i++) {
+		struct plan_step *next = &a->p->v[i];
+
+		if (next->object != PLAN_PATH || next->section != sec || !next->way ||
+		    !next->way->resolved)
+			continue;
+		done = session_over(a, st, next->way, &again);
+		if (done)
+			next->result = "added";
+	}
+	if (!done)
+		registry_forget(a->ctx->test_root, sec->name, NULL);
+}
+
+/* That of which the step depends is not there. */
+static void skip(struct apply *a, struct plan_step *st)
+{
+	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
+	fail_set(&a->ctx->fail, XC_FAILED, "session '%s' is not there", st->session);
+	step_fail(a, st, "skipped");
+}
+
+static void do_path_add(struct apply *a, struct plan_step *st)
+{
+	uint32_t id = session_id(a, st->session);
+	struct addr_pair pair;
+	struct path now;
+	struct nl_error e;
+
+	if (!id) {
+		skip(a, st);
+		return;
+	}
+	if (!st->way->resolved) {
+		no_address(a, st);
+		return;
+	}
+	pair = conf_pair(a->c, st->section, st->way);
+	if (rnl_path_add(a->ctx->nl, id, &pair, conf_wait(a->c, st->section), &now, &e)) {
+		step_done(a, st, "added", &e);
+	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
+		st->result = "present";
+	} else {
+		step_nl(a, st, &e);
+		if (e.kind == NL_FAIL_KERNEL)
+			explain_way(a, st, &pair, e.err);
+	}
+}
+
+/* All changes of a session in one request, so that those that bound each other fit. */
+static void do_settings(struct apply *a, struct plan_step *st)
+{
+	struct session_settings want, all;
+	struct session now;
+	struct nl_error e;
+	bool ok;
+
+	settings_init(&want);
+	conf_settings(a->c, st->section, &all);
+	for (size_t i = 0; i < a->p->n; i++) {
+		const struct plan_step *other = &a->p->v[i];
+
+		if (other->stage != STAGE_SETTINGS || other->section != st->section)
+			continue;
+		if (other->key == CK_MP_POLICY)
+			want.mp_policy = all.mp_policy;
+		else
+			want.v[other->key] = all.v[other->key];
+	}
+	ok = rnl_session_set(a->ctx->nl, st->id, &want, &now, &e);
+	for (size_t i = 0; i < a->p->n; i++) {
+		struct plan_step *other = &a->p->v[i];
+
+		if (other->stage != STAGE_SETTINGS || other->section != st->section)
+			continue;
+		if (ok)
+			step_done(a, other, "changed", &e);
+		else
+			step_nl(a, other, &e);
+	}
+}
+
+static void do_map(struct apply *a, struct plan_step *st)
+{
+	const struct conf_section *sec = st->section;
+	const struct conf_value *access = conf_get(a->c, sec, CK_ACCESS);
+	const struct conf_section *session = conf_find(a->c, CONF_SESSION, st->session);
+	struct map_request req = {
+		.session = st->session, .device_path = sec->v[CK_DEVICE_PATH].text,
+		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN, .connections = M_UNKNOWN,
+		.timeout_ms = conf_wait(a->c, session),
+	};
+	struct device d;
+	struct nl_error e;
+
+	if (!session_id(a, st->session)) {
+		skip(a, st);
+		return;
+	}
+	settings_init(&req.set);
+	if (access)
+		access_parse(access->text, &req.access);
+	if (!claim(a, st, req.device_path))
+		return;
+	if (!rnl_map(a->ctx->nl, &req, &d, &e)) {
+		registry_forget(a->ctx->test_root, st->session, req.device_path);
+		step_nl(a, st, &e);
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT)
+			fail_set(&st->fail, XC_NOT_FOUND, "server has no device '%s' (its "
+				 "dev_search_path)", req.device_path);
+		return;
+	}
+	step_done(a, st, "added", &e);
+	/* what comes after this command may mount it */
+	if (node_wait(a->ctx, &d, 10000))
+		step_fail(a, st, "added");
+}
+
+/* Not before another one carries the I/O: the look at it is as fresh as can be. */
+static void do_path_remove(struct apply *a, struct plan_step *st)
+{
+	const struct index_entry *e;
+	struct nl_error err;
+	bool other = false;
+	uint32_t id;
+	size_t n;
+
+	if (!read_again(a, st))
+		return;
+	id = session_id(a, st->session);
+	e = index_find(&a->now->session_paths, id, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct path *p = &a->now->paths.v[e[i].pos];
+
+		other = other || (p->id != st->id && !strcmp(path_state_name(p->state), "connected"));
+	}
+	if (!other) {
+		fail_object(&a->ctx->fail, "path", st->name);
+		fail_hint(&a->ctx->fail, "it goes when another one is connected; apply again");
+		fail_set(&a->ctx->fail, XC_BUSY, "no other path of session '%s' is connected",
+			 st->session);
+		step_fail(a, st, "deferred");
+		return;
+	}
+	if (rnl_path_del(a->ctx->nl, st->id, &err))
+		step_done(a, st, "removed", &err);
+	else if (err.kind == NL_FAIL_KERNEL && err.err == ENOENT)
+		st->result = "absent";
+	else
+		step_nl(a, st, &err);
+}
+
+static void do_unmap(struct apply *a, struct plan_step *st)
+{
+	const struct device *d = NULL;
+	struct nl_error e;
+
+	if (!read_again(a, st))
+		return;
+	for (size_t i = 0; i < a->now->devices.n; i++)
+		if (a->now->devices.v[i].id == st->id)
+			d = &a->now->devices.v[i];
+	if (!d) {
+		st->result = "absent";
+		return;
+	}
+	if (!a->ctx->force && use_detail(d, &a->ctx->fail)) {
+		fail_object(&a->ctx->fail, "device", d->name);
+		fail_set(&a->ctx->fail, XC_BUSY, "refused, the device is in use");
+		step_fail(a, st, "refused");
+		return;
+	}
+	if (!rnl_unmap(a->ctx->nl, d, a->ctx->force, &e)) {
+		step_nl(a, st, &e);
+		return;
+	}
+	registry_forget(a->ctx->test_root, d->session, d->device_path);
+	step_done(a, st, "removed", &e);
+}
+
+static void do_session_remove(struct apply *a, struct plan_step *st)
+{
+	struct nl_error e;
+
+	if (!rnl_session_del(a->ctx->nl, st->id, &e) &&
+	    !(e.kind == NL_FAIL_KERNEL && e.err == ENOENT)) {
+		step_nl(a, st, &e);
+		return;
+	}
+	registry_forget(a->ctx->test_root, st->session, NULL);
+	step_done(a, st, "removed", &e);
+}
+
+static void do_step(struct apply *a, struct plan_step *st)
+{
+	switch (st->stage) {
+	case STAGE_CONNECT:
+		if (st->object == PLAN_SESSION)
+			do_session_add(a, st);
+		else
+			do_path_add(a, st);
+		break;
+	case STAGE_SETTINGS:
+		do_settings(a, st);
+		break;
+	case STAGE_MAP:
+		do_map(a, st);
+		break;
+	case STAGE_PATHS:
+		do_path_remove(a, st);
+		break;
+	case STAGE_PRUNE:
+		if (st->object == PLAN_DEVICE)
+			do_unmap(a, st);
+		else
+			do_session_remove(a, st);
+		break;
+	case STAGE_RESIZE:
+		break;
+	}
+}
+
+static bool still_there(const void *arg, const char *key)
+{
+	const struct snapshot *s = arg;
+	bool there = false;
+	char *k;
+
+	for (size_t i = 0; i < s->sessions.n && !there; i++) {
+		k = registry_key(s->sessions.v[i].name, NULL);
+		there = !strcmp(k, key);
+		free(k);
+	}
+	for (size_t i = 0; i < s->devices.n && !there; i++) {
+		k = registry_key(s->devices.v[i].session, s->devices.v[i].device_path);
+		there = !strcmp(k, key);
+		free(k);
+	}
+	return there;
+}
+
+/* Optional devices may be missing. */
+static bool may_fail(const struct apply *a, const struct plan_step *st)
+{
+	const struct conf_value *v;
+
+	if (st->object != PLAN_DEVICE || !st->section)
+		return false;
+	v = conf_get(a->c, st->section, CK_OPTIONAL);
+	return v && !strcmp(v->text, "yes");
+}
+
+static void print_failure(struct apply *a, struct plan_step *st)
+{
+	struct fail *f = &st->fail;
+	char *name = printable(st->name), *text = xstrdup(f->text ? f->text : f->message);
+
+	if (may_fail(a, st))
+		warn(a->ctx, "%s %s: %s (optional)", plan_object_name(st->object), name, text);
+	fail_text(f, "%s %s: %s", plan_object_name(st->object), name, text);
+	if (!may_fail(a, st))
+		fail_print(a->ctx, f);
+	free(text);
+	free(name);
+}
+
+/* 1 if nothing could be done, 3 if something could; a failure that all share keeps its code. */
+static int conclude(struct apply *a)
+{
+	size_t failed = 0, done = 0;
+	enum exit_code code = XC_OK;
+	bool same = true;
+
+	for (size_t i = 0; i < a->p->n; i++) {
+		struct plan_step *st = &a->p->v[i];
+
+		if (!st->fail.code) {
+			done += st->result != NULL;
+			continue;
+		}
+		print_failure(a, st);
+		if (may_fail(a, st))
+			continue;
+		failed++;
+		same = same && (!code || code == st->fail.code);
+		code = st->fail.code;
+	}
+	if (!failed)
+		return XC_OK;
+	if (!same || (code != XC_PERMISSION && code != XC_UNAVAILABLE && code != XC_UNSUPPORTED))
+		code = XC_FAILED;
+	if (done)
+		code = XC_PARTIAL;
+	return fail_set(&a->ctx->fail, code, "%zu of %zu changes failed", failed, a->p->n);
+}
+
+int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const struct snapshot *s,
+	       bool stop_on_error)
+{
+	struct apply a = { .ctx = ctx, .c = c, .p = p, .now = s };
+	int rc;
+
+	registry_clean(ctx->test_root, still_there, s);
+	for (size_t i = 0; i < p->n && !a.stop; i++) {
+		struct plan_step *st = &p->v[i];
+
+		if (st->result)
+			continue;
+		do_step(&a, st);
+		a.stop = stop_on_error && st->fail.code && !may_fail(&a, st);
+	}
+	js_set(ctx->data, "changed", json_boolean(a.changed));
+	rc = conclude(&a);
+	snapshot_free(&a.again);
+	free(a.made);
+	return rc;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* config diff, config apply: what runs made as the configuration says */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "plan.h"
+#include "registry.h"
+#include "select.h"
+#include "sysinfo.h"
+#include "use.h"
+
+static char *owner(const void *arg, const char *session, const char *device_path)
+{
+	return registry_owner(arg, session, device_path);
+}
+
+/* "session:S" and "device:D" of --only must be there. */
+static int read_only(struct ctx *ctx, const struct conf *c, struct strlist *only)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = args_nth(&ctx->args, OPT_ONLY, i)); i++) {
+		bool session = !strncmp(word, "session:", 8), device = !strncmp(word, "device:", 7);
+
+		if (!session && !device)
+			return fail_set(&ctx->fail, XC_USAGE, "--only: '%s' is neither session:NAME nor "
+					"device:NAME", word);
+		if (!conf_find(c, session ? CONF_SESSION : CONF_DEVICE, strchr(word, ':') + 1)) {
+			fail_object(&ctx->fail, session ? "session" : "device", strchr(word, ':') + 1);
+			return fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has no %s",
+					word);
+		}
+		strlist_add(only, word);
+	}
+	return XC_OK;
+}
+
+static void read_opts(struct ctx *ctx, struct plan_opts *o)
+{
+	const char *mode = args_value(&ctx->args, OPT_MODE), *prune = args_value(&ctx->args, OPT_PRUNE);
+
+	o->mode = mode && !strcmp(mode, "add") ? PLAN_ADD_ONLY :
+		  mode && !strcmp(mode, "replace") ? PLAN_REPLACE : PLAN_SYNC;
+	if (args_has(&ctx->args, OPT_PRUNE))
+		o->prune = prune && !strcmp(prune, "all") ? PRUNE_ALL : PRUNE_CONFIG;
+	else if (o->mode == PLAN_REPLACE)
+		o->prune = PRUNE_CONFIG;
+	o->force = ctx->force;
+	o->owner = owner;
+	o->arg = ctx->test_root;
+}
+
+/* The configuration, what runs, and the way from one to the other. */
+struct work {
+	struct conf c;
+	struct snapshot s;
+	struct strlist only;
+	struct plan p;
+};
+
+static int work_read(struct ctx *ctx, struct work *w)
+{
+	const char *file = ctx->args.nargs ? ctx->args.args[0] : NULL;
+	struct plan_opts o = { .only = &w->only };
+	size_t told;
+	int rc;
+
+	w->c.lenient = args_has(&ctx->args, OPT_LENIENT);
+	rc = conf_load(ctx, file, &w->c);
+	if (!rc)
+		rc = read_only(ctx, &w->c, &w->only);
+	if (rc || !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &w->s))
+		return ctx->fail.code;
+	sys_devices(ctx->test_root, &w->s.devices);
+	told = w->c.nproblems;
+	conf_resolve(&w->c);
+	for (size_t i = told; i < w->c.nproblems; i++)
+		warn(ctx, "%s", w->c.problems[i].message);
+	read_opts(ctx, &o);
+	plan_make(&w->p, &w->c, &w->s, &o);
+	for (size_t i = 0; i < w->p.notes.n; i++)
+		warn(ctx, "%s", w->p.notes.v[i]);
+	return XC_OK;
+}
+
+static void work_free(struct work *w)
+{
+	plan_free(&w->p);
+	snapshot_free(&w->s);
+	strlist_free(&w->only);
+	conf_free(&w->c);
+}
+
+int cmd_config_diff(struct ctx *ctx)
+{
+	struct work w = { 0 };
+	int rc = work_read(ctx, &w);
+
+	if (!rc) {
+		plan_document(ctx, &w.p);
+		if (ctx->out.fmt == OUT_TEXT && (w.p.n || w.p.nunlisted))
+			plan_print(&w.p);
+		if (w.p.n)
+			rc = fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", w.p.n,
+				      w.p.n == 1 ? "" : "s");
+	}
+	work_free(&w);
+	return rc;
+}
+
+/* What nobody has noted as the configuration's is taken away with --force alone. */
+static int may_prune(struct ctx *ctx, const struct work *w)
+{
+	const char *prune = args_value(&ctx->args, OPT_PRUNE);
+	struct strlist lost = { 0 };
+	char *list, *question;
+	int rc = XC_OK;
+
+	for (size_t i = 0; i < w->p.n; i++)
+		if (w->p.v[i].stage == STAGE_PRUNE)
+			strlist_addf(&lost, "%s %s", plan_object_name(w->p.v[i].object), w->p.v[i].name);
+	if (lost.n && (ctx->force || (prune && !strcmp(prune, "all")))) {
+		list = strlist_join(&lost, ", ");
+		question = xasprintf("Remove %s", list);
+		if (ctx->force) {
+			rc = use_confirm(ctx, question);
+		} else {
+			fail_hint(&ctx->fail, "--force removes them");
+			rc = fail_set(&ctx->fail, XC_BUSY, "refused, this would remove %s", list);
+		}
+		free(question);
+		free(list);
+	}
+	strlist_free(&lost);
+	return rc;
+}
+
+static void print_plan(struct ctx *ctx, const struct plan *p)
+{
+	/* in JSON the commands are with the changes */
+	for (size_t i = 0; i < p->n && ctx->out.fmt == OUT_TEXT; i++)
+		plan_add(ctx, &p->v[i].command);
+}
+
+int cmd_config_apply(struct ctx *ctx)
+{
+	struct work w = { 0 };
+	int rc = ctx_lock(ctx) ? work_read(ctx, &w) : (int)ctx->fail.code;
+	bool plan = !rc;
+
+	if (!rc)
+		rc = may_prune(ctx, &w);
+	if (!rc && ctx->dry_run) {
+		js_set(ctx->data, "dry_run", json_true());
+		print_plan(ctx, &w.p);
+	} else if (!rc) {
+		rc = plan_apply(ctx, &w.c, &w.p, &w.s, args_has(&ctx->args, OPT_STOP_ON_ERROR));
+	}
+	/* with what became of each */
+	if (plan)
+		plan_document(ctx, &w.p);
+	work_free(&w);
+	return rc;
+}

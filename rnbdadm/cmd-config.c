@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* config save, show, validate, edit-hints: what the configuration says */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "conf.h"
+#include "select.h"
+#include "way.h"
+
+static bool is_json(const struct ctx *ctx)
+{
+	return ctx->out.fmt == OUT_JSON || ctx->out.fmt == OUT_JSONL;
+}
+
+static const char *file_arg(const struct ctx *ctx)
+{
+	return ctx->args.nargs ? ctx->args.args[0] : NULL;
+}
+
+/* As text or JSON, to be freed. */
+static char *conf_text(const struct ctx *ctx, const struct conf *c)
+{
+	struct strbuf b = { 0 };
+	json_t *doc;
+
+	if (!is_json(ctx)) {
+		strbuf_puts(&b, "# Written by 'rnbdadm config save'; 'rnbdadm config apply' makes it "
+			    "so again.\n\n");
+		conf_ini_write(c, &b, false);
+		return b.s;
+	}
+	doc = json_object();
+	js_set(doc, "schema", json_string("rnbdadm.config/1"));
+	conf_json_write(c, doc, false);
+	b.s = json_dumps(doc, JSON_INDENT(2));
+	json_decref(doc);
+	b.len = strlen(b.s);
+	b.cap = b.len + 1;
+	strbuf_puts(&b, "\n");
+	return b.s;
+}
+
+static int save(struct ctx *ctx, const struct conf *c, const char *file)
+{
+	char *text;
+	int rc = XC_OK;
+
+	for (size_t i = 0; i < c->nproblems; i++)
+		warn(ctx, "%s", c->problems[i].message);
+	conf_json_write(c, ctx->data, false);
+	if (is_json(ctx) && !file)
+		return XC_OK;
+	text = conf_text(ctx, c);
+	if (file && !ctx->dry_run)
+		rc = conf_write_file(ctx, file, text);
+	else if (!file)
+		fputs(text, stdout);
+	free(text);
+	return rc;
+}
+
+int cmd_config_save(struct ctx *ctx)
+{
+	const char *session = args_value(&ctx->args, OPT_SESSION), *file = file_arg(ctx);
+	struct conf c = { 0 }, named = { 0 };
+	struct snapshot s;
+	int rc;
+
+	if (!ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s))
+		return ctx->fail.code;
+	rc = session && !select_session(&s, session, &ctx->fail) ? (int)ctx->fail.code : XC_OK;
+	/* for the names of devices alone; one that is wrong has them all the same */
+	if (!rc && conf_read(ctx, NULL, &named))
+		fail_clear(&ctx->fail);
+	if (!rc) {
+		conf_running(&c, &s, session, &named);
+		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
+	}
+	snapshot_free(&s);
+	conf_free(&named);
+	conf_free(&c);
+	return rc;
+}
+
+/* Each section with what the defaults give it, each path as the kernel spells it. */
+static void flatten(struct conf *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct conf_section *s = &c->v[i];
+
+		for (size_t j = 0; j < s->npaths; j++) {
+			struct addr_pair pair = conf_pair(c, s, &s->paths[j]);
+
+			if (!s->paths[j].resolved)
+				continue;
+			free(s->paths[j].text);
+			s->paths[j].text = way_text(&pair);
+		}
+		for (int k = 0; k < CK_N && s->kind != CONF_DEFAULTS; k++) {
+			const struct conf_value *v = conf_get(c, s, k);
+
+			if (v && v != &s->v[k] && conf_key_fits(k, s->kind))
+				conf_set(c, s, conf_key_name(k), v->text, &v->at);
+		}
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		struct conf_section *s = &c->v[i];
+
+		if (s->kind != CONF_DEFAULTS) {
+			c->v[n++] = *s;
+			continue;
+		}
+		free(s->name);
+		for (int k = 0; k < CK_N; k++)
+			free(s->v[k].text);
+	}
+	c->n = n;
+}
+
+int cmd_config_show(struct ctx *ctx)
+{
+	struct conf c = { .lenient = args_has(&ctx->args, OPT_LENIENT) };
+	int rc = conf_load(ctx, file_arg(ctx), &c);
+
+	if (!rc && args_has(&ctx->args, OPT_RESOLVED)) {
+		conf_resolve(&c);
+		flatten(&c);
+	}
+	if (!rc && is_json(ctx)) {
+		conf_json_write(&c, ctx->data, true);
+	} else if (!rc) {
+		struct strbuf b = { 0 };
+
+		strbuf_puts(&b, "");
+		conf_ini_write(&c, &b, true);
+		fputs(c.n ? b.s : "# nothing is configured\n", stdout);
+		free(b.s);
+	}
+	conf_free(&c);
+	return rc;
+}
+
+static json_t *js_problems(const struct conf *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->nproblems; i++) {
+		const struct conf_problem *p = &c->problems[i];
+		json_t *o = json_object();
+
+		js_set(o, "severity", json_string(p->warning ? "warning" : "error"));
+		js_set(o, "file", p->at.file ? js_str(p->at.file) : json_null());
+		js_set(o, "line", p->at.line ? json_integer(p->at.line) : json_null());
+		js_set(o, "column", p->at.col ? json_integer(p->at.col) : json_null());
+		js_set(o, "message", js_str(p->message));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+int cmd_config_validate(struct ctx *ctx)
+{
+	struct conf c = { .lenient = args_has(&ctx->args, OPT_LENIENT) };
+	int rc = conf_load(ctx, file_arg(ctx), &c);
+
+	js_set(ctx->data, "files", js_list(&c.files));
+	js_set(ctx->data, "problems", js_problems(&c));
+	if (!rc)
+		say(ctx, "%zu files, %zu sections", c.files.n, c.n);
+	conf_free(&c);
+	return rc;
+}
+
+static void hint_keys(struct strbuf *b, enum conf_kind kind)
+{
+	/* settings come last */
+	for (int i = 0; i < CK_N; i++) {
+		enum conf_key k = (enum conf_key)((i + CK_PATH) % CK_N);
+
+		if (conf_key_fits(k, kind))
+			strbuf_printf(b, "# %s =\n#     %s\n", conf_key_name(k), conf_key_help(k));
+	}
+}
+
+int cmd_config_edit_hints(struct ctx *ctx)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "# Read in this order: /etc/rnbd/rnbdadm.conf, then /etc/rnbd/conf.d/*.conf "
+		    "by name.\n"
+		    "# A key without a value takes the kernel's default. After a change: 'rnbdadm config\n"
+		    "# validate', 'rnbdadm config diff', then 'rnbdadm config apply'.\n\n"
+		    "# For sections that do not say otherwise: keys of both that name no object\n"
+		    "[defaults]\n");
+	strbuf_puts(&b, "\n# A session, by name\n# [session cl1@srv1]\n");
+	hint_keys(&b, CONF_SESSION);
+	strbuf_puts(&b, "\n# A device; its name becomes the link /dev/rnbd/by-name/data\n"
+		    "# [device data]\n");
+	hint_keys(&b, CONF_DEVICE);
+	if (is_json(ctx))
+		js_set(ctx->data, "lines", js_lines(b.s));
+	else
+		fputs(b.s, stdout);
+	free(b.s);
+	return XC_OK;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * udev: what the rules of udev ask for about a disk. It runs within udev, for each event of
+ * each disk, so it takes no lock, does not speak to the kernel, and what it cannot find out
+ * is no failure.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "conf.h"
+#include "registry.h"
+#include "sysinfo.h"
+
+struct links {
+	char *session, *device_path;	/* escaped, or NULL */
+	char *by_session, *by_name;
+	struct strlist by_path;
+};
+
+/* SERVER/DEVICE for each server address that the session has a path to. */
+static void add_paths(const struct ctx *ctx, const char *session, struct links *l)
+{
+	char *dir = xasprintf("%s/sys/class/rtrs-client/%s/paths", ctx->test_root, session);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	free(dir);
+	while (d && (e = readdir(d))) {
+		const char *at = strrchr(e->d_name, '@');
+		char *server, *link;
+
+		if (!at)
+			continue;
+		server = udev_escape(at + 1);
+		link = xasprintf("%s/%s", server, l->device_path);
+		if (!strlist_has(&l->by_path, link))
+			strlist_add(&l->by_path, link);
+		free(link);
+		free(server);
+	}
+	if (d)
+		closedir(d);
+	strlist_sort(&l->by_path);
+}
+
+static void add_name(struct ctx *ctx, const char *session, const char *path, struct links *l)
+{
+	const struct conf_section *s = NULL;
+	struct conf c = { 0 };
+
+	/* a mistake elsewhere in it does not take the link away */
+	if (!conf_read(ctx, NULL, &c))
+		s = conf_device(&c, session, path);
+	if (s)
+		l->by_name = udev_escape(s->name);
+	fail_clear(&ctx->fail);
+	conf_free(&c);
+}
+
+static void find_links(struct ctx *ctx, const char *disk, struct links *l)
+{
+	char *session = sys_disk_word(ctx->test_root, disk, "rnbd/session");
+	char *path = sys_disk_word(ctx->test_root, disk, "rnbd/mapping_path");
+
+	/* they come after the disk; an event follows them */
+	if (session && *session && !strchr(session, '/') && path && *path) {
+		l->session = udev_escape(session);
+		l->device_path = udev_escape(path);
+		l->by_session = xasprintf("%s/%s", l->session, l->device_path);
+		add_paths(ctx, session, l);
+		add_name(ctx, session, path, l);
+	}
+	free(session);
+	free(path);
+}
+
+static void show(struct ctx *ctx, const char *key, const char *value)
+{
+	char *name;
+
+	if (ctx->out.fmt == OUT_TEXT) {
+		if (value)
+			printf("RNBD_%s=%s\n", key, value);
+		return;
+	}
+	name = xstrdup(key);
+	for (char *p = name; *p; p++)
+		*p = (char)(*p == '_' ? '_' : *p - 'A' + 'a');
+	js_set(ctx->data, name, value ? js_str(value) : json_null());
+	free(name);
+}
+
+int cmd_udev(struct ctx *ctx)
+{
+	const char *disk = ctx->args.args[0];
+	struct links l = { 0 };
+	char *paths;
+
+	if (!strncmp(disk, "rnbd", 4))
+		find_links(ctx, disk, &l);
+	paths = l.by_path.n ? strlist_join(&l.by_path, " ") : NULL;
+	show(ctx, "SESSION", l.session);
+	show(ctx, "DEVICE_PATH", l.device_path);
+	show(ctx, "BY_SESSION", l.by_session);
+	show(ctx, "BY_NAME", l.by_name);
+	if (ctx->out.fmt == OUT_TEXT)
+		show(ctx, "BY_PATH", paths);
+	else
+		js_set(ctx->data, "by_path", js_list(&l.by_path));
+	free(paths);
+	free(l.session);
+	free(l.device_path);
+	free(l.by_session);
+	free(l.by_name);
+	strlist_free(&l.by_path);
+	return XC_OK;
+}

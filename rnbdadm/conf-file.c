@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files of the configuration. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf.h"
+
+#define MAIN_FILE	"/etc/rnbd/rnbdadm.conf"
+#define DROPIN_DIR	"/etc/rnbd/conf.d"
+#define SIZE_MAX_FILE	(16 << 20)
+
+static int fail_file(struct ctx *ctx, const char *file, int err)
+{
+	ctx->fail.err = err;
+	fail_object(&ctx->fail, "file", file);
+	return fail_set(&ctx->fail, errno_exit_code(err), "%s: %s (%s)", file, strerror(err),
+			errno_name(err));
+}
+
+/* 0, or an errno. */
+static int read_all(int fd, struct strbuf *b)
+{
+	char buf[16384];
+	ssize_t n;
+
+	strbuf_puts(b, "");
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		strbuf_add(b, buf, (size_t)n);
+		if (b->len > SIZE_MAX_FILE)
+			return EFBIG;
+	}
+	return n < 0 ? errno : 0;
+}
+
+static void take(struct conf *c, const char *name, const struct strbuf *b)
+{
+	size_t i = 0;
+
+	while (i < b->len && isspace((unsigned char)b->s[i]))
+		i++;
+	if (i < b->len && b->s[i] == '{')
+		conf_json_read(c, name, b->s, b->len);
+	else
+		conf_ini_read(c, name, b->s, b->len);
+}
+
+/* @name is what people know it by. */
+static int read_file(struct ctx *ctx, struct conf *c, const char *path, const char *name)
+{
+	bool in = !strcmp(path, "-");
+	int fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
+	struct strbuf b = { 0 };
+
+	err = fd < 0 ? errno : read_all(fd, &b);
+	if (!err)
+		take(c, in ? "stdin" : name, &b);
+	if (fd >= 0 && !in)
+		close(fd);
+	free(b.s);
+	return err ? fail_file(ctx, name, err) : XC_OK;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* *.conf in the order in which systemd and udev have such files: "10" comes before "9". */
+static int list_dropins(struct ctx *ctx, const char *dir, struct strlist *l)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return errno == ENOENT ? XC_OK : fail_file(ctx, DROPIN_DIR, errno);
+	while ((e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		if (e->d_name[0] != '.' && n > 5 && !strcmp(e->d_name + n - 5, ".conf"))
+			strlist_add(l, e->d_name);
+	}
+	closedir(d);
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), by_bytes);
+	return XC_OK;
+}
+
+static int read_system(struct ctx *ctx, struct conf *c)
+{
+	char *main_file = xasprintf("%s" MAIN_FILE, ctx->test_root);
+	char *dir = xasprintf("%s" DROPIN_DIR, ctx->test_root);
+	struct strlist l = { 0 };
+	int rc = read_file(ctx, c, main_file, MAIN_FILE);
+
+	/* none is as good as an empty one */
+	if (rc && ctx->fail.err == ENOENT) {
+		fail_clear(&ctx->fail);
+		rc = XC_OK;
+	}
+	if (!rc)
+		rc = list_dropins(ctx, dir, &l);
+	for (size_t i = 0; i < l.n && !rc; i++) {
+		char *path = xasprintf("%s/%s", dir, l.v[i]);
+		char *name = xasprintf(DROPIN_DIR "/%s", l.v[i]);
+
+		rc = read_file(ctx, c, path, name);
+		free(path);
+		free(name);
+	}
+	strlist_free(&l);
+	free(dir);
+	free(main_file);
+	return rc;
+}
+
+int conf_read(struct ctx *ctx, const char *file, struct conf *c)
+{
+	int rc;
+
+	if (!file)
+		file = args_value(&ctx->args, OPT_CONFIG);
+	if (!file)
+		file = getenv("RNBDADM_CONFIG");
+	rc = file && *file ? read_file(ctx, c, file, file) : read_system(ctx, c);
+	if (!rc)
+		conf_check(c);
+	return rc;
+}
+
+int conf_load(struct ctx *ctx, const char *file, struct conf *c)
+{
+	int rc = conf_read(ctx, file, c);
+
+	for (size_t i = 0; i < c->nproblems && !rc; i++) {
+		const struct conf_problem *p = &c->problems[i];
+		char *where = conf_place_text(&p->at);
+
+		if (p->warning)
+			warn(ctx, "%s:%u: %s", where, p->at.col, p->message);
+		else
+			strlist_addf(&ctx->fail.details, "%s:%u: %s", where, p->at.col, p->message);
+		free(where);
+	}
+	if (rc || !c->errors)
+		return rc;
+	fail_hint(&ctx->fail, "rnbdadm config validate");
+	return fail_set(&ctx->fail, XC_USAGE, "the configuration has %zu mistake%s", c->errors,
+			c->errors == 1 ? "" : "s");
+}
+
+/* 0, or an errno. */
+static int write_new(const char *file, const char *text)
+{
+	size_t len = strlen(text), done = 0;
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644), err = 0;
+
+	if (fd < 0)
+		return errno;
+	/* whatever the umask says */
+	if (fchmod(fd, 0644))
+		err = errno;
+	while (!err && done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+
+		if (n < 0 && errno != EINTR)
+			err = errno;
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	if (!err && fsync(fd))
+		err = errno;
+	if (close(fd) && !err)
+		err = errno;
+	return err;
+}
+
+int conf_write_file(struct ctx *ctx, const char *file, const char *text)
+{
+	char *tmp = xasprintf("%s.%ld.tmp", file, (long)getpid());
+	struct stat st;
+	int err;
+
+	if (!ctx->force && !lstat(file, &st)) {
+		free(tmp);
+		fail_object(&ctx->fail, "file", file);
+		fail_hint(&ctx->fail, "--force replaces it");
+		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);
+	}
+	err = write_new(tmp, text);
+	if (!err && rename(tmp, file))
+		err = errno;
+	if (err)
+		unlink(tmp);
+	free(tmp);
+	return err ? fail_file(ctx, file, err) : XC_OK;
+}

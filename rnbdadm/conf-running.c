@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+#include "select.h"
+#include "settings.h"
+
+static const struct conf_place nowhere;
+
+static void set(struct conf *c, struct conf_section *s, enum conf_key k, char *text)
+{
+	conf_set(c, s, conf_key_name(k), text, &nowhere);
+	free(text);
+}
+
+/* With the interface of a link-local one, which the kernel's spelling leaves out. */
+static void addr_text(const struct addr *a, struct strbuf *b)
+{
+	char text[ADDR_TEXT_MAX], dev[IF_NAMESIZE];
+
+	addr_format(a, text);
+	strbuf_puts(b, text);
+	if (a->family != ADDR_IPV6 || !a->scope)
+		return;
+	if (if_indextoname(a->scope, dev))
+		strbuf_printf(b, "%%%s", dev);
+	else
+		strbuf_printf(b, "%%%u", a->scope);
+}
+
+/* The port of all paths, or 0: the usual one, or each its own. */
+static unsigned int common_port(const struct snapshot *s, const struct index_entry *e, size_t n)
+{
+	unsigned int port = n ? s->paths.v[e[0].pos].server.port : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (s->paths.v[e[i].pos].server.port != port)
+			return 0;
+	return port == ADDR_DEFAULT_PORT ? 0 : port;
+}
+
+static void add_paths(struct conf *c, struct conf_section *sec, const struct snapshot *s,
+		      const struct session *sess)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_paths, sess->id, &n);
+	unsigned int port = common_port(s, e, n);
+
+	if (port)
+		set(c, sec, CK_DEST_PORT, xasprintf("%u", port));
+	for (size_t i = 0; i < n; i++) {
+		const struct path *p = &s->paths.v[e[i].pos];
+		struct strbuf b = { 0 };
+
+		if (p->server.family == ADDR_NONE)
+			continue;
+		strbuf_puts(&b, "");
+		if (p->client.family == p->server.family) {
+			addr_text(&p->client, &b);
+			strbuf_puts(&b, "@");
+		}
+		addr_text(&p->server, &b);
+		if (!port && p->server.port && p->server.port != ADDR_DEFAULT_PORT)
+			strbuf_printf(&b, " dest-port=%u", p->server.port);
+		set(c, sec, CK_PATH, b.s);
+	}
+}
+
+static void add_session(struct conf *c, const struct snapshot *s, const struct session *sess)
+{
+	struct conf_section *sec = conf_section(c, CONF_SESSION, sess->name, &nowhere);
+
+	if (mp_policy_name(sess->set.mp_policy))
+		set(c, sec, CK_MP_POLICY, xstrdup(mp_policy_name(sess->set.mp_policy)));
+	for (int i = 0; i < SET_N; i++)
+		if (sess->set.v[i] != M_UNKNOWN_INT)
+			set(c, sec, (enum conf_key)i, setting_text((enum m_setting)i, sess->set.v[i]));
+	if (sess->poll_queues && sess->poll_queues != M_UNKNOWN)
+		set(c, sec, CK_POLL_QUEUES, xasprintf("%llu", (unsigned long long)sess->poll_queues));
+	add_paths(c, sec, s, sess);
+}
+
+/* A name for what has none: the last part of its path, and a number where that is taken. */
+static char *new_name(const struct conf *c, const struct conf *named, const char *device_path)
+{
+	const char *slash = strrchr(device_path, '/');
+	char *base = xstrdup(slash && slash[1] ? slash + 1 : device_path), *name;
+
+	for (char *p = base; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *p))
+			*p = '_';
+	if (strlen(base) > 100)
+		base[100] = '\0';
+	if (*base == '.')
+		*base = '_';
+	name = xstrdup(base);
+	for (unsigned int i = 2; conf_find(c, CONF_DEVICE, name) ||
+	     conf_find(named, CONF_DEVICE, name); i++) {
+		free(name);
+		name = xasprintf("%s-%u", base, i);
+	}
+	free(base);
+	return name;
+}
+
+static void add_device(struct conf *c, const struct device *d, const struct conf *named)
+{
+	const struct conf_section *known = conf_device(named, d->session, d->device_path);
+	char *name = known ? xstrdup(known->name) : new_name(c, named, d->device_path);
+	struct conf_section *sec = conf_section(c, CONF_DEVICE, name, &nowhere);
+
+	set(c, sec, CK_SESSION, xstrdup(d->session));
+	set(c, sec, CK_DEVICE_PATH, xstrdup(d->device_path));
+	if (access_name(d->access))
+		set(c, sec, CK_ACCESS, xstrdup(access_name(d->access)));
+	free(name);
+}
+
+/* Has it a name that can be given, and a way to a server? */
+static bool can_return(const struct snapshot *s, const struct session *sess)
+{
+	char *msg = session_name_problem(sess->name);
+	const struct index_entry *e;
+	bool any = false;
+	size_t n;
+
+	e = index_find(&s->session_paths, sess->id, &n);
+	for (size_t i = 0; i < n; i++)
+		any = any || s->paths.v[e[i].pos].server.family != ADDR_NONE;
+	any = any && !msg;
+	free(msg);
+	return any;
+}
+
+void conf_running(struct conf *c, const struct snapshot *s, const char *session,
+		  const struct conf *named)
+{
+	for (size_t i = 0; i < s->sessions.n; i++) {
+		const struct session *sess = &s->sessions.v[i];
+
+		if ((!session || !strcmp(session, sess->name)) && can_return(s, sess))
+			add_session(c, s, sess);
+	}
+	for (size_t i = 0; i < s->devices.n; i++) {
+		const struct device *d = &s->devices.v[i];
+
+		if (*d->device_path && conf_find(c, CONF_SESSION, d->session) &&
+		    !conf_device(c, d->session, d->device_path))
+			add_device(c, d, named);
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+static const char *const actions[] = { "add", "change", "remove" };
+
+const char *plan_object_name(enum plan_object o)
+{
+	static const char *const names[] = { "session", "path", "device" };
+
+	return names[o];
+}
+
+static const char *device_path(const struct plan_step *st)
+{
+	return st->object == PLAN_DEVICE && st->section ? st->section->v[CK_DEVICE_PATH].text : NULL;
+}
+
+static void print_step(const struct plan_step *st)
+{
+	static const char signs[] = "+~-";
+	char *name = printable(st->name), *path;
+
+	if (st->action == PLAN_CHANGE) {
+		printf("~   %s  %s -> %s\n", conf_key_name(st->key), st->old ? st->old : "-", st->new);
+	} else if (device_path(st)) {
+		path = printable(device_path(st));
+		printf("+   device %s  %s\n", name, path);
+		free(path);
+	} else if (st->action != PLAN_ADD || st->object != PLAN_SESSION) {
+		printf("%c   %s %s\n", signs[st->action], plan_object_name(st->object), name);
+	}
+	free(name);
+}
+
+static void print_session(const struct plan *p, size_t first)
+{
+	const char *session = p->v[first].session;
+	char *name = printable(session);
+	char sign = ' ';
+
+	for (size_t i = first; i < p->n; i++)
+		if (p->v[i].object == PLAN_SESSION && p->v[i].action != PLAN_CHANGE &&
+		    !strcmp(p->v[i].session, session))
+			sign = p->v[i].action == PLAN_ADD ? '+' : '-';
+	printf("%c session %s\n", sign, name);
+	free(name);
+	for (size_t i = first; i < p->n; i++) {
+		const struct plan_step *st = &p->v[i];
+		char *way;
+
+		if (strcmp(st->session, session))
+			continue;
+		if (st->action == PLAN_ADD && st->object == PLAN_SESSION) {
+			way = printable(st->way->text);
+			printf("+   path %s\n", way);
+			free(way);
+		} else if (st->action != PLAN_REMOVE || st->object != PLAN_SESSION) {
+			print_step(st);
+		}
+	}
+}
+
+static void count(const struct plan *p, size_t by_action[3], size_t *failed)
+{
+	*failed = 0;
+	for (int i = 0; i < 3; i++)
+		by_action[i] = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		by_action[p->v[i].action]++;
+		*failed += p->v[i].fail.code != XC_OK;
+	}
+}
+
+void plan_print(const struct plan *p)
+{
+	size_t n[3], failed;
+
+	for (size_t i = 0; i < p->n; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = !strcmp(p->v[j].session, p->v[i].session);
+		if (!seen)
+			print_session(p, i);
+	}
+	for (size_t i = 0; i < p->nunlisted; i++) {
+		const struct plan_unlisted *u = &p->unlisted[i];
+		char *name = printable(u->name), *owner = printable(u->owner ? u->owner : "none");
+		char *path = printable(u->device_path ? u->device_path : ""), *session = printable(u->session);
+
+		if (u->device_path)
+			printf("- device %s  %s@%s  (unlisted, owner %s; only with --prune%s)\n", name,
+			       path, session, owner, u->owner ? "" : "=all");
+		else
+			printf("- session %s  (unlisted, owner %s; only with --prune%s)\n", name, owner,
+			       u->owner ? "" : "=all");
+		free(name);
+		free(owner);
+		free(path);
+		free(session);
+	}
+	count(p, n, &failed);
+	printf("%zu to add, %zu to change, %zu to remove, %zu unlisted\n", n[PLAN_ADD], n[PLAN_CHANGE],
+	       n[PLAN_REMOVE], p->nunlisted);
+}
+
+static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
+{
+	char *source = conf_place_text(&st->source);
+	json_t *o = json_object();
+
+	js_set(o, "step", json_integer(st->stage));
+	js_set(o, "action", json_string(actions[st->action]));
+	js_set(o, "object", json_string(plan_object_name(st->object)));
+	js_set_str(o, "session", st->session);
+	js_set_str(o, "name", st->name);
+	if (device_path(st))
+		js_set_str(o, "device_path", device_path(st));
+	else
+		js_set(o, "device_path", json_null());
+	js_set(o, "old", st->old ? js_str(st->old) : json_null());
+	js_set(o, "new", st->new ? js_str(st->new) : json_null());
+	js_set(o, "command", js_list(&st->command));
+	js_set(o, "source", source ? js_str(source) : json_null());
+	js_set(o, "result", st->result ? json_string(st->result) : json_null());
+	js_set(o, "error", st->fail.code ? js_fail(ctx, &st->fail) : json_null());
+	free(source);
+	return o;
+}
+
+void plan_document(struct ctx *ctx, const struct plan *p)
+{
+	static const char *const modes[] = { "add", "sync", "replace" };
+	json_t *changes = json_array(), *rest = json_array(), *sum = json_object();
+	size_t n[3], failed;
+
+	for (size_t i = 0; i < p->n; i++)
+		json_array_append_new(changes, js_step(ctx, &p->v[i]));
+	for (size_t i = 0; i < p->nunlisted; i++) {
+		const struct plan_unlisted *u = &p->unlisted[i];
+		json_t *o = json_object();
+
+		js_set(o, "object", json_string(plan_object_name(u->object)));
+		js_set_str(o, "name", u->name);
+		js_set_str(o, "session", u->session);
+		if (u->device_path)
+			js_set_str(o, "device_path", u->device_path);
+		else
+			js_set(o, "device_path", json_null());
+		js_set(o, "owner", u->owner ? js_str(u->owner) : json_null());
+		json_array_append_new(rest, o);
+	}
+	count(p, n, &failed);
+	for (int i = 0; i < 3; i++)
+		js_set(sum, actions[i], json_integer((json_int_t)n[i]));
+	js_set(sum, "unlisted", json_integer((json_int_t)p->nunlisted));
+	js_set(sum, "failed", json_integer((json_int_t)failed));
+	js_set(ctx->data, "mode", json_string(modes[p->mode]));
+	js_set(ctx->data, "changes", changes);
+	js_set(ctx->data, "unlisted", rest);
+	js_set(ctx->data, "summary", sum);
+}

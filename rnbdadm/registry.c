@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out.h"
+#include "registry.h"
+#include "util.h"
+
+#define KEY_MAX		250
+#define DIR_NAME	"/run/rnbd/registry"
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("#+-.:=@_", c));
+}
+
+char *udev_escape(const char *s)
+{
+	struct strbuf b = { 0 };
+	/* these two are directories */
+	bool dots = !strcmp(s, ".") || !strcmp(s, "..");
+
+	strbuf_puts(&b, "");
+	while (*s) {
+		size_t n = utf8_len((const unsigned char *)s);
+
+		if (n > 1) {
+			strbuf_add(&b, s, n);
+			s += n;
+			continue;
+		}
+		if (is_plain(*s) && !dots)
+			strbuf_add(&b, s, 1);
+		else
+			strbuf_printf(&b, "\\x%02x", (unsigned char)*s);
+		s++;
+	}
+	return b.s;
+}
+
+/* A name that no directory takes ends in a number made of all of it. */
+static void shorten(char *key)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	if (strlen(key) <= KEY_MAX)
+		return;
+	for (const char *p = key; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3;
+	snprintf(key + KEY_MAX - 17, 18, "~%016llx", (unsigned long long)h);
+}
+
+char *registry_key(const char *session, const char *device_path)
+{
+	char *s = udev_escape(session), *d = device_path ? udev_escape(device_path) : NULL;
+	char *key = d ? xasprintf("device:%s:%s", s, d) : xasprintf("session:%s", s);
+
+	free(s);
+	free(d);
+	shorten(key);
+	return key;
+}
+
+static char *object_dir(const char *root, const char *session, const char *device_path)
+{
+	char *key = registry_key(session, device_path);
+	char *dir = xasprintf("%s" DIR_NAME "/%s", root, key);
+
+	free(key);
+	return dir;
+}
+
+char *registry_owner(const char *root, const char *session, const char *device_path)
+{
+	char *dir = object_dir(root, session, device_path), *file = xasprintf("%s/owner", dir);
+	char *owner = read_line_file(file);
+
+	free(file);
+	free(dir);
+	return owner;
+}
+
+static int make_dirs(const char *root, const char *dir)
+{
+	static const char *const above[] = { "/run/rnbd", DIR_NAME };
+
+	for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
+		char *path = xasprintf("%s%s", root, above[i]);
+		int err = mkdir(path, 0755) && errno != EEXIST ? errno : 0;
+
+		free(path);
+		if (err)
+			return err;
+	}
+	return mkdir(dir, 0755) && errno != EEXIST ? errno : 0;
+}
+
+int registry_set(const char *root, const char *session, const char *device_path, const char *owner)
+{
+	char *dir = object_dir(root, session, device_path);
+	char *file = xasprintf("%s/owner", dir), *tmp = xasprintf("%s/owner.tmp", dir);
+	int err = make_dirs(root, dir), fd;
+	size_t len = strlen(owner);
+
+	if (!err) {
+		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+		if (fd < 0 || write(fd, owner, len) != (ssize_t)len || rename(tmp, file))
+			err = errno ? errno : EIO;
+		if (fd >= 0)
+			close(fd);
+	}
+	free(tmp);
+	free(file);
+	free(dir);
+	return err;
+}
+
+static void forget(const char *dir)
+{
+	static const char *const files[] = { "owner", "owner.tmp" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char *file = xasprintf("%s/%s", dir, files[i]);
+
+		unlink(file);
+		free(file);
+	}
+	rmdir(dir);
+}
+
+void registry_forget(const char *root, const char *session, const char *device_path)
+{
+	char *dir = object_dir(root, session, device_path);
+
+	forget(dir);
+	free(dir);
+}
+
+void registry_clean(const char *root, bool (*there)(const void *arg, const char *key),
+		    const void *arg)
+{
+	char *top = xasprintf("%s" DIR_NAME, root);
+	DIR *d = opendir(top);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *dir;
+
+		if (e->d_name[0] == '.' || there(arg, e->d_name))
+			continue;
+		dir = xasprintf("%s/%s", top, e->d_name);
+		forget(dir);
+		free(dir);
+	}
+	if (d)
+		closedir(d);
+	free(top);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who made an object: RUN/rnbd/registry/OBJECT/owner. It is on a file system that a boot
+ * empties, so nothing is taken for made by anybody that another boot made.
+ */
+#ifndef RNBDADM_REGISTRY_H
+#define RNBDADM_REGISTRY_H
+
+#include <stdbool.h>
+
+#define OWNER_CONFIG	"config"
+
+/* @device_path NULL: the session itself. To be freed; NULL if nobody is known. */
+char *registry_owner(const char *root, const char *session, const char *device_path);
+/* 0 or an errno. It holds before the object is there, so that a crash leaves no orphan. */
+int registry_set(const char *root, const char *session, const char *device_path, const char *owner);
+void registry_forget(const char *root, const char *session, const char *device_path);
+/*
+ * Forgets those that @there does not know; it is asked with the name of the directory, as
+ * registry_key() makes it.
+ */
+void registry_clean(const char *root, bool (*there)(const void *arg, const char *key),
+		    const void *arg);
+/* "session:NAME", "device:SESSION:PATH", to be freed. */
+char *registry_key(const char *session, const char *device_path);
+
+/*
+ * @s for a file name or for udev: what is neither a letter, a digit, valid UTF-8 nor one of
+ * "#+-.:=@_" becomes \xNN. To be freed.
+ */
+char *udev_escape(const char *s);
+
+#endif

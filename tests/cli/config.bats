@@ -1,0 +1,317 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The configuration: files, what is wrong with them, and the way from what runs to what they say.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	ROOT=$BATS_TEST_TMPDIR/root CONF=$BATS_TEST_TMPDIR/a.conf
+	mkdir -p "$ROOT"/{run,dev,etc/rnbd/conf.d,sys/class/infiniband/mlx5_0}
+}
+
+# world NAME: this recording, and a system of the test's own
+world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
+
+# conf [FILE]: stdin becomes the configuration
+conf() { cat >"${1:-$CONF}"; }
+
+# wrong PLACE TEXT: the configuration of stdin has this mistake
+wrong() {
+	conf
+	fails 2 usage config validate "$CONF"
+	[[ $stderr == *"$CONF:$1: $2"* ]]
+}
+
+@test "show: main file, drop-ins in the order of their names, where each value is from" {
+	world empty
+	conf "$ROOT/etc/rnbd/rnbdadm.conf" <<-'E'
+		[defaults]
+		wait = 10s
+		mp-policy = rr
+	E
+	conf "$ROOT/etc/rnbd/conf.d/10-b.conf" <<-'E'
+		# a comment
+		[session cl1@srv1] ; another
+		path = 10.0.0.1,10.0.0.2   # the first
+		path = 10.0.1.2 dest-port=999
+		mp-policy =
+	E
+	conf "$ROOT/etc/rnbd/conf.d/9-c.conf" <<-'E'
+		[defaults]
+		wait = 20s
+		[device data]
+		session = cl1@srv1
+		device-path = " a;b \x01"
+	E
+	echo "[nonsense" >"$ROOT/etc/rnbd/conf.d/ignored.bak"
+	adm 0 config show
+	golden config-show.txt
+	adm 0 config show -j
+	valid rnbdadm.config/1
+	golden config-show.json
+	adm 0 config show --resolved
+	golden config-resolved.txt
+	adm 0 config validate -v
+	[ "$stderr" = "rnbdadm: 3 files, 3 sections" ]
+	adm 0 config validate -j
+	valid rnbdadm.config-validate/1
+	[ "$(jqv '.files | length')" = 3 ]
+}
+
+@test "another file: FILE, --config, RNBDADM_CONFIG, stdin; and none at all" {
+	world empty
+	echo "[session a]
+path=10.0.0.1" >"$CONF"
+	adm 0 config show
+	[ "$output" = "# nothing is configured" ]
+	for w in "$CONF" "--config $CONF"; do
+		# shellcheck disable=SC2086
+		adm 0 config show $w
+		[ "${lines[0]}" = "[session a]  # $CONF:1" ]
+	done
+	RNBDADM_CONFIG=$CONF adm 0 config show
+	[ "${lines[0]}" = "[session a]  # $CONF:1" ]
+	RNBDADM_CONFIG=/nonexistent adm 0 --config "$CONF" config show
+	run -0 "$RNBDADM" "${R[@]}" config show - <"$CONF"
+	[ "${lines[0]}" = "[session a]  # stdin:1" ]
+	fails 4 not_found config show /nonexistent
+	RNBDADM_CONFIG=/nonexistent adm 4 config show
+	fails 1 failed config show "$ROOT"
+}
+
+@test "validate: what is wrong, and where" {
+	world empty
+	wrong 1:1 "neither '[section]' nor 'key = value'" <<<"nonsense"
+	wrong 1:1 "a key needs a section" <<<"wait = 3"
+	wrong 1:2 "a section is" <<<"[sesion a]"
+	wrong 1:11 "the ']' is missing" <<<"[session a"
+	wrong 1:11 "there is more behind the ']'" <<<"[session a] b"
+	wrong 2:11 "there is more behind the quote" <<<$'[session a]\npath = "1" 2'
+	wrong 1:10 "a session name must not hold" <<<"[session a.b]"
+	wrong 1:9 "the name of a device becomes" <<<"[device ..]"
+	wrong 2:17 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
+	wrong 2:8 "path: '" <<<$'[session a]\npath = 10.0.0.1 port=3'
+	wrong 2:8 "'nowhere' is not an address" <<<$'[session a]\npath = nowhere'
+	wrong 2:13 "'bad' is not a value of mp-policy" <<<$'[session a]\nmp-policy = bad'
+	wrong 2:8 "wait: '1ms' is not from 100ms to 10m" <<<$'[defaults]\nwait = 1ms'
+	wrong 2:14 "io-timeout: '1ms' is not 0 or from 1s to 1d" <<<$'[session a]\nio-timeout = 1ms'
+	wrong 2:13 "dest-port: 0 is not between" <<<$'[session a]\ndest-port = 0'
+	wrong 2:8 "the closing quote is missing" <<<$'[session a]\npath = "x'
+	wrong 2:9 "after a backslash" <<<$'[session a]\npath = "\\q"'
+	wrong 4:8 "wait is given twice, first in line 3" <<<$'[session a]\npath=10.0.0.1\nwait = 1\nwait = 2'
+	wrong 3:10 "session 'a' is defined twice, first at $CONF:1" <<<$'[session a]\npath=10.0.0.1\n[session a]\npath=10.0.0.1'
+	wrong 1:10 "session 'a' has no path" <<<"[session a]"
+	wrong 3:8 "path 10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = 10.0.0.1'
+	wrong 2:11 "there is no [session b]" <<<$'[device a]\nsession = b\ndevice-path = v'
+	wrong 1:9 "device 'a' has no device-path" <<<$'[device a]\nsession = b'
+	wrong 1:9 "device 'a' has no session" <<<$'[device a]\ndevice-path = b'
+	wrong 6:9 "device 'b' is 'a' of" <<<$'[session s]\npath=10.0.0.1\n[device a]\nsession=s\ndevice-path=v\n[device b]\nsession=s\ndevice-path=v'
+	printf '[session a]\npath = 10.0.0.1\0\n' | wrong 2:1 "a byte of zero"
+	wrong 1:9 "string or '}' expected" <<<"{nonsense"
+	wrong 1:25 "duplicate object key" <<<'{"sessions":[],"sessions":[]}'
+	conf <<<'{"sessions":[{"name":"a","paths":["10.0.0.1"],"io_timeout_ms":"x","hue":1},7],"devices":{},"other":1}'
+	fails 2 usage config validate "$CONF"
+	for text in "a: io_timeout_ms has the wrong type" "[session] has no key 'hue'" "sessions: not an object with a name" \
+		"devices is not a list" "there is no 'other'"; do
+		[[ $stderr == *"$CONF:0: $text"* ]]
+	done
+	# all of them at once
+	conf <<<$'[session a]\nx = 1\ny = 2'
+	fails 2 usage config validate "$CONF"
+	[[ $stderr == *"has 3 mistakes"* ]]
+	printf '%s' "$JSON" | jq -e '.problems | length == 3 and all(.severity == "error")'
+	conf <<<$'[session a]\npath = 10.0.0.1\nx = 1'
+	adm 0 config validate --lenient "$CONF"
+	[[ $stderr == *"warning: $CONF:3:5: [session] has no key 'x'"* ]]
+}
+
+@test "a session defined in two files: both are named" {
+	world empty
+	conf "$ROOT/etc/rnbd/conf.d/1.conf" <<<$'[session a]\npath = 10.0.0.1'
+	conf "$ROOT/etc/rnbd/conf.d/2.conf" <<<$'\n[session a]\npath = 10.0.0.1'
+	for c in validate show diff apply; do
+		fails 2 usage config "$c"
+		[[ $stderr == *"/etc/rnbd/conf.d/2.conf:2:10: session 'a' is defined twice, first at /etc/rnbd/conf.d/1.conf:1"* ]]
+	done
+}
+
+@test "save: INI and JSON, and nothing differs from what was saved" {
+	for rec in two-sessions hostile empty; do
+		replay $rec
+		adm 0 config save
+		[[ $rec != two-sessions ]] || golden config-save.ini
+		printf '%s\n' "$output" >"$CONF"
+		adm 0 config validate "$CONF"
+		# hostile names that no session may have are left out
+		adm 0 config diff "$CONF" -j
+		valid rnbdadm.plan/1
+		[ "$(jqv '.changes | length')" = 0 ]
+		adm 0 config save -j
+		valid rnbdadm.config/1
+		[[ $rec != two-sessions ]] || golden config-save.json
+		printf '%s\n' "$output" >"$CONF"
+		adm 0 config diff "$CONF" -j
+		[ "$(jqv '.changes | length')" = 0 ]
+	done
+	replay two-sessions
+	run -0 bash -o pipefail -c '"$@" config save | "$@" config diff -' _ "$RNBDADM" "${R[@]}"
+	[ -z "$output" ]
+	adm 0 save
+	golden config-save.ini
+	adm 0 config save --session cl1@srv2
+	[ "$(grep -c '^\[' <<<"$output")" = 2 ]
+	fails 4 not_found config save --session nosuch
+}
+
+@test "save: names of devices are those of the configuration; ports" {
+	replay two-sessions
+	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\n[device scratch]\nsession = cl1@srv2\ndevice-path = ram0'
+	RNBDADM_CONFIG=$CONF adm 0 config save --session cl1@srv2
+	[[ $output == *"[device scratch]"* && $output != *"dest-port"* ]]
+}
+
+@test "save: to a file, at once, not over another one" {
+	replay two-sessions
+	adm 0 config save "$CONF"
+	[ -z "$output$stderr" ]
+	[ "$(stat -c %a "$CONF")" = 644 ]
+	grep -q '^\[session cl1@srv1\]$' "$CONF"
+	run -0 find "$BATS_TEST_TMPDIR" -name '*.tmp'
+	[ -z "$output" ]
+	fails 6 conflict config save "$CONF"
+	adm 0 config save -j --force "$CONF"
+	[ "$(jq -r .schema "$CONF")" = rnbdadm.config/1 ]
+	fails 4 not_found config save /nonexistent/x
+	(umask 077 && "$RNBDADM" "${R[@]}" config save "$BATS_TEST_TMPDIR/b")
+	[ "$(stat -c %a "$BATS_TEST_TMPDIR/b")" = 644 ]
+	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
+	[ ! -e "$BATS_TEST_TMPDIR/c" ]
+}
+
+plan() {
+	conf <<-'E'
+		[session cl1@srv1]
+		path = ip:10.0.0.1@ip:10.0.0.2
+		path = ip:10.0.2.1@ip:10.0.2.2
+		mp-policy = round-robin
+		io-timeout = 30s
+		[session cl1@srv3]
+		path = 10.0.0.1@10.0.0.9
+		path = 10.0.1.9
+		dest-port = 999
+		[device data]
+		session = cl1@srv1
+		device-path = vol0
+		[device more]
+		session = cl1@srv3
+		device-path = vol9
+		access = ro
+	E
+}
+
+@test "diff and dry run: in the order of work" {
+	replay two-sessions
+	plan
+	adm 11 config diff "$CONF"
+	golden config-diff.txt
+	[[ $stderr == *"config diff $CONF: 7 changes" ]]
+	adm 11 config diff "$CONF" -j
+	valid rnbdadm.plan/1
+	output=${output//$CONF/FILE}
+	golden config-diff.json
+	adm 0 config apply "$CONF" -n
+	golden config-apply-n.txt
+	[ -z "$stderr" ]
+	adm 0 config apply "$CONF" -nj --trace
+	valid rnbdadm.plan/1
+	[ "$(jqv '.dry_run and (.changes | all(.result == null))')" = true ]
+	run ! grep -E -- "-> .* (map|session-(set|add|del)|path-(add|del)) " <<<"$stderr"
+	# each line of the plan is a command
+	adm 0 config apply "$CONF" -n
+	while read -r line; do
+		eval "words=(${line#rnbdadm})"
+		run -0 "$RNBDADM" "${words[@]}" -h
+	done <<<"$output"
+}
+
+@test "modes: add leaves what is there; --only takes one, with the session that it needs" {
+	replay two-sessions
+	plan
+	adm 11 config diff --mode add "$CONF" -j
+	[ "$(jqv '[.changes[].action] | unique | join(" ")')" = add ]
+	adm 11 config diff --only device:more "$CONF" -j
+	[ "$(jqv '[.changes[] | .session] | unique | join(" ")')" = cl1@srv3 ]
+	[ "$(jqv '.unlisted | length == 0')" = true ]
+	adm 11 config diff --only device:data --mode add "$CONF" -j
+	[ "$(jqv '[.changes[].object] | join(" ")')" = path ]
+	adm 11 config diff --only session:cl1@srv1 "$CONF" -j
+	[ "$(jqv '[.changes[].session] | unique | join(" ")')" = cl1@srv1 ]
+	fails 4 not_found config diff --only session:cl1@srv2 "$CONF"
+	fails 2 usage config diff --only cl1@srv1 "$CONF"
+}
+
+@test "apply: nothing to do sends nothing, says nothing" {
+	replay two-sessions
+	adm 0 config save
+	printf '%s\n' "$output" >"$CONF"
+	adm 0 config apply "$CONF"
+	[ -z "$output$stderr" ]
+	adm 0 restore "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '.changed == false')" = true ]
+}
+
+@test "what cannot be changed while it runs is a warning" {
+	replay two-sessions
+	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\nio-timeout = 3s\n[device d]\nsession = cl1@srv2\ndevice-path = ram0\naccess = rw'
+	adm 0 config diff "$CONF" --mode add
+	adm 0 config diff "$CONF"
+	[[ $stderr == *"the loaded modules have no io-timeout"*"access rw needs an unmap"* ]]
+}
+
+@test "an address that has no answer: the rest goes on, nothing is taken away" {
+	replay two-sessions
+	conf <<<$'[session cl1@srv1]\npath = ip:10.0.0.1@ip:10.0.0.2\npath = fe80::1%nosuchdev0'
+	adm 0 config validate "$CONF"
+	adm 11 config diff "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '[.changes[].action] | join(" ")')" = add ]
+	fails 1 failed config apply "$CONF"
+	[[ $stderr == *"has no address"* ]]
+}
+
+@test "prune: what is not ours goes with --force alone" {
+	replay two-sessions
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
+	adm 0 config diff --prune "$CONF" -j
+	[ "$(jqv '.unlisted | length')" = 4 ]
+	adm 11 config diff --prune=all "$CONF"
+	fails 7 busy config apply --prune=all "$CONF"
+	[[ $stderr == *"refused, this would remove device rnbd0, device rnbd1, device rnbd2, session cl1@srv2"* ]]
+}
+
+@test "random worlds converge, in safe steps, whatever refuses and wherever it dies" {
+	"$PY" "$CLI/converge.py" "$PLAIN" "$BATS_TEST_TMPDIR" 60
+}
+
+@test "edit-hints: a configuration that is valid, with every key" {
+	world empty
+	adm 0 config edit-hints
+	printf '%s\n' "$output" >"$CONF"
+	adm 0 config validate "$CONF"
+	adm 0 config edit-hints -j
+	valid rnbdadm.help/1
+	# each key that a session or a device can have is told of
+	for k in path mp-policy dest-port wait io-timeout session device-path access optional; do
+		grep -q "^# $k =" "$CONF"
+	done
+}
+
+@test "the documents of these tests are valid" { all_valid; }
