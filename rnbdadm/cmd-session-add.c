@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "registry.h"
 #include "select.h"
 #include "settings.h"
 #include "sysinfo.h"
@@ -318,6 +319,7 @@ static int do_remove(struct ctx *ctx, const struct snapshot *s, const struct ses
 		if (*e.warning)
 			warn(ctx, "%s", e.warning);
 	}
+	registry_forget(ctx->test_root, sess->name, NULL);
 	say(ctx, "removed session %s", sess->name);
 	rc = limit ? wait_end(ctx, &w, limit) : XC_OK;
 	if (rc == XC_TIMEOUT && !ctx->fail.code)

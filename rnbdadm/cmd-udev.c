@@ -97,20 +97,22 @@ int cmd_udev(struct ctx *ctx)
 {
 	const char *disk = ctx->args.args[0];
 	struct links l = { 0 };
-	char *paths;
+	struct strbuf paths = { 0 };
 
 	if (!strncmp(disk, "rnbd", 4))
 		find_links(ctx, disk, &l);
-	paths = l.by_path.n ? strlist_join(&l.by_path, " ") : NULL;
+	/* one key has all of them, so the rule cannot say where they belong */
+	for (size_t i = 0; i < l.by_path.n; i++)
+		strbuf_printf(&paths, "%srnbd/by-path/%s", i ? " " : "", l.by_path.v[i]);
 	show(ctx, "SESSION", l.session);
 	show(ctx, "DEVICE_PATH", l.device_path);
 	show(ctx, "BY_SESSION", l.by_session);
 	show(ctx, "BY_NAME", l.by_name);
 	if (ctx->out.fmt == OUT_TEXT)
-		show(ctx, "BY_PATH", paths);
+		show(ctx, "BY_PATH", paths.s);
 	else
 		js_set(ctx->data, "by_path", js_list(&l.by_path));
-	free(paths);
+	free(paths.s);
 	free(l.session);
 	free(l.device_path);
 	free(l.by_session);

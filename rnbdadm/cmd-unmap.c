@@ -9,6 +9,7 @@
 #include "job.h"
 #include "node.h"
 #include "objects.h"
+#include "registry.h"
 #include "select.h"
 #include "sysinfo.h"
 #include "use.h"
@@ -110,6 +111,7 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	registry_forget(ctx->test_root, it->dev->session, it->dev->device_path);
 	j->changed = true;
 	it->result = "unmapped";
 	say(ctx, "unmapped %s (%s of session %s)", it->dev->name, it->dev->device_path,

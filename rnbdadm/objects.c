@@ -7,6 +7,7 @@
 
 #include "ctx.h"
 #include "objects.h"
+#include "registry.h"
 #include "sysinfo.h"
 
 json_t *js_counters(const struct counters *c)
@@ -103,6 +104,8 @@ static json_t *session_counters(const struct session *sess, const struct snapsho
 json_t *js_session(const struct session *sess, const struct snapshot *s,
 		   const struct object_opts *o)
 {
+	char *owner = o->root && sess->role != M_SERVER ?
+		      registry_owner(o->root, sess->name, NULL) : NULL;
 	json_t *j = json_object(), *paths = json_array(), *devices = json_array();
 	uint64_t connected = 0;
 	const struct index_entry *e;
@@ -140,7 +143,8 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
 	js_set(j, "poll_queues", js_u64(sess->poll_queues));
 	js_set(j, "held", js_flag(sess->held));
-	js_set(j, "owner", json_null());
+	js_set(j, "owner", owner ? js_str(owner) : json_null());
+	free(owner);
 	js_set(j, "paths", paths);
 	js_set(j, "devices", devices);
 	if (o->details)
