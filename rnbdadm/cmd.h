@@ -37,6 +37,7 @@ int cmd_export_close(struct ctx *ctx);
 int cmd_client_list(struct ctx *ctx);
 int cmd_client_show(struct ctx *ctx);
 int cmd_client_disconnect(struct ctx *ctx);
+int cmd_check(struct ctx *ctx);
 int cmd_status(struct ctx *ctx);
 int cmd_stats(struct ctx *ctx);
 int cmd_stats_reset(struct ctx *ctx);
@@ -51,5 +52,8 @@ int cmd_version(struct ctx *ctx);
 int cmd_help(struct ctx *ctx);
 int cmd_metadata(struct ctx *ctx);
 int cmd_schema(struct ctx *ctx);
+
+/* "help checks": every check in a line. To be freed. */
+char *check_list_text(void);
 
 #endif

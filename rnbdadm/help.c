@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "cmd.h"
 #include "err.h"
 #include "out.h"
 
@@ -184,7 +185,7 @@ static char *help_all(void)
 		    "sessions, paths, devices and counters.\n\nCommands:\n");
 	put_commands(&b, NULL);
 	strbuf_puts(&b, "\nMore help: rnbdadm help COMMAND, rnbdadm help exit-codes,\n"
-		    "rnbdadm help selectors, rnbdadm help fields OBJECT\n");
+		    "rnbdadm help selectors, rnbdadm help checks, rnbdadm help fields OBJECT\n");
 	put_globals(&b);
 	put_examples(&b, examples, "rnbdadm");
 	return b.s;
@@ -265,6 +266,8 @@ char *help_words(const char *const *words, size_t n, char **message, char **hint
 		return help_exit_codes();
 	if (n == 1 && !strcmp(words[0], "selectors"))
 		return help_selectors();
+	if (n == 1 && !strcmp(words[0], "checks"))
+		return check_list_text();
 	if (n && n <= 2 && !strcmp(words[0], "fields"))
 		return help_fields(n == 2 ? words[1] : NULL, message, hint);
 	argv = xcalloc(n + 3, sizeof(*argv));

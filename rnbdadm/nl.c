@@ -363,3 +363,29 @@ unsigned int rnl_family_version(const struct nl *nl)
 {
 	return nl->version;
 }
+
+unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing)
+{
+	unsigned int known = 0;
+
+	for (int cmd = 1; cmd <= RNBD_CMD_MAX; cmd++) {
+		const char *name = rnl_cmd_name(cmd);
+		const char *dash = strrchr(name, '-');
+
+		/* events are sent, never asked for */
+		if (dash && !strcmp(dash, "-ntf"))
+			continue;
+		known++;
+		if (nl->ops && !(nl->ops & (1ULL << cmd)))
+			strlist_add(missing, name);
+	}
+	return known;
+}
+
+bool rnl_has_group(const struct nl *nl, const char *group)
+{
+	for (size_t i = 0; i < nl->ngroups; i++)
+		if (!strcmp(nl->groups[i].name, group))
+			return true;
+	return false;
+}

@@ -54,6 +54,9 @@ enum {
 struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e);
 void rnl_close(struct nl *nl);
 unsigned int rnl_family_version(const struct nl *nl);
+/* Operations that the tool knows and the family does not list; returns how many it knows. */
+unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing);
+bool rnl_has_group(const struct nl *nl, const char *group);
 
 /*
  * Reads the wanted lists of one side, sorted. Reads again when the kernel says

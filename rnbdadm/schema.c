@@ -14,6 +14,7 @@
 
 #define ENTRY(id, file)	{ file, schema_##id##_start, schema_##id##_end }
 
+EMBED(check, "check");
 EMBED(client, "client");
 EMBED(config, "config");
 EMBED(config_validate, "config-validate");
@@ -44,6 +45,7 @@ EMBED(version, "version");
 EMBED(wait, "wait");
 
 const struct schema schema_table[] = {
+	ENTRY(check, "check"),
 	ENTRY(client, "client"),
 	ENTRY(config, "config"),
 	ENTRY(config_validate, "config-validate"),

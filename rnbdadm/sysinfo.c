@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,40 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "sysfile.h"
 #include "sysinfo.h"
-
-static char *read_at(const char *root, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static char *read_at(const char *root, const char *fmt, ...)
-{
-	char *rel, *path, *s;
-	va_list ap;
-
-	va_start(ap, fmt);
-	rel = xvasprintf(fmt, ap);
-	va_end(ap);
-	path = xasprintf("%s%s", root, rel);
-	s = read_line_file(path);
-	free(path);
-	free(rel);
-	return s;
-}
-
-/* Names in a directory, without the dot files. */
-static void list_dir(const char *path, struct strlist *l)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	if (!d)
-		return;
-	while ((e = readdir(d)))
-		if (e->d_name[0] != '.')
-			strlist_add(l, e->d_name);
-	closedir(d);
-	strlist_sort(l);
-}
 
 /* GID table of one port, read once. */
 struct gid_entry {
@@ -66,28 +33,26 @@ static void load_gids(const char *root, const char *hca, uint64_t port, struct g
 {
 	static const uint8_t zero[16];
 	struct strlist names = { 0 };
-	char *dir, *s;
+	char *s;
 
 	snprintf(t->hca, sizeof(t->hca), "%s", hca);
 	t->port = port;
-	dir = xasprintf("%s/sys/class/infiniband/%s/ports/%" PRIu64 "/gids", root, hca, port);
-	list_dir(dir, &names);
-	free(dir);
+	sys_list(root, &names, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids", hca, port);
 	for (size_t i = 0; i < names.n; i++) {
 		struct gid_entry e = { .index = atoi(names.v[i]) };
 
-		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids/%s", hca, port,
+		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids/%s", hca, port,
 			    names.v[i]);
 		if (!s || inet_pton(AF_INET6, s, e.gid) != 1 || !memcmp(e.gid, zero, 16)) {
 			free(s);
 			continue;
 		}
 		free(s);
-		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/types/%s",
+		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/types/%s",
 			    hca, port, names.v[i]);
 		e.v2 = s && strstr(s, "v2");
 		free(s);
-		s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/ndevs/%s",
+		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/ndevs/%s",
 			    hca, port, names.v[i]);
 		snprintf(e.netdev, sizeof(e.netdev), "%s", s ? s : "");
 		free(s);
@@ -95,7 +60,7 @@ static void load_gids(const char *root, const char *hca, uint64_t port, struct g
 		t->v[t->n++] = e;
 	}
 	strlist_free(&names);
-	s = read_at(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/link_layer", hca, port);
+	s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/link_layer", hca, port);
 	if (s && !strcmp(s, "InfiniBand"))
 		strcpy(t->link_layer, "infiniband");
 	else if (s && !strcmp(s, "Ethernet"))
@@ -161,7 +126,7 @@ void sys_paths(const char *root, struct path_list *l)
 bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
 {
 	unsigned long long v[9];
-	char *s = strchr(disk, '/') ? NULL : read_at(root, "/sys/block/%s/stat", disk);
+	char *s = strchr(disk, '/') ? NULL : sys_read(root, "/sys/block/%s/stat", disk);
 	bool ok;
 
 	ok = s && sscanf(s, "%llu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
@@ -180,7 +145,7 @@ bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
 
 char *sys_disk_word(const char *root, const char *disk, const char *attr)
 {
-	return strchr(disk, '/') ? NULL : read_at(root, "/sys/block/%s/%s", disk, attr);
+	return strchr(disk, '/') ? NULL : sys_read(root, "/sys/block/%s/%s", disk, attr);
 }
 
 uint64_t sys_disk_number(const char *root, const char *disk, const char *attr)
@@ -199,7 +164,7 @@ uint64_t sys_disk_number(const char *root, const char *disk, const char *attr)
 
 uint64_t sys_block_read_only(const char *root, const char *name)
 {
-	char *s = strchr(name, '/') ? NULL : read_at(root, "/sys/class/block/%s/ro", name);
+	char *s = strchr(name, '/') ? NULL : sys_read(root, "/sys/class/block/%s/ro", name);
 	uint64_t v = s && (!strcmp(s, "0") || !strcmp(s, "1")) ? (uint64_t)(*s - '0') : M_UNKNOWN;
 
 	free(s);
@@ -208,25 +173,20 @@ uint64_t sys_block_read_only(const char *root, const char *name)
 
 bool sys_has_rdma(const char *root)
 {
-	char *dir = xasprintf("%s/sys/class/infiniband", root);
 	struct strlist l = { 0 };
 	bool any;
 
-	list_dir(dir, &l);
+	sys_list(root, &l, "/sys/class/infiniband");
 	any = l.n > 0;
 	strlist_free(&l);
-	free(dir);
 	return any;
 }
 
 bool sys_module(const char *root, const char *module, char **version)
 {
-	char *dir = xasprintf("%s/sys/module/%s", root, module);
-	struct stat st;
-	bool there = !stat(dir, &st);
+	bool there = sys_exists(root, "/sys/module/%s", module);
 
-	free(dir);
-	*version = there ? read_at(root, "/sys/module/%s/version", module) : NULL;
+	*version = there ? sys_read(root, "/sys/module/%s/version", module) : NULL;
 	return there;
 }
 

@@ -150,6 +150,10 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_RESOLVED] = { "resolved", .help = "with the defaults in their places and addresses as "
 					       "the kernel spells them" },
 	[OPT_LENIENT] = { "lenient", .help = "unknown keys are warnings" },
+	[OPT_CHECK_SERVER] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST[:PORT]",
+			     .help = "a server to be reached" },
+	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
+	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
 };
 
@@ -540,6 +544,16 @@ const struct cmd cmd_table[] = {
 	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
 		   "\"by_name\":null,\"by_path\":[]}",
 	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
+	{ "check", NULL, "find what is wrong with this host, and what helps",
+	  { { "CHECK", .optional = true, .repeat = true,
+	      .help = "all, modules, netlink, rdma, net, session, device, server, system, or one "
+		      "of 'rnbdadm help checks'" } },
+	  .opts = OPTS(OPT_CHECK_SERVER, OPT_PATH, OPT_STRICT, OPT_FIX_HINTS),
+	  .text = "Changes nothing. Exit code 11 if anything fails.",
+	  .examples = { "rnbdadm check", "rnbdadm check rdma net.mtu --strict -j" },
+	  .topic = "check",
+	  .empty = "{\"results\":[],\"summary\":{\"pass\":0,\"warn\":0,\"fail\":0,\"skip\":0}}",
+	  .page = "rnbdadm-check", .flags = CMD_PLAIN, .run = cmd_check },
 	{ "version", NULL, "version of the tool",
 	  .text = "With -v also those of the libraries, the family and the modules.",
 	  .examples = { "rnbdadm version", "rnbdadm version -j" },
@@ -550,7 +564,7 @@ const struct cmd cmd_table[] = {
 	  .run = cmd_version },
 	{ "help", NULL, "help on a command or topic",
 	  { { "WORD", .optional = true, .repeat = true,
-	      .help = "a command, or exit-codes, selectors, fields OBJECT" } },
+	      .help = "a command, or exit-codes, selectors, checks, fields OBJECT" } },
 	  .examples = { "rnbdadm help map", "rnbdadm help exit-codes" },
 	  .topic = "help", .empty = "{\"lines\":[]}", .page = "rnbdadm", .flags = CMD_PLAIN,
 	  .run = cmd_help },

@@ -205,12 +205,12 @@ def family(answer):
                                          "stats-get", "stats-reset", "remap", "resize", "export-close", "session-set",
                                          "session-disconnect", "session-add", "session-del", "path-add", "path-del",
                                          "path-reconnect", "path-disconnect")])
-    body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", 1))
+    body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
     body += nla(6 | NLA_F_NESTED, b"".join(
         nla(i + 1 | NLA_F_NESTED, nla(1, struct.pack("<I", cmd_number(c)))) for i, c in enumerate(ops)))
     body += nla(7 | NLA_F_NESTED, b"".join(
         nla(i | NLA_F_NESTED, nla(2, struct.pack("<I", 16 + i)) + nla(1, g.encode() + b"\0"))
-        for i, g in enumerate(("session", "path", "device", "export"), 1)))
+        for i, g in enumerate(answer.get("groups", ("session", "path", "device", "export")), 1)))
     yield b"R", genl(CTRL, 1, 0, body)
     yield b"R", ack(0, b"", request)
 

@@ -462,6 +462,29 @@ RECORDINGS.update({
 })
 
 
+# what check finds nothing wrong with, and all that the kernel can tell of what is wrong
+GOOD_PATHS = [PATHS[0], path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1")]
+GOOD_STATS = [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 3, 3)]),
+              stats(2, P2, 1, S1, "mlx5_1", (10, 40960, 0, 0))]
+GOOD = lists([session(1, S1, 0, 0, 2, 2, 2)], GOOD_PATHS, DEVICES[1:], GOOD_STATS)
+GOOD_SERVER = server(exports=[EXPORTS[1], EXPORTS[2]])
+BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl1@srv3", 3, 0, 0, 1, 0,
+                                                                         **{"max-reconnect-attempts": 3})],
+            [path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "mlx5_0", 2, **{"last-error": -111}),
+             path(2, 1, S1, "ip:10.0.0.1", "ip:10.0.1.2", "mlx5_0", 2, **{"last-error": -110}), PATHS[2],
+             path(4, 3, "cl1@srv3", "ip:10.0.0.1", "ip:10.0.0.9", "mlx5_0", 4, **{"reconnect-attempts": 3})],
+            [device(1, "rnbd0", 1, S1, "vol0", 20 << 30, state=2, **{"last-error": -107}),
+             device(2, "rnbd1", 1, S1, "vol1", 1 << 40, access=2)],
+            [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 900, 900)],
+                   **{"reconnects-failed": 7})])
+RECORDINGS.update({
+    "check-good": [UP] + GOOD_SERVER + GOOD,
+    "check-bad": [UP] + server() + BAD,
+    "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],
+                   "groups": ["session"]}] + GOOD_SERVER + GOOD,
+})
+
+
 def put(root, name, text):
     file = os.path.join(root, name.lstrip("/"))
     os.makedirs(os.path.dirname(file), exist_ok=True)
@@ -514,6 +537,52 @@ def make_root(root):
         link(root, "/dev/rnbd/by-session/%s/%s" % (sess, dev), "../../../" + disk)
 
 
+def make_check_root(root):
+    """A host that check finds nothing wrong with."""
+    make_root(root)
+    for i, (hca, dev) in enumerate((("mlx5_0", "ens1f0np0"), ("mlx5_1", "ens1f1np1"))):
+        port = "/sys/class/infiniband/%s/ports/1/" % hca
+        put(root, "/sys/class/infiniband/%s/device/vendor" % hca, "0x15b3")
+        put(root, port + "state", "4: ACTIVE")
+        put(root, port + "phys_state", "5: LinkUp")
+        put(root, port + "rate", "100 Gb/sec (4X EDR)")
+        put(root, port + "counters/symbol_error", "12")
+        put(root, "/sys/class/net/%s/mtu" % dev, "4200")
+        put(root, "/sys/class/net/%s/operstate" % dev, "up")
+        put(root, "/sys/class/net/%s/speed" % dev, "100000")
+        put(root, "/sys/class/net/%s/ecn/roce_np/enable/3" % dev, "1")
+    for name in ("rtrs_core", "rtrs_client", "rtrs_server", "rnbd_client", "rnbd_server", "rdma_cm"):
+        put(root, "/sys/module/%s/refcnt" % name, "1")
+    put(root, "/sys/module/ib_core/parameters/netns_mode", "Y")
+    put(root, "/sys/module/rnbd_server/parameters/port_nr", "1234")
+    put(root, "/sys/module/rnbd_server/parameters/dev_search_path", "/srv/%SESSNAME%")
+    put(root, "/sys/module/rtrs_server/parameters/sess_queue_depth", "512")
+    put(root, "/sys/module/rtrs_server/parameters/max_chunk_size", "131072")
+    os.makedirs(os.path.join(root, "srv"))
+    put(root, "/proc/sys/kernel/osrelease", "6.1.0-test")
+    modules = "/lib/modules/6.1.0-test/"
+    put(root, modules + "modules.dep", "".join("updates/%s.ko:\n" % m for m in (
+        "rtrs-core", "rtrs-client", "rtrs-server", "rnbd-client", "rnbd-server")))
+    put(root, modules + "updates/rnbd-client.ko", "\0vermagic=6.1.0-test SMP preempt\0")
+    put(root, "/proc/self/status", "Name:\trnbdadm\nCapEff:\t000001ffffffffff")
+    put(root, "/proc/self/limits", "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes")
+    put(root, "/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nHugePages_Total: 0\nHugepagesize: 2048 kB")
+    put(root, "/proc/net/fib_trie", "Local:\n  +-- 10.0.0.0/8 2 0 2\n" + "".join(
+        "     |-- %s\n        /32 host LOCAL\n" % a for a in ("10.0.0.1", "10.0.1.1")) +
+        "     |-- 10.0.0.255\n        /32 link BROADCAST")
+    put(root, "/proc/net/route", "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
+        "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0\n"
+        "ens1f0np0 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0\n"
+        "ens1f1np1 0001000A 00000000 0001 0 0 0 00FFFFFF 0 0 0")
+    put(root, "/proc/net/arp", "IP address HW type Flags HW address Mask Device\n"
+        "10.0.0.2 0x1 0x2 00:00:00:00:00:02 * ens1f0np0\n10.0.1.2 0x1 0x2 00:00:00:00:01:02 * ens1f1np1")
+    put(root, "/run/udev/control", "")
+    put(root, "/usr/lib/udev/rules.d/60-rnbd.rules", "")
+    put(root, "/etc/rnbd/conf.d/10-srv1.conf", "")
+    put(root, "/usr/lib/systemd/system/rnbd-restore.service", "")
+    put(root, "/etc/systemd/system/multi-user.target.wants/rnbd-restore.service", "")
+
+
 def make_many(root, n):
     """@n disks with all that is looked up for each of them: a mount, a link, a holder of every second."""
     mounts = []
@@ -530,6 +599,7 @@ def make_roots(top):
     make_many(os.path.join(top, "many-root"), 1000)
     make_many(os.path.join(top, "many4-root"), 4000)
     make_root(os.path.join(top, "root"))
+    make_check_root(os.path.join(top, "check-root"))
     bare = os.path.join(top, "bare")       # no RDMA device, no disks
     os.makedirs(os.path.join(bare, "run"))
     swap = os.path.join(top, "swap")       # rnbd2 is swap, rnbd0 is the system, a partition of rnbd1 is mounted

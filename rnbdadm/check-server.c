@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The server side of this host, and a server that --server names. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "sysfile.h"
+#include "sysinfo.h"
+
+static bool have_server(struct checkup *k)
+{
+	if (check_loaded(k, "rnbd_server"))
+		return true;
+	check_tell(k, CHECK_SKIP, "", "server module not loaded");
+	return false;
+}
+
+static void server_listen(struct checkup *k)
+{
+	uint64_t port;
+
+	if (!have_server(k))
+		return;
+	port = sys_number(k->root, "/sys/module/rnbd_server/parameters/port_nr");
+	if (port == UINT64_MAX)
+		port = ADDR_DEFAULT_PORT;
+	if (k->hcas.n) {
+		check_tell(k, CHECK_PASS, "", "port %" PRIu64 " of %zu RDMA device%s", port, k->hcas.n,
+			   k->hcas.n == 1 ? "" : "s");
+	} else {
+		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but there is no RDMA device to listen on",
+			   port);
+		check_hint(k, "rnbdadm check rdma.devices");
+	}
+	check_data(k, "port", js_u64(port));
+}
+
+static void server_search_path(struct checkup *k)
+{
+	char *dir, *at;
+
+	if (!have_server(k))
+		return;
+	dir = sys_read(k->root, "/sys/module/rnbd_server/parameters/dev_search_path");
+	if (!dir || !*dir) {
+		check_tell(k, CHECK_SKIP, "", "the module does not tell");
+		free(dir);
+		return;
+	}
+	/* the part before the name of the session is the same for all */
+	at = strstr(dir, "%SESSNAME%");
+	if (at)
+		*at = '\0';
+	if (sys_exists(k->root, "%s", dir)) {
+		check_tell(k, CHECK_PASS, dir, "is there");
+	} else {
+		check_tell(k, CHECK_FAIL, dir, "does not exist: no client can open anything");
+		check_hint(k, "mkdir -p %s, or load rnbd_server with another dev_search_path", dir);
+	}
+	free(dir);
+}
+
+static void server_export_perm(struct checkup *k)
+{
+	const struct export_list *l = &k->exports.exports;
+
+	if (!have_server(k) || !check_server(k))
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct export *e = &l->v[i];
+
+		if (i && !strcmp(e->name, l->v[i - 1].name))
+			continue;
+		if (*e->name != '/' && !sys_exists(k->root, "/sys/class/block/%s", e->name)) {
+			check_tell(k, CHECK_FAIL, e->name, "is open for %s, and gone from this host",
+				   e->session);
+			check_hint(k, "bring it back, or rnbdadm server export close %s --all-clients",
+				   e->name);
+		} else if (e->read_only != 1 && sys_block_read_only(k->root, e->name) == 1) {
+			check_tell(k, CHECK_WARN, e->name, "is read-only here and open for writing for %s",
+				   e->session);
+			check_hint(k, "clients map it with --access ro, or 'blockdev --setrw /dev/%s'",
+				   e->name);
+		} else {
+			check_tell(k, CHECK_PASS, e->name, "is there");
+		}
+	}
+	if (!l->n)
+		check_tell(k, CHECK_SKIP, "", "nothing is exported");
+}
+
+/* Two that write to one device without knowing of each other. */
+static void server_writers(struct checkup *k)
+{
+	const struct export_list *l = &k->exports.exports;
+	size_t j;
+
+	if (!have_server(k) || !check_server(k))
+		return;
+	for (size_t i = 0; i < l->n; i = j) {
+		size_t writers = 0;
+
+		for (j = i; j < l->n && !strcmp(l->v[j].name, l->v[i].name); j++)
+			writers += l->v[j].read_only != 1;
+		if (writers > 1) {
+			check_tell(k, CHECK_WARN, l->v[i].name, "%zu clients may write to it", writers);
+			check_hint(k, "right for a cluster file system and during a migration only; "
+				   "rnbdadm server export show %s", l->v[i].name);
+		} else {
+			check_tell(k, CHECK_PASS, l->v[i].name, "%zu writer%s", writers,
+				   writers == 1 ? "" : "s");
+		}
+	}
+	if (!l->n)
+		check_tell(k, CHECK_SKIP, "", "nothing is exported");
+}
+
+static void server_memory(struct checkup *k)
+{
+	char *text, *at;
+	uint64_t depth, chunk, free_kb, need;
+
+	if (!have_server(k))
+		return;
+	depth = sys_number(k->root, "/sys/module/rtrs_server/parameters/sess_queue_depth");
+	chunk = sys_number(k->root, "/sys/module/rtrs_server/parameters/max_chunk_size");
+	text = sys_text(k->root, "/proc/meminfo");
+	at = text ? strstr(text, "MemAvailable:") : NULL;
+	free_kb = at ? strtoull(at + strlen("MemAvailable:"), NULL, 10) : UINT64_MAX;
+	free(text);
+	if (depth > 1 << 20 || chunk > 1 << 30 || free_kb == UINT64_MAX) {
+		check_tell(k, CHECK_SKIP, "", "the module does not tell");
+		return;
+	}
+	need = depth * chunk >> 20;
+	if (need > free_kb >> 10) {
+		check_tell(k, CHECK_FAIL, "", "each client pins %" PRIu64 " MiB, available are %" PRIu64 " MiB",
+			   need, free_kb >> 10);
+		check_hint(k, "load rtrs_server with a smaller sess_queue_depth or max_chunk_size");
+	} else {
+		check_tell(k, CHECK_PASS, "", "%" PRIu64 " MiB for each client, %" PRIu64 " MiB available",
+			   need, free_kb >> 10);
+	}
+	check_data(k, "pinned_bytes", js_u64(depth * chunk));
+}
+
+/* HOST[:PORT], without the port. */
+static char *host_of(const char *server)
+{
+	const char *colon = strrchr(server, ':');
+	uint64_t port;
+
+	/* "::1" is an address and has no port */
+	if (colon && strchr(server, ':') == colon && parse_uint(colon + 1, &port))
+		return xstrndup(server, (size_t)(colon - server));
+	return xstrdup(server);
+}
+
+static bool on_rdma(struct checkup *k, const char *dev)
+{
+	for (size_t i = 0; i < k->hcas.n; i++) {
+		struct strlist ports = { 0 };
+		bool found = false;
+
+		sys_list(k->root, &ports, "/sys/class/infiniband/%s/ports", k->hcas.v[i]);
+		for (size_t j = 0; j < ports.n && !found; j++) {
+			char *s = sys_read(k->root, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/0",
+					   k->hcas.v[i], ports.v[j]);
+
+			found = s && !strcmp(s, dev);
+			free(s);
+		}
+		strlist_free(&ports);
+		if (found)
+			return true;
+	}
+	/* IPoIB: an interface of type InfiniBand */
+	return sys_number(k->root, "/sys/class/net/%s/type", dev) == 32;
+}
+
+static void server_reachable(struct checkup *k)
+{
+	char *host, *text, *msg, *dev;
+	struct addr a;
+
+	if (!k->server) {
+		check_tell(k, CHECK_SKIP, "", "--server names none");
+		return;
+	}
+	host = host_of(k->server);
+	msg = addr_parse(host, &a);
+	if (msg) {
+		free(msg);
+		text = xasprintf("host:%s", host);
+		msg = addr_parse(text, &a);
+		free(text);
+	}
+	dev = msg ? NULL : check_route(k->root, &a);
+	if (msg) {
+		check_tell(k, CHECK_FAIL, k->server, "%s", msg);
+		check_hint(k, "an address, or a name that DNS or /etc/hosts has");
+	} else if (!dev) {
+		check_tell(k, CHECK_FAIL, k->server, "no route");
+		check_hint(k, "ip route get %s", host);
+	} else if (strcmp(dev, "lo") && !on_rdma(k, dev)) {
+		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
+		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
+	} else {
+		check_tell(k, CHECK_PASS, k->server, "through %s", dev);
+	}
+	free(dev);
+	free(msg);
+	free(host);
+}
+
+const struct check server_checks[] = {
+	{ "server.listen", "the server has RDMA devices to listen on", server_listen },
+	{ "server.search_path", "its dev_search_path exists", server_search_path },
+	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm },
+	{ "server.writers", "one writer for each device", server_writers },
+	{ "server.memory", "there is memory for one more client", server_memory },
+	{ "server.reachable", "the route to --server leaves through RDMA", server_reachable },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sessions of this client: what is down, and what goes down together. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "sysfile.h"
+
+static void each_session(struct checkup *k, void (*each)(struct checkup *k, const struct session *s))
+{
+	if (!check_client(k))
+		return;
+	for (size_t i = 0; i < k->client.sessions.n; i++)
+		each(k, &k->client.sessions.v[i]);
+	if (!k->client.sessions.n)
+		check_tell(k, CHECK_SKIP, "", "no session");
+}
+
+/* The i-th path of a session, NULL behind the last. */
+static const struct path *path_of(const struct checkup *k, const struct session *s, size_t i)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&k->client.session_paths, s->id, &n);
+
+	return i < n ? &k->client.paths.v[e[i].pos] : NULL;
+}
+
+/* What an errno of the last attempt says of the server. */
+static const char *cure(int64_t err)
+{
+	switch (err < 0 ? -err : err) {
+	case ECONNREFUSED:
+		return "nobody listens on the server's port: modprobe rnbd_server there, --dest-port here";
+	case ECONNRESET:
+		return "the server closed it: its kernel log says why";
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return "no way to the server: rnbdadm check net";
+	case EADDRNOTAVAIL:
+	case ENODEV:
+		return "the own address is on no RDMA interface: rnbdadm check rdma";
+	case ETIMEDOUT:
+		return "nobody answers: is the server up, and the network between?";
+	default:
+		return "rnbdadm session recover SESSION; rnbdadm check rdma net";
+	}
+}
+
+static void down(struct checkup *k, const struct session *s)
+{
+	const struct path *p, *first = NULL;
+	struct strlist names = { 0 };
+	size_t n = 0;
+	char *list;
+
+	for (; (p = path_of(k, s, n)); n++) {
+		if (!check_wants(k, p) ||
+		    !strcmp(path_state_name(p->state), "connected"))
+			continue;
+		first = first && first->last_error ? first : p;
+		strlist_addf(&names, "%s is %s%s%s", p->name, path_state_name(p->state),
+			     p->last_error ? ", " : "",
+			     p->last_error ? errno_name((int)llabs(p->last_error)) : "");
+	}
+	if (!names.n) {
+		check_tell(k, CHECK_PASS, s->name, n == 1 ? "its path is connected" :
+			   "all %zu paths are connected", n);
+		strlist_free(&names);
+		return;
+	}
+	list = strlist_join(&names, "; ");
+	check_tell(k, CHECK_FAIL, s->name, "%zu of %zu paths down: %s", names.n, n, list);
+	check_hint(k, "%s", cure(first->last_error));
+	check_data(k, "paths", js_list(&names));
+	free(list);
+	strlist_free(&names);
+}
+
+static void session_paths_down(struct checkup *k)
+{
+	each_session(k, down);
+}
+
+static void single(struct checkup *k, const struct session *s)
+{
+	if (path_of(k, s, 1)) {
+		check_tell(k, CHECK_PASS, s->name, "several paths");
+		return;
+	}
+	check_tell(k, CHECK_WARN, s->name, path_of(k, s, 0) ? "has one path only" : "has no path");
+	check_hint(k, "rnbdadm session add-path %s [SRC@]DST over another port", s->name);
+}
+
+static void session_single_path(struct checkup *k)
+{
+	each_session(k, single);
+}
+
+/* What all paths of a session have in common. */
+static void fate(struct checkup *k, const struct session *s)
+{
+	const struct path *p, *a = path_of(k, s, 0);
+	bool hca = true, port = true, own = true, peer = true;
+	struct strlist shared = { 0 };
+	char *list;
+
+	if (!a || !path_of(k, s, 1)) {
+		check_tell(k, CHECK_SKIP, s->name, "fewer than two paths");
+		return;
+	}
+	for (size_t i = 1; (p = path_of(k, s, i)); i++) {
+		hca &= !strcmp(p->hca, a->hca);
+		port &= p->hca_port == a->hca_port;
+		own &= addr_equal(&p->client, &a->client);
+		peer &= addr_equal(&p->server, &a->server);
+	}
+	if (hca)
+		strlist_addf(&shared, "the %s %s", port ? "port" : "adapter", a->hca);
+	if (own)
+		strlist_add(&shared, "the own address");
+	if (peer)
+		strlist_add(&shared, "the server's address");
+	list = strlist_join(&shared, ", ");
+	if (!shared.n) {
+		check_tell(k, CHECK_PASS, s->name, "its paths have nothing in common");
+	} else {
+		check_tell(k, CHECK_WARN, s->name, "all paths share %s", list);
+		check_hint(k, "rnbdadm session add-path %s over another adapter and switch", s->name);
+	}
+	check_data(k, "shared", js_list(&shared));
+	free(list);
+	strlist_free(&shared);
+}
+
+static void session_shared_fate(struct checkup *k)
+{
+	each_session(k, fate);
+}
+
+static void attempts(struct checkup *k, const struct session *s)
+{
+	int64_t max = s->set.v[SET_MAX_RECONNECT_ATTEMPTS];
+	const struct stats *st;
+	const struct path *p;
+	uint64_t failed = 0;
+
+	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
+		st = snapshot_stats(&k->client, p->id);
+		if (st && st->c.reconnects_failed != M_UNKNOWN)
+			failed += st->c.reconnects_failed;
+		if (max < 0 || !strcmp(path_state_name(p->state), "connected") ||
+		    p->reconnect_attempts == M_UNKNOWN || (int64_t)p->reconnect_attempts < max)
+			continue;
+		check_tell(k, CHECK_FAIL, s->name, "%s was given up after %" PRIu64 " attempts", p->name,
+			   p->reconnect_attempts);
+		check_hint(k, "rnbdadm session set %s --max-reconnect-attempts infinite; "
+			   "rnbdadm session reconnect %s", s->name, s->name);
+		return;
+	}
+	if (failed) {
+		check_tell(k, CHECK_WARN, s->name, "%" PRIu64 " reconnects failed since the last reset",
+			   failed);
+		check_hint(k, "rnbdadm stats %s; 'rnbdadm stats reset %s' begins anew", s->name, s->name);
+	} else {
+		check_tell(k, CHECK_PASS, s->name, "no reconnect failed");
+	}
+	check_data(k, "reconnects_failed", js_u64(failed));
+}
+
+static void session_reconnects(struct checkup *k)
+{
+	each_session(k, attempts);
+}
+
+/* More than a tenth of the completions on another CPU. */
+static void migrations(struct checkup *k, const struct session *s)
+{
+	uint64_t moved = 0, ios = 0;
+	const struct stats *st;
+	const struct path *p;
+
+	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
+		st = snapshot_stats(&k->client, p->id);
+		for (size_t c = 0; st && c < st->ncpus; c++) {
+			const struct cpu_counters *cc = &st->cpu[c];
+
+			moved += cc->migrations_from == M_UNKNOWN ? 0 : cc->migrations_from;
+			ios += cc->read_ios == M_UNKNOWN ? 0 : cc->read_ios;
+			ios += cc->write_ios == M_UNKNOWN ? 0 : cc->write_ios;
+		}
+	}
+	if (!ios) {
+		check_tell(k, CHECK_SKIP, s->name, "no counters per CPU");
+		return;
+	}
+	if (moved > ios / 10) {
+		check_tell(k, CHECK_WARN, s->name, "%" PRIu64 " of %" PRIu64 " requests ended on another CPU",
+			   moved, ios);
+		check_hint(k, "bind the adapter's interrupts to the CPUs that use it (irqbalance, "
+			   "smp_affinity)");
+	} else {
+		check_tell(k, CHECK_PASS, s->name, "requests end where they began");
+	}
+	check_data(k, "migrations", js_u64(moved));
+	check_data(k, "ios", js_u64(ios));
+}
+
+static void session_cpu_migration(struct checkup *k)
+{
+	each_session(k, migrations);
+}
+
+static double rate_of(const struct checkup *k, const struct path *p)
+{
+	char *s = *p->hca && !strchr(p->hca, '/') && p->hca_port != M_UNKNOWN ?
+		  sys_read(k->root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/rate", p->hca,
+			   p->hca_port) : NULL;
+	double v = s ? atof(s) : 0;
+
+	free(s);
+	return v;
+}
+
+static void policy(struct checkup *k, const struct session *s)
+{
+	const char *name = mp_policy_name(s->set.mp_policy);
+	const struct path *p;
+	double lo = 0, hi = 0;
+
+	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
+		double r = rate_of(k, p);
+
+		if (!r)
+			continue;
+		lo = !lo || r < lo ? r : lo;
+		hi = r > hi ? r : hi;
+	}
+	if (name && !strcmp(name, "round-robin") && lo < hi) {
+		check_tell(k, CHECK_WARN, s->name, "round-robin over paths of %g and %g Gb/s", lo, hi);
+		check_hint(k, "rnbdadm mp-policy set %s min-inflight", s->name);
+	} else {
+		check_tell(k, CHECK_PASS, s->name, "%s fits its paths", name ? name : "the policy");
+	}
+}
+
+static void session_policy(struct checkup *k)
+{
+	each_session(k, policy);
+}
+
+const struct check session_checks[] = {
+	{ "session.paths_down", "every path is connected; if not, why", session_paths_down },
+	{ "session.single_path", "there is more than one path", session_single_path },
+	{ "session.shared_fate", "not all paths go down together", session_shared_fate },
+	{ "session.reconnects", "no path was given up, no reconnect failed", session_reconnects },
+	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration },
+	{ "session.policy", "the path policy fits the paths", session_policy },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* check: what is looked at, and what was found. */
+#ifndef RNBDADM_CHECK_H
+#define RNBDADM_CHECK_H
+
+#include "ctx.h"
+#include "way.h"
+
+enum check_status { CHECK_PASS, CHECK_WARN, CHECK_FAIL, CHECK_SKIP, CHECK_N };
+
+/* What a check looks at; read once for all of them. */
+struct checkup {
+	struct ctx *ctx;
+	const char *root, *id;
+	json_t *results;
+	unsigned int counts[CHECK_N];
+	struct ways only;		/* --path */
+	const char *server;		/* --server, or NULL */
+	struct fail no_nl;		/* why there is no family, if so */
+	bool client_ok, server_ok;	/* the lists were read */
+	struct snapshot client, exports;
+	struct strlist hcas;
+};
+
+struct check {
+	const char *id;
+	const char *what;		/* one line for the help */
+	void (*run)(struct checkup *k);
+};
+
+/* The tables of the areas end with a NULL id. */
+extern const struct check modules_checks[], netlink_checks[], rdma_checks[], net_checks[];
+extern const struct check session_checks[], device_checks[], server_checks[], system_checks[];
+
+/* One result of the check that runs. @object "" is the host. */
+void check_tell(struct checkup *k, enum check_status status, const char *object, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The cure of the last result. */
+void check_hint(struct checkup *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A key of the last result's "data". Takes the reference. */
+void check_data(struct checkup *k, const char *key, json_t *v);
+
+/* The lists of the client or of the server; else the check is skipped. */
+bool check_client(struct checkup *k);
+bool check_server(struct checkup *k);
+/* Is the path one of --path? Without that all are. */
+bool check_wants(const struct checkup *k, const struct path *p);
+bool check_loaded(const struct checkup *k, const char *module);
+
+/* A port of an RDMA device, for which "HCA/PORT" is in @name. */
+struct check_port {
+	const char *hca;
+	char *port, name[M_HCA_MAX * 2], link_layer[16], netdev[M_HCA_MAX];
+	bool soft;			/* no device behind it: rxe, siw */
+};
+
+/* Calls @each for all ports; skips the check when there are none. */
+void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p));
+
+/* Interface through which an address is reached by the routing table; "lo" for one of this host. */
+char *check_route(const char *root, const struct addr *dst);
+/* Is it one of this host's? */
+bool check_own_address(const char *root, const struct addr *a);
+
+#endif

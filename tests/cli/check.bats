@@ -1,0 +1,293 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# check: each condition provoked on a system tree, most by one file that differs from a host with nothing wrong.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	ROOT=$BATS_TEST_TMPDIR/root
+	cp -r "$REC/check-root" "$ROOT"
+	kernel check-good
+	IB=/sys/class/infiniband/mlx5_0/ports/1
+	NET=/sys/class/net/ens1f0np0
+}
+
+# kernel NAME: what the kernel answers
+kernel() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
+
+put() {
+	mkdir -p "$ROOT/${1%/*}"
+	printf '%s\n' "$2" >"$ROOT/$1"
+}
+
+gone() { rm -r "${ROOT:?}/$1"; }
+
+# finds STATUS ID OBJECT WORDS: that result, with a cure unless it is ok or skipped; any failure is exit code 11
+finds() {
+	run --separate-stderr "$RNBDADM" "${R[@]}" check "$2" -j
+	printf '%s\n' "$output" "$stderr"
+	valid rnbdadm.check/1
+	printf '%s' "$output" | jq -e --arg status "$1" --arg id "$2" --arg object "$3" --arg words "$4" --argjson rc "$status" '
+		$rc == (if .summary.fail > 0 then 11 else 0 end) and
+		any(.results[]; .status == $status and .id == $id and (.object // "") == $object and (.message | contains($words)) and
+			((.status == "pass" or .status == "skip") or (.hint | length > 0)))' ||
+		return
+	[[ $1 != warn ]] || adm 11 check "$2" --strict
+}
+
+@test "a host with nothing wrong: all of it ok, exit code 0, also with --strict" {
+	adm 0 check --strict -j
+	valid rnbdadm.check/1
+	[ "$(jqv '.summary | .fail + .warn')" = 0 ]
+	[ "$(jqv '[.results[] | select(.status == "pass") | .id] | unique | length')" -ge 40 ]
+	jqv '.summary == (.results | {pass: map(select(.status == "pass")) | length, warn: 0, fail: 0,
+		skip: map(select(.status == "skip")) | length})'
+	adm 0 check
+	golden check-good.txt
+	[ -z "$stderr" ]
+}
+
+@test "every check of the table was run, each id in 'help checks'" {
+	adm 0 check -j
+	ids=$(jqv '[.results[].id] | unique[]')
+	adm 0 help checks
+	[ "$(awk '/^  / { print $1 }' <<<"$output" | sort)" = "$(sort <<<"$ids")" ]
+	[ "$(wc -l <<<"$ids")" -ge 45 ]
+}
+
+@test "modules: not loaded, in-tree, not installed, of another kernel" {
+	gone sys/module/rnbd_client
+	finds skip modules.client rnbd_client "not loaded"
+	gone sys/module/rnbd_server
+	finds fail modules.client rnbd_client "not loaded"
+	finds skip modules.server rnbd_server "not loaded"
+	mkdir "$ROOT"/sys/module/rnbd_{client,server}
+	gone sys/module/rtrs_client
+	finds fail modules.rtrs rtrs_client "though rnbd_client is"
+	gone sys/module/rtrs_server
+	gone sys/module/rdma_cm
+	finds fail modules.rdma_cm rdma_cm "no such module"
+	put /lib/modules/6.1.0-test/modules.dep "kernel/drivers/infiniband/core/rdma_cm.ko:"
+	finds skip modules.rdma_cm rdma_cm "not loaded"
+	finds warn modules.installed rnbd_client "not installed"
+	finds skip modules.signature rnbd_client "not installed"
+	put /lib/modules/6.1.0-test/modules.dep "kernel/drivers/block/rnbd/rnbd-client.ko:"
+	finds warn modules.installed rnbd_client "in-tree"
+	put /lib/modules/6.1.0-test/kernel/drivers/block/rnbd/rnbd-client.ko "vermagic=6.1.0-other SMP"
+	finds fail modules.signature rnbd_client "built for kernel 6.1.0-other, running is 6.1.0-test"
+	kernel absent
+	finds fail modules.origin rtrs_core "in-tree"
+	gone sys/module/rtrs_core
+	finds skip modules.origin "" "no rnbd module"
+}
+
+@test "netlink: no family, an other version, operations and groups missing, no privilege" {
+	kernel absent
+	finds fail netlink.family rnbd "not loaded"
+	finds skip netlink.ops "" "no netlink family"
+	kernel check-old
+	finds warn netlink.version rnbd "version 2"
+	finds warn netlink.ops rnbd "remap"
+	finds warn netlink.mcast rnbd "path, device, export"
+	put /proc/self/status $'Name:\tx\nCapEff:\t0000000000001000'
+	finds warn netlink.permission "" "not change"
+	kernel denied
+	finds skip session.paths_down "" "does not tell"
+}
+
+@test "rdma: no device, port and link down, slow, no GID, own name space, errors" {
+	put "$IB/state" "1: DOWN"
+	put "$IB/phys_state" "3: Disabled"
+	finds fail rdma.port_state mlx5_0/1 "DOWN (Disabled)"
+	[ "$(jqv '.results[0].data.phys_state')" = Disabled ]
+	finds fail rdma.phys_state mlx5_0/1 Disabled
+	put "$IB/rate" "25 Gb/sec (1X EDR)"
+	finds warn rdma.rate mlx5_0/1 "but ens1f0np0 has 100 Gb/s"
+	put "$IB/link_layer" InfiniBand
+	finds warn rdma.rate mlx5_0/1 "one lane"
+	finds skip rdma.roce mlx5_0/1 Ethernet
+	put "$IB/link_layer" Ethernet
+	gone sys/class/infiniband/mlx5_0/device
+	finds pass rdma.rate mlx5_0/1 software
+	put "$IB/gid_attrs/types/3" "IB/RoCE v1"
+	finds fail rdma.roce mlx5_0/1 "ens1f0np0"
+	rm "$ROOT/$IB"/gids/[13]
+	finds fail rdma.gid ip:10.0.0.1 "cl1@srv1"
+	put /sys/module/ib_core/parameters/netns_mode N
+	finds warn rdma.netns "" "one network namespace"
+	gone "$IB/counters"
+	finds skip rdma.counters mlx5_0/1 "counts no errors"
+	gone sys/class/infiniband
+	finds fail rdma.devices "" "no RDMA device"
+	finds skip rdma.rate "" "no RDMA device"
+}
+
+@test "rdma.counters: errors that rise between two looks" {
+	(
+		n=12
+		until [[ -e $ROOT/stop ]]; do
+			echo $((n++)) >"$ROOT/new" && mv "$ROOT/new" "$ROOT/$IB/counters/symbol_error"
+			sleep 0.02
+		done
+	) 3>&- &
+	# between the looks of one run there may have been no time for it
+	for ((i = 0; i < 20; i++)); do
+		adm 0 check rdma.counters -j
+		valid rnbdadm.check/1
+		[[ $output != *"errors are rising: symbol_error"* ]] || break
+	done
+	touch "$ROOT/stop"
+	wait $!
+	((i < 20))
+	finds pass rdma.counters mlx5_0/1 "no errors"
+}
+
+@test "net: address gone, no route, another route, no answer, interface down, MTU, flow control" {
+	put /proc/net/fib_trie "     |-- 10.0.1.1
+        /32 host LOCAL"
+	finds fail net.address "ip:10.0.0.1@ip:10.0.0.2" "10.0.0.1 is not an address"
+	finds pass net.address "ip:10.0.1.1@ip:10.0.1.2" "is here"
+	adm 0 check net.address --path 10.0.1.1@10.0.1.2
+	adm 11 check net.address --path 10.0.0.2
+	sed -i /eth0/d "$ROOT/proc/net/route"
+	sed -i /ens1f0np0/d "$ROOT/proc/net/route"
+	finds fail net.route "ip:10.0.0.1@ip:10.0.0.2" "no route to 10.0.0.2"
+	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	finds warn net.route "ip:10.0.0.1@ip:10.0.0.2" "leaves through eth0, the path uses ens1f0np0"
+	put /proc/net/arp "10.0.0.2 0x1 0x0 00:00:00:00:00:00 * ens1f0np0"
+	finds fail net.neigh "ip:10.0.0.1@ip:10.0.0.2" "does not answer"
+	finds pass net.neigh "ip:10.0.1.1@ip:10.0.1.2" "not asked"
+	put "$NET/operstate" down
+	finds fail net.link ens1f0np0 "is down"
+	put "$NET/mtu" 1500
+	finds warn net.mtu ens1f0np0 "RoCE MTU limited to 1024"
+	finds warn net.mtu_mismatch cl1@srv1 "MTU 1500 on ens1f0np0, 4200 on ens1f1np1"
+	put "$NET/mtu" 4191
+	finds warn net.mtu ens1f0np0 "RoCE MTU limited to 2048"
+	put "$NET/mtu" 4192
+	finds pass net.mtu ens1f0np0 "RoCE MTU 4096"
+	put "$NET/ecn/roce_np/enable/3" 0
+	finds warn net.pause mlx5_0/1 "ECN is off"
+	gone "$NET/ecn"
+	finds skip net.pause mlx5_0/1 "does not tell"
+}
+
+@test "sessions: paths down and why, one path, shared fate, reconnects, migrations, policy" {
+	put "$IB/rate" "25 Gb/sec (1X EDR)"
+	finds warn session.policy cl1@srv1 "round-robin over paths of 25 and 100"
+	kernel check-bad
+	finds fail session.paths_down cl1@srv1 "2 of 2 paths down"
+	[[ $output == *ECONNREFUSED*ETIMEDOUT*"nobody listens on the server's port"* ]]
+	adm 11 check session.paths_down --path 10.0.1.2 -j
+	[[ $output != *ECONNREFUSED* && $output == *"nobody answers"* ]]
+	finds warn session.single_path cl1@srv2 "one path only"
+	finds warn session.shared_fate cl1@srv1 "the port mlx5_0, the own address"
+	finds fail session.reconnects cl1@srv3 "given up after 3 attempts"
+	[[ $output == *"7 reconnects failed"* ]]
+	finds warn session.cpu_migration cl1@srv1 "900 of 1000"
+}
+
+@test "devices: disconnected, in use, migration, no node, another size, queues" {
+	kernel check-bad
+	finds fail device.state rnbd0 "disconnected: ENOTCONN"
+	finds fail device.orphan_mount rnbd0 "disconnected and used by mount /data"
+	finds warn device.access rnbd1 "migration"
+	gone dev/rnbd0
+	finds fail device.node rnbd0 "no /dev/rnbd0"
+	put /sys/block/rnbd0/size 8
+	finds warn device.size rnbd0 "4096 bytes"
+	put /sys/block/rnbd0/queue/read_ahead_kb 4
+	finds warn device.readahead rnbd0 "4 KiB"
+	put /sys/block/rnbd0/queue/scheduler "none [mq-deadline]"
+	finds warn device.scheduler rnbd0 "mq-deadline"
+}
+
+@test "server: nothing to listen on, no directory, devices gone or read-only, two writers, memory, a server out of reach" {
+	put /sys/class/block/sdb/ro 1
+	finds warn server.export_perm sdb "read-only"
+	gone sys/class/block/sdb
+	finds fail server.export_perm sdb "gone from this host"
+	rmdir "$ROOT/srv"
+	finds fail server.search_path /srv/ "does not exist"
+	put /proc/meminfo "MemAvailable: 60000 kB"
+	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
+	kernel check-bad
+	finds warn server.writers sdb "2 clients may write"
+	for host in 10.0.0.2 10.0.0.2:1234 10.0.0.1; do
+		adm 0 check server.reachable --server $host -j
+		valid rnbdadm.check/1
+	done
+	adm 11 check server.reachable --server 192.0.2.1
+	[[ $output == *"leaves through eth0, which has no RDMA"* ]]
+	adm 11 check server.reachable --server nosuch.invalid
+	sed -i /eth0/d "$ROOT/proc/net/route"
+	adm 11 check server.reachable --server 192.0.2.1
+	[[ $output == *"no route"* ]]
+	gone sys/class/infiniband
+	finds fail server.listen "" "no RDMA device to listen on"
+	gone sys/module/rnbd_server
+	finds skip server.listen "" "not loaded"
+}
+
+@test "system: memlock, huge pages, packet filter, udev, unit, initramfs" {
+	put /proc/self/limits "Max locked memory         8388608              8388608              bytes"
+	finds warn system.memlock "" "8192 KiB"
+	put /proc/meminfo $'MemTotal: 1000000 kB\nHugePages_Total: 300\nHugepagesize: 2048 kB'
+	finds warn system.hugepages "" "600 of 976 MiB"
+	finds skip system.firewall "" "no RDMA in software"
+	gone sys/class/infiniband/mlx5_0/device
+	finds pass system.firewall "" "no packet filter"
+	put /sys/module/nf_tables/refcnt 3
+	finds warn system.firewall "" "packet filter"
+	gone sys/module/nf_tables
+	put /proc/net/ip_tables_names filter
+	finds warn system.firewall "" "packet filter"
+	gone run/udev/control
+	finds warn system.udev 60-rnbd.rules "udev does not run"
+	gone usr/lib/udev
+	finds warn system.udev 60-rnbd.rules "not installed"
+	gone etc/systemd
+	finds fail system.unit rnbd-restore.service "not enabled"
+	gone usr/lib/systemd
+	finds fail system.unit rnbd-restore.service "not installed"
+	gone etc/rnbd
+	finds skip system.unit rnbd-restore.service "nothing is configured"
+	put /proc/self/mountinfo "22 1 252:0 / / rw - ext4 /dev/rnbd0 rw"
+	finds fail system.initramfs rnbd0 "lacks rnbd_client"
+	put /etc/initramfs-tools/modules rnbd_client
+	finds pass system.initramfs rnbd0 "is told"
+}
+
+@test "text of what is wrong, groups, hints alone, words that are none" {
+	replay two-sessions
+	adm 11 check
+	golden check-bad.txt
+	[[ $stderr == "rnbdadm: check: "*" failures, "* ]]
+	adm 11 check --fix-hints
+	golden check-hints.txt
+	adm 11 check device session.paths_down -j
+	valid rnbdadm.check/1
+	[ "$(jqv '[.results[].id | split(".")[0]] | unique | join(" ")')" = "device session" ]
+	adm 11 check all --color=always
+	[[ $output == *$'\033[31mFAIL\033[0m  modules'* ]]
+	fails 2 usage check rdmaa
+	[[ $stderr == *"did you mean rdma"* ]]
+	fails 2 usage check rdma --path nonsense
+}
+
+@test "check changes nothing and starts nothing" {
+	find "$ROOT" -type f -exec md5sum {} + | sort >"$BATS_TEST_TMPDIR/before"
+	strace -f -e trace=execve,sendto,sendmsg -o "$BATS_TEST_TMPDIR/trace" "$PLAIN" "${R[@]}" check >/dev/null
+	[ "$(grep -c execve "$BATS_TEST_TMPDIR/trace")" = 1 ]
+	run ! grep send "$BATS_TEST_TMPDIR/trace"
+	find "$ROOT" -type f -exec md5sum {} + | sort | cmp - "$BATS_TEST_TMPDIR/before"
+}
+
+@test "the documents of these tests are valid" { all_valid; }
