@@ -126,7 +126,7 @@ static const struct cmd *find_hidden(const char *object, const char *verb)
 	return found;
 }
 
-static void legal_verbs(const char *object, struct strlist *l)
+void legal_verbs(const char *object, struct strlist *l)
 {
 	size_t len = strlen(object);
 
@@ -140,12 +140,12 @@ static void legal_verbs(const char *object, struct strlist *l)
 	}
 }
 
-static void legal_objects(struct strlist *l)
+void legal_objects(struct strlist *l)
 {
 	for (size_t i = 0; i < cmd_count; i++) {
 		char *first = xstrndup(cmd_table[i].object, strcspn(cmd_table[i].object, " "));
 
-		if (!strlist_has(l, first))
+		if (!(cmd_table[i].flags & CMD_HIDDEN) && !strlist_has(l, first))
 			strlist_add(l, first);
 		free(first);
 	}
@@ -348,8 +348,7 @@ static void add_opt(struct parsed *p, enum opt_id id, const char *value)
 		p->help = true;
 }
 
-/* Prefers an option of the command at hand over one of the same name elsewhere. */
-static enum opt_id find_long(const struct cmd *cmd, const char *name, size_t len)
+enum opt_id opt_find(const struct cmd *cmd, const char *name, size_t len)
 {
 	for (int id = 1; id < OPT_MAX; id++)
 		if (cmd_has_opt(cmd, id) && strlen(opt_table[id].name) == len &&
@@ -389,7 +388,7 @@ static bool unknown_option(struct parser *ps, const char *text)
 static bool take_long(struct parser *ps, char **argv, int argc, int *i)
 {
 	const char *name = argv[*i] + 2, *eq = strchr(name, '='), *value = NULL;
-	enum opt_id id = find_long(ps->p->cmd, name, eq ? (size_t)(eq - name) : strlen(name));
+	enum opt_id id = opt_find(ps->p->cmd, name, eq ? (size_t)(eq - name) : strlen(name));
 	const struct opt *o = &opt_table[id];
 
 	if (id == OPT_NONE)
@@ -399,9 +398,11 @@ static bool take_long(struct parser *ps, char **argv, int argc, int *i)
 	if (o->arg == ARG_NONE && value)
 		return usage(ps, xasprintf("--%s takes no value", o->name), NULL);
 	if (o->arg == ARG_REQUIRED && !value) {
-		if (*i + 1 >= argc)
+		if (*i + 1 >= argc) {
+			ps->p->pending = id;
 			return usage(ps, xasprintf("--%s needs a value (%s)", o->name,
 						   o->metavar), NULL);
+		}
 		value = argv[++*i];
 	}
 	if (value && !check_value(ps, o, value))
@@ -423,13 +424,12 @@ static bool take_letters(struct parser *ps, char **argv, int argc, int *i)
 		if (id == OPT_NONE)
 			return unknown_option(ps, s == argv[*i] + 1 ? argv[*i] : text);
 		if (o->arg == ARG_REQUIRED) {
-			if (s[1])
-				value = s + 1;
-			else if (*i + 1 < argc)
-				value = argv[++*i];
-			else
+			if (!s[1] && *i + 1 >= argc) {
+				ps->p->pending = id;
 				return usage(ps, xasprintf("-%c needs a value (%s)", *s,
 							   o->metavar), NULL);
+			}
+			value = s[1] ? s + 1 : argv[++*i];
 			if (!check_value(ps, o, value))
 				return false;
 		}
@@ -516,19 +516,19 @@ static void make_label(struct parsed *p)
 
 static bool parse_words(struct parser *ps, int argc, char **argv)
 {
-	bool literal = false;
+	struct parsed *p = ps->p;
 
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i];
 		bool ok;
 
-		if (!literal && !strcmp(a, "--")) {
-			literal = true;
+		if (!p->literal && !strcmp(a, "--")) {
+			p->literal = true;
 			continue;
 		}
 		/* "-1G" is a size; no option is a digit */
-		if (literal || a[0] != '-' || !a[1] || (a[1] >= '0' && a[1] <= '9'))
-			ok = take_word(ps, a, literal);
+		if (p->literal || a[0] != '-' || !a[1] || (a[1] >= '0' && a[1] <= '9'))
+			ok = take_word(ps, a, p->literal);
 		else if (a[1] == '-')
 			ok = take_long(ps, argv, argc, &i);
 		else
@@ -564,6 +564,17 @@ bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **
 	if (!p->cmd)
 		return usage(&ps, xstrdup("a command is missing"), NULL);
 	return check_opts(&ps) && check_args(&ps);
+}
+
+bool args_words(int argc, char **argv, struct parsed *p)
+{
+	char *message = NULL, *hint = NULL;
+	struct parser ps = { .p = p, .message = &message, .hint = &hint };
+	bool ok = parse_words(&ps, argc, argv) || p->pending;
+
+	free(message);
+	free(hint);
+	return ok;
 }
 
 void args_free(struct parsed *p)

@@ -71,6 +71,7 @@ struct arg {
 	const char *name;
 	bool optional, repeat;
 	const char *help;
+	const char *values;	/* "a|b|c" where there is a fixed set */
 };
 
 #define CMD_ARGS	4
@@ -79,6 +80,7 @@ enum {
 	CMD_CHANGES	= 1 << 0,	/* takes the lock, needs privilege */
 	CMD_PLAIN	= 1 << 1,	/* text is no table: no csv */
 	CMD_STREAM	= 1 << 2,	/* may print several documents */
+	CMD_HIDDEN	= 1 << 3,	/* no help and no metadata has it */
 };
 
 struct cmd {
@@ -130,6 +132,8 @@ struct parsed {
 	size_t nargs;
 	char *label;			/* "session show cl1@srv1" for messages */
 	bool help;
+	bool literal;			/* "--" came: no more options */
+	enum opt_id pending;		/* the last word is this option, its value is missing */
 };
 
 /*
@@ -137,6 +141,8 @@ struct parsed {
  * and returns false; what was understood so far is in @p.
  */
 bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **hint);
+/* The words of a line that is still being typed; false if they are wrong already. */
+bool args_words(int argc, char **argv, struct parsed *p);
 void args_free(struct parsed *p);
 
 /*
@@ -162,7 +168,12 @@ int64_t args_time(const struct parsed *p, enum opt_id id, int64_t none);
  */
 char *opt_problem(const struct opt *o, const char *dashes, const char *v, char **hint);
 bool cmd_has_opt(const struct cmd *cmd, enum opt_id id);
+/* The long option of that command, or of all; other commands may have one of the same name. */
+enum opt_id opt_find(const struct cmd *cmd, const char *name, size_t len);
 const char *word_alias(const char *word);
+/* First words of commands; verbs, or second words, of an object. */
+void legal_objects(struct strlist *l);
+void legal_verbs(const char *object, struct strlist *l);
 
 /* "500ms", "30s", "5m", "1h", "1d", "infinite"; false if it is no time. */
 bool parse_time(const char *s, int64_t *ms);

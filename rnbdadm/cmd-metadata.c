@@ -51,6 +51,7 @@ static json_t *js_args(const struct cmd *c)
 		js_set(o, "name", json_string(c->args[i].name));
 		js_set(o, "required", json_boolean(!c->args[i].optional));
 		js_set(o, "repeat", json_boolean(c->args[i].repeat));
+		js_set(o, "values", js_words(c->args[i].values));
 		js_set(o, "description", json_string(c->args[i].help));
 		json_array_append_new(a, o);
 	}
@@ -119,7 +120,8 @@ int cmd_metadata(struct ctx *ctx)
 	json_t *commands = json_array(), *options = json_array(), *codes = json_array();
 
 	for (size_t i = 0; i < cmd_count; i++)
-		json_array_append_new(commands, js_command(&cmd_table[i]));
+		if (!(cmd_table[i].flags & CMD_HIDDEN))
+			json_array_append_new(commands, js_command(&cmd_table[i]));
 	for (int id = 1; id <= OPT_GLOBAL_LAST; id++)
 		json_array_append_new(options, js_option(&opt_table[id], true));
 	for (int i = 0; i < XC_MAX; i++) {

@@ -52,6 +52,8 @@ int cmd_version(struct ctx *ctx);
 int cmd_help(struct ctx *ctx);
 int cmd_metadata(struct ctx *ctx);
 int cmd_schema(struct ctx *ctx);
+int cmd_completion(struct ctx *ctx);
+int cmd_complete(struct ctx *ctx);
 
 /* "help checks": every check in a line. To be freed. */
 char *check_list_text(void);

@@ -137,7 +137,7 @@ static void put_commands(struct strbuf *b, const char *object)
 		const struct cmd *c = &cmd_table[i];
 		char *left;
 
-		if (object && !belongs(c, object))
+		if ((c->flags & CMD_HIDDEN) || (object && !belongs(c, object)))
 			continue;
 		left = xasprintf("%s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
 		entry(b, left, c->summary, 28);

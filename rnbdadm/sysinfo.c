@@ -171,6 +171,26 @@ uint64_t sys_block_read_only(const char *root, const char *name)
 	return v;
 }
 
+void sys_ports(const char *root, struct strlist *l)
+{
+	char *dir = xasprintf("%s/sys/class/infiniband", root);
+	struct strlist hcas = { 0 };
+
+	list_dir(dir, &hcas);
+	for (size_t i = 0; i < hcas.n; i++) {
+		char *ports = xasprintf("%s/%s/ports", dir, hcas.v[i]);
+		struct strlist n = { 0 };
+
+		list_dir(ports, &n);
+		for (size_t k = 0; k < n.n; k++)
+			strlist_addf(l, "%s:%s", hcas.v[i], n.v[k]);
+		strlist_free(&n);
+		free(ports);
+	}
+	strlist_free(&hcas);
+	free(dir);
+}
+
 bool sys_has_rdma(const char *root)
 {
 	struct strlist l = { 0 };

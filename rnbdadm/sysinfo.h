@@ -27,6 +27,8 @@ char *sys_disk_word(const char *root, const char *disk, const char *attr);
 /* 1, 0, or M_UNKNOWN of a disk or partition of this host. */
 uint64_t sys_block_read_only(const char *root, const char *name);
 
+/* "mlx5_0:1" of each port of each RDMA device. */
+void sys_ports(const char *root, struct strlist *l);
 /* At least one RDMA device? */
 bool sys_has_rdma(const char *root);
 /* Is the module there, loaded or built in? @version is to be freed, may be NULL. */

@@ -50,6 +50,9 @@ packages() {
 		check ibverbs-providers    the same: Soft-RoCE provider
 		check python3-yaml         lint: the netlink specification
 		check python3-jsonschema   tests: JSON against its schemas
+		check bash-completion      tests: completion as bash loads it
+		check zsh                  tests: completion in zsh
+		check fish                 tests: completion in fish
 		check mandoc               lint: manual pages
 		check strace               tests: system calls of the tool
 		check git                  lint: the list of files

@@ -137,19 +137,20 @@ ARGUMENTS = {
     "check": ([], ["nosuch"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
+    "completion": (["bash"], ["nosuch"]),
 }
 # These say nothing when they succeed
 CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
 SILENT = CHANGES + ("device wait", "wait", "config diff", "config apply", "config validate", "restore", "udev")
-LOCAL = ("version", "help", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev")
+LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev")
 
 
 def expect(name, state, known):
     """Exit codes that are right."""
     if name in LOCAL:
-        return {0} if known else {2} if name == "help" else {4}
+        return {0} if known else {2} if name in ("help", "completion") else {4}
     # what is wrong is what it tells
     if name == "check":
         return {11} if known else {2}

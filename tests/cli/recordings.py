@@ -218,6 +218,8 @@ NEW_SETTINGS = {"heartbeat-interval-ms": 200, "heartbeat-misses": 100, "reconnec
                 "reconnect-delay-max-ms": 600000, "connect-timeout-ms": 1500, "io-timeout-ms": 86400000,
                 "no-path-timeout-ms": 0}
 
+SHELL_NAMES = ["d$(touch pwned)", "e'q", 'f"q', "g h", "i\\j", "k;l", "m*", "n`touch pwned`", "o=p@q:r", "s!t", "ué", "new\nline"]
+
 RECORDINGS = {
     "empty": [UP] + server([], [], [], []) + lists([], [], [], []),
     "two-sessions": [UP] + server() + lists(),
@@ -235,6 +237,8 @@ RECORDINGS = {
     "odd": odd(),
     "many": many(1000),
     "many4": many(4000),
+    "shell": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, n, 1 << 30) for i, n in enumerate(SHELL_NAMES)]),
+    "devices": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, "vol%d" % i, 1 << 30) for i in range(4096)]),
     "server": [UP, {"dump": "stats-get", "request": {"role": 1}, "objects": [
         stats(9, "ip:10.0.0.1@ip:10.0.0.2", 5, "cl1@srv1", "mlx5_0", (5, 20480, 7, 28672), role=1)]}],
     "series": [UP] + lists() + [
