@@ -173,22 +173,18 @@ uint64_t sys_block_read_only(const char *root, const char *name)
 
 void sys_ports(const char *root, struct strlist *l)
 {
-	char *dir = xasprintf("%s/sys/class/infiniband", root);
 	struct strlist hcas = { 0 };
 
-	list_dir(dir, &hcas);
+	sys_list(root, &hcas, "/sys/class/infiniband");
 	for (size_t i = 0; i < hcas.n; i++) {
-		char *ports = xasprintf("%s/%s/ports", dir, hcas.v[i]);
 		struct strlist n = { 0 };
 
-		list_dir(ports, &n);
+		sys_list(root, &n, "/sys/class/infiniband/%s/ports", hcas.v[i]);
 		for (size_t k = 0; k < n.n; k++)
 			strlist_addf(l, "%s:%s", hcas.v[i], n.v[k]);
 		strlist_free(&n);
-		free(ports);
 	}
 	strlist_free(&hcas);
-	free(dir);
 }
 
 bool sys_has_rdma(const char *root)
