@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "path-job.h"
 #include "select.h"
 #include "sysinfo.h"
 #include "use.h"
@@ -28,21 +29,6 @@ static bool read_clients(struct ctx *ctx, const struct object_opts *o, struct sn
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	return true;
-}
-
-static const struct session *select_client(const struct snapshot *s, const char *name,
-					   struct fail *f)
-{
-	const struct session *sess = select_session(s, name, f);
-
-	if (sess)
-		return sess;
-	fail_set(f, XC_NOT_FOUND, "no client '%s'", name);
-	fail_text(f, "no such client");
-	fail_object(f, "client", name);
-	if (!strncmp(f->hint, "rnbdadm", 7))
-		fail_hint(f, "rnbdadm server client list");
-	return NULL;
 }
 
 int cmd_client_list(struct ctx *ctx)
@@ -98,12 +84,11 @@ static enum wait_is look_gone(struct ctx *ctx, void *arg)
 /* It always takes I/O away: refused without --force, with what the client has open. */
 static int check(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
-	const struct index_entry *e;
 	char *question;
 	size_t n;
 	int rc;
 
-	e = index_find(&s->session_exports, sess->id, &n);
+	index_find(&s->session_exports, sess->id, &n);
 	fail_object(&ctx->fail, "client", sess->name);
 	if (ctx->force) {
 		question = xasprintf("Disconnect %s, which has %zu device%s open", sess->name, n,
@@ -112,13 +97,7 @@ static int check(struct ctx *ctx, const struct snapshot *s, const struct session
 		free(question);
 		return rc;
 	}
-	for (size_t i = 0; i < n; i++) {
-		const struct export *x = &s->exports.v[e[i].pos];
-
-		strlist_addf(&ctx->fail.details, "%s has %s open as '%s' (%s)", sess->name,
-			     x->name, x->device_path,
-			     access_name(x->access) ? access_name(x->access) : "unknown");
-	}
+	path_opens(s, sess, &ctx->fail);
 	fail_hint(&ctx->fail, "--force disconnects it; the client may come back at once");
 	return fail_set(&ctx->fail, XC_BUSY, "refused, the client is connected and has %zu "
 			"device%s open", n, n == 1 ? "" : "s");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* server export list, show, close: block devices that clients have open here */
+/* server export list, show, close, revalidate: block devices that clients have open here */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include "node.h"
 #include "objects.h"
 #include "select.h"
+#include "size.h"
 #include "use.h"
+#include "way.h"
 
 static struct object_opts object_opts(const struct ctx *ctx)
 {
@@ -297,6 +300,160 @@ int cmd_export_close(struct ctx *ctx)
 	}
 	if (!rc)
 		rc = job_report(ctx, &j, &close_view, js_item);
+	job_free(&j);
+	return rc;
+}
+
+/* The openings whose clients are to be told; refused if the device is smaller than one of them was told. */
+static int collect_stale(struct ctx *ctx, struct job *j, uint64_t *old)
+{
+	const char *client = args_value(&ctx->args, OPT_CLIENT);
+	const char *name = keep_client(ctx, &j->s, client) ?
+			   select_export(ctx, &j->s.exports, ctx->args.args[0], &ctx->fail) : NULL;
+	bool shrunk = false;
+
+	j->plural = "clients";
+	for (size_t i = 0; name && i < j->s.exports.n; i++) {
+		struct export *e = &j->s.exports.v[i];
+		char *from, *to;
+
+		if (strcmp(e->name, name))
+			continue;
+		job_add(j, e, ctx->args.args[0]);
+		if (*old == M_UNKNOWN || e->told_bytes < *old)
+			*old = e->told_bytes;
+		if (e->told_bytes == M_UNKNOWN || e->told_bytes <= e->size_bytes)
+			continue;
+		shrunk = true;
+		from = size_text(e->told_bytes, 0);
+		to = size_text(e->size_bytes, 0);
+		strlist_addf(&ctx->fail.details, "%s has it open as '%s' with %s, not %s",
+			     e->session, e->device_path, from, to);
+		free(from);
+		free(to);
+	}
+	if (!name)
+		return ctx->fail.code;
+	fail_object(&ctx->fail, "export", name);
+	if (!shrunk || ctx->force)
+		return XC_OK;
+	fail_hint(&ctx->fail, "--force tells it; what lies behind the new end is lost for the clients");
+	return fail_set(&ctx->fail, XC_BUSY, "refused, it is smaller than clients know it");
+}
+
+static int confirm_shrink(struct ctx *ctx, const struct job *j)
+{
+	char *who, *question;
+	int rc;
+
+	if (!ctx->fail.details.n) {
+		fail_clear(&ctx->fail);
+		return XC_OK;
+	}
+	who = strlist_join(&ctx->fail.details, ", ");
+	question = xasprintf("Tell a smaller size of %s (%s)", j->v[0].exp->name, who);
+	fail_clear(&ctx->fail);
+	rc = use_confirm(ctx, question);
+	free(question);
+	free(who);
+	return rc;
+}
+
+static json_t *js_told(const struct ctx *ctx, const struct item *it)
+{
+	json_t *o = json_object();
+
+	js_set_str(o, "session", it->exp->session);
+	js_set_str(o, "device_path", it->exp->device_path);
+	js_set(o, "old_size_bytes", js_u64(it->old_state));
+	js_set(o, "new_size_bytes", js_u64(it->exp->told_bytes));
+	job_set_end(ctx, o, it);
+	return o;
+}
+
+static void not_reached(struct item *it, enum m_reach reach)
+{
+	it->result = "not-reached";
+	fail_object(&it->fail, "session", it->exp->session);
+	if (reach == REACH_DEAF) {
+		fail_set(&it->fail, XC_UNSUPPORTED, "%s cannot be told: its module takes no such word",
+			 it->exp->session);
+		fail_text(&it->fail, "the client cannot be told: its module takes no such word");
+		fail_hint(&it->fail, "use 'resize' on the client");
+		return;
+	}
+	fail_set(&it->fail, XC_TIMEOUT, "%s was told, but has not asked for the size",
+		 it->exp->session);
+	fail_text(&it->fail, "the client was told, but has not asked for the size");
+}
+
+static void revalidate_one(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout)
+{
+	enum m_reach reach;
+	struct nl_error e;
+	struct export now;
+
+	if (!rnl_export_revalidate(ctx->nl, it->exp->id, timeout, &now, &reach, &e)) {
+		fail_nl(&it->fail, &e, "server");
+		fail_object(&it->fail, "session", it->exp->session);
+		it->result = "failed";
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	it->exp->size_bytes = now.size_bytes;
+	it->exp->told_bytes = now.told_bytes;
+	if (reach != REACH_TOLD) {
+		not_reached(it, reach);
+		return;
+	}
+	it->result = now.told_bytes == it->old_state ? "unchanged" : "told";
+	j->changed |= now.told_bytes != it->old_state;
+	say(ctx, "told %s the size of %s: %" PRIu64 " bytes", it->exp->session, it->exp->name,
+	    now.told_bytes);
+}
+
+static void plan_revalidate(struct ctx *ctx, struct item *it)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "server");
+	strlist_add(&w, "export");
+	strlist_add(&w, "revalidate");
+	strlist_add(&w, it->exp->name);
+	strlist_addf(&w, "--client=%s", it->exp->session);
+	if (ctx->force)
+		strlist_add(&w, "--force");
+	plan_add(ctx, &w);
+	strlist_free(&w);
+	it->result = "would-tell";
+}
+
+int cmd_export_revalidate(struct ctx *ctx)
+{
+	uint64_t timeout, old = M_UNKNOWN;
+	struct job j = { 0 };
+	int rc = way_timeout(ctx, "server export revalidate", &timeout);
+
+	if (rc)
+		return rc;
+	if (!ctx_lock(ctx) || !read_exports(ctx, &j.s))
+		return ctx->fail.code;
+	rc = collect_stale(ctx, &j, &old);
+	if (!rc)
+		rc = confirm_shrink(ctx, &j);
+	for (size_t i = 0; !rc && i < j.n; i++) {
+		j.v[i].old_state = j.v[i].exp->told_bytes;
+		if (ctx->dry_run)
+			plan_revalidate(ctx, &j.v[i]);
+		else
+			revalidate_one(ctx, &j, &j.v[i], timeout);
+	}
+	if (!rc) {
+		js_set(ctx->data, "old_size_bytes", js_u64(old));
+		js_set(ctx->data, "new_size_bytes", js_u64(j.v[0].exp->size_bytes));
+		rc = job_report(ctx, &j, &revalidate_view, js_told);
+	}
 	job_free(&j);
 	return rc;
 }

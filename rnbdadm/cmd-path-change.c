@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* session add-path, remove-path, reconnect, disconnect: the paths of a session */
+/* session add-path, remove-path, reconnect, disconnect, server path disconnect: the paths of a session */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ int cmd_path_add(struct ctx *ctx)
 	int rc = way_timeout(ctx, "session add-path", &timeout);
 
 	if (!rc)
-		rc = path_job_open(ctx, &j);
+		rc = path_job_open(ctx, &j, M_CLIENT);
 	if (!rc) {
 		a.sess = select_session(&j.s, ctx->args.args[0], &ctx->fail);
 		rc = a.sess ? add_all(ctx, &j, &a) : (int)ctx->fail.code;
@@ -273,7 +273,10 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 		return;
 	}
 	if (!rnl_path_disconnect(ctx->nl, it->path->id, &now, &e)) {
-		path_fail(ctx, it, &e);
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
+			it->result = "absent";
+		else
+			path_fail(ctx, it, &e);
 		return;
 	}
 	if (*e.warning)
@@ -281,19 +284,22 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	it->path->state = now.state;
 	j->changed = true;
 	it->result = "disconnected";
-	say(ctx, "disconnected %s of session %s; 'session reconnect' brings it back",
-	    it->path->name, it->session);
+	say(ctx, "disconnected %s of session %s; %s", it->path->name, it->session,
+	    it->path->role == M_SERVER ? "nothing keeps the client from making it anew" :
+					 "'session reconnect' brings it back");
 }
 
 /* remove-path and disconnect: what takes paths away. */
-static int take_away(struct ctx *ctx, bool gone)
+static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 {
 	const struct parsed *a = &ctx->args;
-	const struct session *sess;
+	const struct session *sess = NULL;
 	struct job j = { 0 };
-	int rc = path_job_open(ctx, &j);
+	int rc = path_job_open(ctx, &j, role);
 
-	sess = rc ? NULL : select_session(&j.s, a->args[0], &ctx->fail);
+	if (!rc)
+		sess = role == M_SERVER ? select_client(&j.s, a->args[0], &ctx->fail) :
+					  select_session(&j.s, a->args[0], &ctx->fail);
 	if (!rc && !sess) {
 		rc = ctx->fail.code;
 		if (ctx->idempotent && rc == XC_NOT_FOUND) {
@@ -327,12 +333,17 @@ static int take_away(struct ctx *ctx, bool gone)
 
 int cmd_path_remove(struct ctx *ctx)
 {
-	return take_away(ctx, true);
+	return take_away(ctx, true, M_CLIENT);
 }
 
 int cmd_path_disconnect(struct ctx *ctx)
 {
-	return take_away(ctx, false);
+	return take_away(ctx, false, M_CLIENT);
+}
+
+int cmd_server_path_disconnect(struct ctx *ctx)
+{
+	return take_away(ctx, false, M_SERVER);
 }
 
 static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
@@ -394,7 +405,7 @@ int cmd_path_reconnect(struct ctx *ctx)
 		rc = fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
 			      "name a session, or --all");
 	if (!rc)
-		rc = path_job_open(ctx, &j);
+		rc = path_job_open(ctx, &j, M_CLIENT);
 	if (!rc)
 		rc = collect_reconnect(ctx, &j);
 	if (!rc && all && j.n && !ctx->dry_run && !args_has(a, OPT_ONLY_DOWN)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* path list, path show */
+/* path list, show, server path list, show */
 #include <string.h>
 
 #include "cmd.h"
@@ -7,41 +7,49 @@
 #include "select.h"
 #include "sysinfo.h"
 
-static struct object_opts object_opts(const struct ctx *ctx, bool table)
+static struct object_opts object_opts(const struct ctx *ctx, bool table, enum m_role role)
 {
 	return (struct object_opts){
 		/* the table has columns of counters */
 		.stats = args_has(&ctx->args, OPT_STATS) || (table && ctx->out.fmt == OUT_TEXT),
 		.details = args_has(&ctx->args, OPT_DETAILS),
+		.role = role == M_SERVER,
 		.root = ctx->test_root,
 	};
 }
 
-static bool read_paths(struct ctx *ctx, const struct object_opts *o, struct snapshot *s)
+static bool read_paths(struct ctx *ctx, const struct object_opts *o, enum m_role role,
+		       struct snapshot *s)
 {
 	unsigned int what = NL_SESSIONS | NL_PATHS;
 
 	if (o->stats)
 		what |= args_has(&ctx->args, OPT_STATS) ? NL_STATS : NL_STATS_OPT;
-	if (!ctx_snapshot(ctx, M_CLIENT, what, s))
+	if (!ctx_snapshot(ctx, role, what, s))
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	return true;
 }
 
-int cmd_path_list(struct ctx *ctx)
+static const struct session *select_owner(const struct snapshot *s, const char *name,
+					  enum m_role role, struct fail *f)
 {
-	struct object_opts o = object_opts(ctx, true);
-	const char *name = args_value(&ctx->args, OPT_SESSION);
+	return role == M_SERVER ? select_client(s, name, f) : select_session(s, name, f);
+}
+
+static int list_paths(struct ctx *ctx, enum m_role role)
+{
+	struct object_opts o = object_opts(ctx, true, role);
+	const char *name = args_value(&ctx->args, role == M_SERVER ? OPT_CLIENT : OPT_SESSION);
 	bool down = args_has(&ctx->args, OPT_DOWN);
 	json_t *list = json_array();
 	struct snapshot s;
 
-	if (!read_paths(ctx, &o, &s)) {
+	if (!read_paths(ctx, &o, role, &s)) {
 		json_decref(list);
 		return ctx->fail.code;
 	}
-	if (name && !select_session(&s, name, &ctx->fail)) {
+	if (name && !select_owner(&s, name, role, &ctx->fail)) {
 		json_decref(list);
 		snapshot_free(&s);
 		return ctx->fail.code;
@@ -55,28 +63,48 @@ int cmd_path_list(struct ctx *ctx)
 			continue;
 		json_array_append_new(list, js_path(p, &s, &o));
 	}
-	out_list(ctx, &path_view, list);
+	out_list(ctx, ctx->args.cmd->view, list);
 	snapshot_free(&s);
 	return XC_OK;
 }
 
-int cmd_path_show(struct ctx *ctx)
+static int show_path(struct ctx *ctx, enum m_role role)
 {
 	const char *word = ctx->args.nargs > 1 ? ctx->args.args[1] : NULL;
 	const char *hca = args_value(&ctx->args, OPT_HCA);
-	struct object_opts o = object_opts(ctx, false);
+	struct object_opts o = object_opts(ctx, false, role);
 	const struct session *sess;
 	const struct path *p;
 	struct snapshot s;
 
 	if (!word && !hca)
 		return fail_set(&ctx->fail, XC_USAGE, "name the path, SRC@DST or --hca");
-	if (!read_paths(ctx, &o, &s))
+	if (!read_paths(ctx, &o, role, &s))
 		return ctx->fail.code;
-	sess = select_session(&s, ctx->args.args[0], &ctx->fail);
+	sess = select_owner(&s, ctx->args.args[0], role, &ctx->fail);
 	p = sess ? select_path(&s, sess, word, hca, &ctx->fail) : NULL;
 	if (p)
-		out_show(ctx, &path_view, js_path(p, &s, &o));
+		out_show(ctx, ctx->args.cmd->view, js_path(p, &s, &o));
 	snapshot_free(&s);
 	return ctx->fail.code;
+}
+
+int cmd_path_list(struct ctx *ctx)
+{
+	return list_paths(ctx, M_CLIENT);
+}
+
+int cmd_path_show(struct ctx *ctx)
+{
+	return show_path(ctx, M_CLIENT);
+}
+
+int cmd_server_path_list(struct ctx *ctx)
+{
+	return list_paths(ctx, M_SERVER);
+}
+
+int cmd_server_path_show(struct ctx *ctx)
+{
+	return show_path(ctx, M_SERVER);
 }

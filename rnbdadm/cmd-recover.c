@@ -207,7 +207,7 @@ static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recov
 			      "nothing here lists the paths that a session should have");
 	}
 	if (!rc)
-		rc = path_job_open(ctx, &r.paths);
+		rc = path_job_open(ctx, &r.paths, M_CLIENT);
 	if (!rc)
 		rc = collect(ctx, &r);
 	if (!rc) {

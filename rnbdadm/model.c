@@ -161,7 +161,13 @@ void export_init(struct export *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->major = e->minor = e->access = e->size_bytes = M_UNKNOWN;
-	e->logical_block = e->read_only = e->since_ns = M_UNKNOWN;
+	e->logical_block = e->read_only = e->since_ns = e->told_bytes = M_UNKNOWN;
+}
+
+void port_init(struct port *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->number = p->listening_port = p->drained = M_UNKNOWN;
 }
 
 const struct session *snapshot_session(const struct snapshot *s, const char *name)
@@ -265,6 +271,14 @@ static int export_cmp(const void *a, const void *b)
 	return rc ? rc : natural_cmp(x->device_path, y->device_path);
 }
 
+static int port_cmp(const void *a, const void *b)
+{
+	const struct port *x = a, *y = b;
+	int rc = natural_cmp(x->hca, y->hca);
+
+	return rc ? rc : (x->number > y->number) - (x->number < y->number);
+}
+
 static void sort_list(void *v, size_t n, size_t size,
 		      int (*cmp)(const void *, const void *))
 {
@@ -279,6 +293,7 @@ void snapshot_sort(struct snapshot *s)
 	sort_list(s->devices.v, s->devices.n, sizeof(*s->devices.v), device_cmp);
 	sort_list(s->stats.v, s->stats.n, sizeof(*s->stats.v), stats_cmp);
 	sort_list(s->exports.v, s->exports.n, sizeof(*s->exports.v), export_cmp);
+	sort_list(s->ports.v, s->ports.n, sizeof(*s->ports.v), port_cmp);
 	INDEX(&s->session_paths, &s->paths, session_id);
 	INDEX(&s->session_devices, &s->devices, session_id);
 	INDEX(&s->session_stats, &s->stats, session_id);
@@ -301,6 +316,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->devices.v);
 	free(s->stats.v);
 	free(s->exports.v);
+	free(s->ports.v);
 	free(s->session_paths.v);
 	free(s->session_devices.v);
 	free(s->session_stats.v);

@@ -95,6 +95,18 @@ struct export {
 	uint32_t id, session_id, generation;
 	char name[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
 	uint64_t major, minor, access, size_bytes, logical_block, read_only, since_ns;
+	uint64_t told_bytes;
+};
+
+/* What became of the word of a new size, in the order of the family. */
+enum m_reach { REACH_TOLD, REACH_NO_ANSWER, REACH_DEAF };
+
+/* A port of an RDMA device that this server listens on. */
+struct port {
+	uint32_t generation;
+	char hca[M_HCA_MAX];
+	uint64_t number, listening_port, drained;
+	struct addr gid;
 };
 
 struct path_list { struct path *v; size_t n; };
@@ -102,6 +114,7 @@ struct session_list { struct session *v; size_t n; };
 struct device_list { struct device *v; size_t n; };
 struct stats_list { struct stats *v; size_t n; };
 struct export_list { struct export *v; size_t n; };
+struct port_list { struct port *v; size_t n; };
 
 /* Positions in a list by the id of something, made once, so that no list is walked for each object. */
 struct index_entry { uint32_t key, pos; };
@@ -114,6 +127,7 @@ struct snapshot {
 	struct device_list devices;
 	struct stats_list stats;
 	struct export_list exports;
+	struct port_list ports;
 	/* of the lists above, in their order; made by snapshot_sort() */
 	struct index session_paths, session_devices, session_stats, session_exports;
 	struct index path_stats;
@@ -135,6 +149,7 @@ void settings_init(struct session_settings *s);
 void device_init(struct device *d);
 void stats_init(struct stats *s);
 void export_init(struct export *e);
+void port_init(struct port *p);
 
 /* Words of the enums; "unknown" for a value this tool does not know. */
 const char *path_state_name(uint64_t v);

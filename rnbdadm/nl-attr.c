@@ -121,6 +121,19 @@ static const struct nl_attr_desc export_attrs[] = {
 	A(RNBD_A_EXPORT_SINCE_NS, "since-ns", NL_U64),
 	A(RNBD_A_EXPORT_EVENT, "event", NL_U32),
 	A(RNBD_A_EXPORT_GENERATION, "generation", NL_U32),
+	A(RNBD_A_EXPORT_TOLD_BYTES, "told-bytes", NL_U64),
+	A(RNBD_A_EXPORT_REACH, "reach", NL_U32),
+	A(RNBD_A_EXPORT_TIMEOUT_MS, "timeout-ms", NL_U32),
+};
+
+static const struct nl_attr_desc port_attrs[] = {
+	A(RNBD_A_PORT_HCA_NAME, "hca-name", NL_STR),
+	A(RNBD_A_PORT_HCA_PORT, "hca-port", NL_U32),
+	A(RNBD_A_PORT_GID, "gid", NL_BIN),
+	A(RNBD_A_PORT_LISTENING_PORT, "listening-port", NL_U32),
+	A(RNBD_A_PORT_DRAINED, "drained", NL_U8),
+	A(RNBD_A_PORT_FORCE, "force", NL_FLAG_T),
+	A(RNBD_A_PORT_GENERATION, "generation", NL_U32),
 };
 
 static const struct nl_attr_desc cpu_attrs[] = {
@@ -159,6 +172,7 @@ static const struct nl_attr_set session_set = SET(session_attrs);
 static const struct nl_attr_set path_set = SET(path_attrs);
 static const struct nl_attr_set device_set = SET(device_attrs);
 static const struct nl_attr_set export_set = SET(export_attrs);
+static const struct nl_attr_set port_set = SET(port_attrs);
 static const struct nl_attr_set stats_set = SET(stats_attrs);
 
 static const struct {
@@ -188,6 +202,10 @@ static const struct {
 	[RNBD_CMD_PATH_DEL] = { "path-del", &path_set },
 	[RNBD_CMD_PATH_RECONNECT] = { "path-reconnect", &path_set },
 	[RNBD_CMD_PATH_DISCONNECT] = { "path-disconnect", &path_set },
+	[RNBD_CMD_EXPORT_REVALIDATE] = { "export-revalidate", &export_set },
+	[RNBD_CMD_PORT_GET] = { "port-get", &port_set },
+	[RNBD_CMD_PORT_DRAIN] = { "port-drain", &port_set },
+	[RNBD_CMD_PORT_UNDRAIN] = { "port-undrain", &port_set },
 };
 
 const char *rnl_cmd_name(int cmd)

@@ -233,13 +233,9 @@ bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl
 
 bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e)
 {
-	struct nl_msg *msg;
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_EXPORT_CLOSE, RNBD_A_EXPORT_ID, id, e);
 
-	if (!rnl_has_op(nl, RNBD_CMD_EXPORT_CLOSE, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_EXPORT_CLOSE, 0);
-	nla_put_u32(msg, RNBD_A_EXPORT_ID, id);
-	return rnl_transact(nl, msg, NULL, NULL, e);
+	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
 bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e)
@@ -252,6 +248,57 @@ bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e)
 	nla_put_u32(msg, RNBD_A_SESSION_ID, id);
 	nla_put_u32(msg, RNBD_A_SESSION_ROLE, RNBD_ROLE_SERVER);
 	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+/* What export-revalidate answers. */
+struct revalidated {
+	struct export *now;
+	enum m_reach *reach;
+};
+
+static void on_revalidated(const struct nlmsghdr *h, void *arg)
+{
+	const struct revalidated *r = arg;
+
+	rnl_parse_revalidated(h, r->now, r->reach);
+}
+
+bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct export *now,
+			   enum m_reach *reach, struct nl_error *e)
+{
+	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_EXPORT_REVALIDATE, RNBD_A_EXPORT_ID, id, e);
+	struct revalidated r = { now, reach };
+
+	if (!msg)
+		return false;
+	put_opt(msg, RNBD_A_EXPORT_TIMEOUT_MS, timeout_ms);
+	export_init(now);
+	*reach = REACH_NO_ANSWER;
+	return rnl_transact(nl, msg, on_revalidated, &r, e);
+}
+
+static bool on_port(struct nl *nl, int cmd, const struct port *p, bool force, struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (!rnl_has_op(nl, cmd, e))
+		return false;
+	msg = rnl_new(nl, cmd, 0);
+	nla_put_string(msg, RNBD_A_PORT_HCA_NAME, p->hca);
+	put_opt(msg, RNBD_A_PORT_HCA_PORT, p->number);
+	if (force)
+		nla_put_flag(msg, RNBD_A_PORT_FORCE);
+	return rnl_transact(nl, msg, NULL, NULL, e);
+}
+
+bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_error *e)
+{
+	return on_port(nl, RNBD_CMD_PORT_DRAIN, p, force, e);
+}
+
+bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e)
+{
+	return on_port(nl, RNBD_CMD_PORT_UNDRAIN, p, false, e);
 }
 
 bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,

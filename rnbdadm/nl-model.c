@@ -237,6 +237,7 @@ static void parse_export(struct nlattr **tb, struct export *e)
 	e->logical_block = get_u32(tb[RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES]);
 	e->read_only = get_u8(tb[RNBD_A_EXPORT_READ_ONLY]);
 	e->since_ns = get_u64(tb[RNBD_A_EXPORT_SINCE_NS]);
+	e->told_bytes = get_u64(tb[RNBD_A_EXPORT_TOLD_BYTES]);
 }
 
 static void on_export(const struct nlmsghdr *h, void *arg)
@@ -248,6 +249,39 @@ static void on_export(const struct nlmsghdr *h, void *arg)
 		return;
 	l->v = grow(l->v, &l->n, sizeof(*l->v));
 	parse_export(tb, &l->v[l->n - 1]);
+}
+
+void rnl_parse_revalidated(const struct nlmsghdr *h, struct export *now, enum m_reach *reach)
+{
+	struct nlattr *tb[ATTR_MAX + 1];
+
+	if (!parse(h, tb))
+		return;
+	parse_export(tb, now);
+	*reach = get_u32(tb[RNBD_A_EXPORT_REACH]);
+}
+
+static void on_port(const struct nlmsghdr *h, void *arg)
+{
+	struct port_list *l = arg;
+	struct nlattr *tb[ATTR_MAX + 1], *gid;
+	struct port *p;
+
+	if (!parse(h, tb))
+		return;
+	l->v = grow(l->v, &l->n, sizeof(*l->v));
+	p = &l->v[l->n - 1];
+	port_init(p);
+	p->generation = get_id(tb[RNBD_A_PORT_GENERATION]);
+	GET_STR(tb[RNBD_A_PORT_HCA_NAME], p->hca);
+	p->number = get_u32(tb[RNBD_A_PORT_HCA_PORT]);
+	p->listening_port = get_u32(tb[RNBD_A_PORT_LISTENING_PORT]);
+	p->drained = get_u8(tb[RNBD_A_PORT_DRAINED]);
+	gid = tb[RNBD_A_PORT_GID];
+	if (gid && nla_len(gid) == sizeof(p->gid.raw)) {
+		p->gid.family = ADDR_GID;
+		memcpy(p->gid.raw, nla_data(gid), sizeof(p->gid.raw));
+	}
 }
 
 bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev)
@@ -401,6 +435,9 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 	const struct dump_of exports = {
 		RNBD_CMD_EXPORT_GET, 0, on_export, &s->exports,
 	};
+	const struct dump_of ports = {
+		RNBD_CMD_PORT_GET, 0, on_port, &s->ports,
+	};
 	const struct dump_of stats = {
 		RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, on_stats, &s->stats,
 	};
@@ -415,6 +452,8 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 	if ((what & (NL_EXPORTS | NL_EXPORTS_OPT)) &&
 	    !list_or_skip(dump(nl, &exports, role, torn, e), what & NL_EXPORTS_OPT, e))
 		return false;
+	if ((what & NL_PORTS) && !dump(nl, &ports, role, torn, e))
+		return false;
 	if ((what & (NL_STATS | NL_STATS_OPT)) &&
 	    !list_or_skip(dump(nl, &stats, role, torn, e), what & NL_STATS_OPT, e))
 		return false;
@@ -425,7 +464,7 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 /* Lists that were read at different generations do not fit together. */
 static bool same_generation(const struct snapshot *s)
 {
-	uint32_t g[5], n = 0;
+	uint32_t g[6], n = 0;
 
 	if (s->sessions.n)
 		g[n++] = s->sessions.v[0].generation;
@@ -437,6 +476,8 @@ static bool same_generation(const struct snapshot *s)
 		g[n++] = s->stats.v[0].generation;
 	if (s->exports.n)
 		g[n++] = s->exports.v[0].generation;
+	if (s->ports.n)
+		g[n++] = s->ports.v[0].generation;
 	for (uint32_t i = 1; i < n; i++)
 		if (g[i] != g[0])
 			return false;

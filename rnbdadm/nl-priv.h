@@ -57,6 +57,7 @@ void rnl_parse_session(const struct nlmsghdr *h, struct session *s);
 void rnl_parse_path(const struct nlmsghdr *h, struct path *p);
 bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev);
 void rnl_parse_device(const struct nlmsghdr *h, struct device *d);
+void rnl_parse_revalidated(const struct nlmsghdr *h, struct export *now, enum m_reach *reach);
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
 
 /* nl-file.c: the transfer functions while recording or replaying */

@@ -48,6 +48,7 @@ enum {
 	NL_STATS_OPT	= 1 << 5,
 	NL_EXPORTS	= 1 << 6,
 	NL_EXPORTS_OPT	= 1 << 7,
+	NL_PORTS	= 1 << 8,
 };
 
 /* Returns NULL and fills @e on failure. */
@@ -127,6 +128,11 @@ bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl
 /* The server's side. */
 bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e);
 bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e);
+/* @now: what is told afterwards. @timeout_ms: M_UNKNOWN is that of the kernel. */
+bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct export *now,
+			   enum m_reach *reach, struct nl_error *e);
+bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_error *e);
+bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e);
 
 /* @path_id or @session_id 0: not used; both 0: all paths of @role. */
 bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,

@@ -65,6 +65,8 @@ json_t *js_path(const struct path *p, const struct snapshot *s, const struct obj
 
 	js_set_str(j, "session", p->session);
 	js_set_str(j, "name", p->name);
+	if (o->role)
+		js_set(j, "role", json_string(role_name(p->role)));
 	js_set(j, "client_addr", js_addr(&p->client));
 	js_set(j, "server_addr", js_addr(&p->server));
 	js_set(j, "family", js_word(path_family(p)));
@@ -267,8 +269,10 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 	for (size_t i = 0; i < n; i++) {
 		json_t *c = js_client(&list[i]);
 
-		if (o->details)
+		if (o->details) {
 			js_set(c, "id", json_integer(list[i].id));
+			js_set(c, "told_size_bytes", js_u64(list[i].told_bytes));
+		}
 		json_array_append_new(clients, c);
 	}
 	js_set(j, "clients", clients);

@@ -9,11 +9,12 @@
 #include "use.h"
 #include "way.h"
 
-int path_job_open(struct ctx *ctx, struct job *j)
+int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)
 {
 	j->plural = "paths";
 	if (!ctx_lock(ctx) ||
-	    !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &j->s))
+	    !ctx_snapshot(ctx, role, NL_SESSIONS | NL_PATHS |
+			  (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT), &j->s))
 		return ctx->fail.code;
 	sys_paths(ctx->test_root, &j->s.paths);
 	sys_devices(ctx->test_root, &j->s.devices);
@@ -72,10 +73,11 @@ void path_gone(struct path *p)
 
 const char *path_last(const struct job *j, const struct path *p, bool gone)
 {
-	size_t n, devices, connected = 0, left = 0;
+	size_t n, devices, exports, connected = 0, left = 0;
 	const struct index_entry *e;
 
 	index_find(&j->s.session_devices, p->session_id, &devices);
+	index_find(&j->s.session_exports, p->session_id, &exports);
 	e = index_find(&j->s.session_paths, p->session_id, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct path *other = &j->s.paths.v[e[i].pos];
@@ -85,11 +87,25 @@ const char *path_last(const struct job *j, const struct path *p, bool gone)
 		left++;
 		connected += path_is_connected(other);
 	}
-	if (!devices)
+	if (!devices && !exports)
 		return NULL;
 	if (path_is_connected(p) && !connected)
 		return "the last connected path";
 	return gone && !left ? "the last path" : NULL;
+}
+
+void path_opens(const struct snapshot *s, const struct session *sess, struct fail *f)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_exports, sess->id, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct export *x = &s->exports.v[e[i].pos];
+
+		strlist_addf(&f->details, "%s has %s open as '%s' (%s)", sess->name, x->name,
+			     x->device_path,
+			     access_name(x->access) ? access_name(x->access) : "unknown");
+	}
 }
 
 int path_refuse(const struct job *j, const struct path *p, const char *last, struct fail *f)
@@ -102,6 +118,12 @@ int path_refuse(const struct job *j, const struct path *p, const char *last, str
 	for (size_t i = 0; i < n && !used; i++)
 		strlist_addf(&f->details, "%s is mapped", j->s.devices.v[e[i].pos].name);
 	fail_object(f, "path", p->name);
+	if (p->role == M_SERVER) {
+		path_opens(&j->s, snapshot_session(&j->s, p->session), f);
+		fail_hint(f, "--force takes it down; the client may come back at once");
+		return fail_set(f, XC_BUSY, "refused, this is %s of a client with devices open",
+				last);
+	}
 	fail_hint(f, "add another path first, or --force");
 	if (used)
 		return fail_set(f, XC_BUSY, "refused, this is %s and %zu device%s in use", last,
@@ -115,7 +137,7 @@ void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e)
 	struct addr_pair pair = { 0 };
 	struct ways w = { .v = &pair, .n = 1 };
 
-	fail_nl(&it->fail, e, "client");
+	fail_nl(&it->fail, e, it->path && it->path->role == M_SERVER ? "server" : "client");
 	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);
 	it->result = "failed";
 	if (e->kind != NL_FAIL_KERNEL)
@@ -158,7 +180,12 @@ void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool fo
 {
 	struct strlist w = { 0 };
 
-	strlist_add(&w, "session");
+	if (it->path && it->path->role == M_SERVER) {
+		strlist_add(&w, "server");
+		strlist_add(&w, "path");
+	} else {
+		strlist_add(&w, "session");
+	}
 	strlist_add(&w, verb);
 	strlist_add(&w, it->session);
 	strlist_add(&w, it->path ? it->path->name : it->word);

@@ -5,8 +5,8 @@
 
 #include "job.h"
 
-/* The lock, and what the client has. An exit code. */
-int path_job_open(struct ctx *ctx, struct job *j);
+/* The lock, and what one side has. An exit code. */
+int path_job_open(struct ctx *ctx, struct job *j, enum m_role role);
 /*
  * The paths of @sess that @words name, or all of them where there are none. @absent_ok: what
  * is not there is no failure. An exit code for what ends the command.
@@ -22,6 +22,8 @@ void path_gone(struct path *p);
  * would not even be tried again.
  */
 const char *path_last(const struct job *j, const struct path *p, bool gone);
+/* Adds what a client has open to the details of @f. */
+void path_opens(const struct snapshot *s, const struct session *sess, struct fail *f);
 /* Fills @f with the refusal: what is mapped over the session, and what uses it. */
 int path_refuse(const struct job *j, const struct path *p, const char *last, struct fail *f);
 
@@ -29,7 +31,7 @@ int path_refuse(const struct job *j, const struct path *p, const char *last, str
 void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms);
 /* The failure of a request about a path becomes that of the item. */
 void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e);
-/* "rnbdadm session VERB SESSION PATH". */
+/* "rnbdadm session VERB SESSION PATH", or "server path" for "session". */
 void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool force);
 json_t *path_job_js(const struct ctx *ctx, const struct item *it);
 

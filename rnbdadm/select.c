@@ -37,6 +37,20 @@ const struct session *select_session(const struct snapshot *s, const char *name,
 	return NULL;
 }
 
+const struct session *select_client(const struct snapshot *s, const char *name, struct fail *f)
+{
+	const struct session *sess = select_session(s, name, f);
+
+	if (sess)
+		return sess;
+	fail_set(f, XC_NOT_FOUND, "no client '%s'", name);
+	fail_text(f, "no such client");
+	fail_object(f, "client", name);
+	if (!strncmp(f->hint, "rnbdadm", 7))
+		fail_hint(f, "rnbdadm server client list");
+	return NULL;
+}
+
 /* The disk that a file below /dev is, or ends in. Caller frees. */
 char *node_disk(const char *root, const char *word)
 {

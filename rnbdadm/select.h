@@ -11,6 +11,8 @@
  */
 const struct session *select_session(const struct snapshot *s, const char *name,
 				     struct fail *f);
+/* The same for a session of this server. */
+const struct session *select_client(const struct snapshot *s, const char *name, struct fail *f);
 /* @session may be NULL. @root as in ctx. */
 struct device *select_device(const struct snapshot *s, const char *word,
 			     const char *session, const char *root, struct fail *f);

@@ -187,6 +187,7 @@ const struct opt opt_table[OPT_MAX] = {
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
+#define ARG_PORT	{ "PORT", .help = "HCA:PORT, as 'server port list' prints it" }
 #define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
 
 #define ARG_CONFIG	{ "FILE", .optional = true, \
@@ -440,6 +441,19 @@ const struct cmd cmd_table[] = {
 	  .topic = "export-close", .empty = "{\"changed\":false,\"closed\":[]}",
 	  .page = "rnbdadm-server", .view = &close_view, .flags = CMD_CHANGES,
 	  .run = cmd_export_close },
+	{ "server export", "revalidate", "tell clients the new size of a device", { ARG_EXPORT },
+	  .opts = OPTS(OPT_CLIENT),
+	  .text = "Each client that has it open asks for the size again and resizes its disk. Those that "
+		  "run the kernel's own module cannot be told (exit 9, or 3 if others were): use "
+		  "'resize' there. A device that became smaller is refused (exit 7) unless "
+		  "--force is given. --timeout bounds the wait for each client (5s).",
+	  .examples = { "rnbdadm server export revalidate sdb",
+			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
+	  .topic = "export-revalidate",
+	  .empty = "{\"changed\":false,\"old_size_bytes\":null,\"new_size_bytes\":null,"
+		   "\"clients\":[]}",
+	  .page = "rnbdadm-server", .view = &revalidate_view, .flags = CMD_CHANGES,
+	  .run = cmd_export_revalidate },
 	{ "server client", "list", "list the clients of this server",
 	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm server client list", "rnbdadm server client list --stats -p" },
@@ -460,6 +474,50 @@ const struct cmd cmd_table[] = {
 	  .topic = "client", .empty = "{\"changed\":false,\"clients\":[]}",
 	  .page = "rnbdadm-server", .view = &client_view, .flags = CMD_CHANGES,
 	  .run = cmd_client_disconnect },
+	{ "server path", "list", "list the paths of the clients of this server",
+	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DOWN, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server path list", "rnbdadm server path list --client cl1@srv1 -j" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
+	  .view = &server_path_view, .run = cmd_server_path_list },
+	{ "server path", "show", "show one of them",
+	  { ARG_CLIENT, { "PATH", .optional = true, .help = "SRC@DST or DST" } },
+	  .opts = OPTS(SHOW_OPTS, OPT_HCA, OPT_STATS, OPT_DETAILS),
+	  .text = "The path is named by its addresses or by --hca; it must be the only one that fits.",
+	  .examples = { "rnbdadm server path show cl1@srv1 ip:10.0.0.1@ip:10.0.0.2",
+			"rnbdadm server path show cl1@srv1 --hca mlx5_0:1" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
+	  .view = &server_path_view, .run = cmd_server_path_show },
+	{ "server path", "disconnect", "take down paths of a client", { ARG_CLIENT, ARG_SOME_PATHS },
+	  .text = "Nothing keeps the client from making them anew; see 'server port drain'. The last "
+		  "connected path of a client with devices open is refused (exit 7) unless --force "
+		  "is given.",
+	  .examples = { "rnbdadm server path disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm server path disconnect cl1@srv1 id:7 -n" },
+	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-server", .view = &path_change_view, .flags = CMD_CHANGES,
+	  .run = cmd_server_path_disconnect },
+	{ "server port", "list", "list the ports that this server listens on", .opts = OPTS(LIST_OPTS),
+	  .examples = { "rnbdadm server port list", "rnbdadm server port list --filter drained=true" },
+	  .topic = "port", .empty = "{\"ports\":[]}", .page = "rnbdadm-server",
+	  .view = &port_view, .run = cmd_port_list },
+	{ "server port", "drain", "take no more paths over a port, and close those that are there",
+	  { ARG_PORT },
+	  .text = "Holds until 'server port undrain', or until the module is unloaded. Clients try "
+		  "further, and come back when it is over. Refused as a whole (exit 7) if a client would "
+		  "lose its last path, unless --force is given.",
+	  .examples = { "rnbdadm server port drain mlx5_0:1", "rnbdadm server port drain mlx5_0:1 -n" },
+	  .topic = "port-change",
+	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
+	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
+	  .run = cmd_port_drain },
+	{ "server port", "undrain", "take paths over a port again", { ARG_PORT },
+	  .text = "Clients come back by themselves, at their next attempt.",
+	  .examples = { "rnbdadm server port undrain mlx5_0:1",
+			"rnbdadm server port undrain mlx5_0:1 -j" },
+	  .topic = "port-change",
+	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
+	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
+	  .run = cmd_port_undrain },
 	{ "stats", NULL, "show counters",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
@@ -615,6 +673,8 @@ const struct object_desc object_table[] = {
 	{ "server", "the server side: what clients have open here" },
 	{ "server export", "block devices that clients have open here" },
 	{ "server client", "clients of this server" },
+	{ "server path", "paths of the clients" },
+	{ "server port", "ports of RDMA devices that this server listens on" },
 };
 
 const size_t object_count = ARRAY_SIZE(object_table);

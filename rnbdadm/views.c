@@ -81,26 +81,39 @@ const struct view client_view = {
 	.columns = client_columns, .children = session_children, .brief = "name",
 };
 
+#define PATH_NAMES									\
+	{ "session", NULL, F_STR, false, "session it belongs to" },			\
+	{ "name", NULL, F_STR, false, "SRC@DST" }
+
+#define PATH_REST									\
+	{ "client_addr", NULL, F_STR, false, "address of the client" },			\
+	{ "server_addr", NULL, F_STR, false, "address of the server" },			\
+	{ "family", NULL, F_STR, false, "ipv4, ipv6 or ib" },				\
+	{ "hca", NULL, F_STR, false, "RDMA device" },					\
+	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },		\
+	{ "netdev", NULL, F_STR, false, "network interface of the GID" },		\
+	{ "link_layer", NULL, F_STR, false, "infiniband or ethernet" },			\
+	{ "gid_index", NULL, F_COUNT, false, "index of the GID" },			\
+	{ "state", NULL, F_STR, false,							\
+	  "connected, connecting, reconnecting, disconnected, closing" },		\
+	{ "connections", NULL, F_COUNT, false, "queue pairs" },				\
+	{ "reconnect_attempts", NULL, F_COUNT, false, "attempts since it was lost" },	\
+	{ "last_error", NULL, F_STR, false, "what took it down last" },			\
+	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" }, \
+	{ "since", NULL, F_TIME, false, "when it entered this state" },			\
+	{ "id", NULL, F_COUNT, true, "identity in the kernel" },			\
+	COUNTER_FIELDS(true)
+
 static const struct field path_fields[] = {
-	{ "session", NULL, F_STR, false, "session it belongs to" },
-	{ "name", NULL, F_STR, false, "SRC@DST" },
-	{ "client_addr", NULL, F_STR, false, "address of the client" },
-	{ "server_addr", NULL, F_STR, false, "address of the server" },
-	{ "family", NULL, F_STR, false, "ipv4, ipv6 or ib" },
-	{ "hca", NULL, F_STR, false, "RDMA device" },
-	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
-	{ "netdev", NULL, F_STR, false, "network interface of the GID" },
-	{ "link_layer", NULL, F_STR, false, "infiniband or ethernet" },
-	{ "gid_index", NULL, F_COUNT, false, "index of the GID" },
-	{ "state", NULL, F_STR, false,
-	  "connected, connecting, reconnecting, disconnected, closing" },
-	{ "connections", NULL, F_COUNT, false, "queue pairs" },
-	{ "reconnect_attempts", NULL, F_COUNT, false, "attempts since it was lost" },
-	{ "last_error", NULL, F_STR, false, "what took it down last" },
-	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
-	{ "since", NULL, F_TIME, false, "when it entered this state" },
-	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
-	COUNTER_FIELDS(true),
+	PATH_NAMES,
+	PATH_REST,
+	{ 0 }
+};
+
+static const struct field server_path_fields[] = {
+	PATH_NAMES,
+	{ "role", NULL, F_STR, false, "server" },
+	PATH_REST,
 	{ 0 }
 };
 
@@ -119,6 +132,12 @@ static const struct column path_columns[] = {
 const struct view path_view = {
 	.name = "path", .key = "paths", .fields = path_fields, .columns = path_columns,
 	.brief = "name",
+};
+
+/* Of a client, as the server sees it. */
+const struct view server_path_view = {
+	.name = "server-path", .key = "paths", .fields = server_path_fields,
+	.columns = path_columns, .brief = "name",
 };
 
 static const struct field event_fields[] = {
@@ -455,4 +474,69 @@ static const struct column close_columns[] = {
 const struct view close_view = {
 	.name = "export-close", .key = "closed", .fields = close_fields, .columns = close_columns,
 	.brief = "device",
+};
+
+static const struct field revalidate_fields[] = {
+	{ "session", NULL, F_STR, false, "session that has it open" },
+	{ "device_path", NULL, F_STR, false, "name that the client asked for" },
+	{ "old_size_bytes", NULL, F_BYTES, false, "size that the client knew" },
+	{ "new_size_bytes", NULL, F_BYTES, false, "size that it knows now" },
+	{ "result", NULL, F_STR, false, "told, unchanged, not-reached, would-tell, failed" },
+	{ 0 }
+};
+
+static const struct column revalidate_columns[] = {
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "RESULT", .field = "result" },
+	{ 0 }
+};
+
+const struct view revalidate_view = {
+	.name = "export-revalidate", .key = "clients", .fields = revalidate_fields,
+	.columns = revalidate_columns, .brief = "session",
+};
+
+static const struct field port_fields[] = {
+	{ "hca", NULL, F_STR, false, "RDMA device" },
+	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
+	{ "gid", NULL, F_STR, false, "its first GID" },
+	{ "listening_port", NULL, F_COUNT, false, "number that clients connect to" },
+	{ "state", NULL, F_STR, false, "listening or drained" },
+	{ "drained", NULL, F_BOOL, false, "new paths are refused" },
+	{ "clients", NULL, F_COUNT, false, "clients that have a path over it" },
+	{ "paths", NULL, F_COUNT, false, "paths over it" },
+	{ 0 }
+};
+
+static const struct column port_columns[] = {
+	{ .title = "PORT", .field = "hca", .text = col_hca },
+	{ .title = "GID", .field = "gid", .drop = 1 },
+	{ .title = "LISTENS", .field = "listening_port", .right = true, .drop = 2 },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "CLIENTS", .field = "clients", .right = true },
+	{ .title = "PATHS", .field = "paths", .right = true },
+	{ 0 }
+};
+
+const struct view port_view = {
+	.name = "port", .key = "ports", .fields = port_fields, .columns = port_columns,
+	.brief = "hca",
+};
+
+static const struct field port_change_fields[] = {
+	{ "session", NULL, F_STR, false, "session of the client" },
+	{ "name", NULL, F_STR, false, "SRC@DST of the path" },
+	{ 0 }
+};
+
+static const struct column port_change_columns[] = {
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "PATH", .field = "name" },
+	{ 0 }
+};
+
+/* The paths that a drain has closed. */
+const struct view port_change_view = {
+	.name = "port-change", .key = "paths_closed", .fields = port_change_fields,
+	.columns = port_change_columns, .brief = "name",
 };

@@ -98,6 +98,13 @@ struct rnbd_msg_close {
 	__le32	device_id;
 } __packed;
 
+/*
+ * Extension: the server tells a client that takes notices (RTRS) that the size of a device may
+ * have changed, by that much of its id. The client asks for it with an OPEN of the path that it has
+ * open, whose answer is what holds now. Of others with the same bits it may ask, too.
+ */
+#define RNBD_NOTICE_ID_MASK	0xfffffff
+
 /* Operation: bits 0..7 of the rw word. */
 enum rnbd_op {
 	RNBD_OP_READ,

@@ -40,11 +40,14 @@ enum rtrs_client_event {
  *	always gives DISCONNECTED and RECONNECTED. @err is the errno that took the last path.
  * @devices: number of devices on the session, for netlink; any context, may be NULL
  * @held: the session stays without a device, for netlink; any context, may be NULL
+ * @notice: rtrs_server_notify() of the server's user, once for each path that it came by; softirq
+ *	or the process that polls, must not sleep; may be NULL
  */
 struct rtrs_client_ops {
 	void (*event)(void *priv, enum rtrs_client_event event, int err);
 	u32 (*devices)(void *priv);
 	bool (*held)(void *priv);
+	void (*notice)(void *priv, u32 what);
 };
 
 enum rtrs_client_policy {

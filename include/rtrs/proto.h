@@ -71,6 +71,9 @@ struct rtrs_msg_conn_req {
  */
 #define RTRS_CONN_REQ_ALONE	0x40
 
+/* Extension: the client takes RTRS_IMM_NOTICE on this path. It is sent to no other. */
+#define RTRS_CONN_REQ_NOTICES	0x20
+
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
 	__le16	magic;
@@ -243,6 +246,7 @@ enum rtrs_imm_type {
 	RTRS_IMM_IO_RSP_W_INV	= 2,
 	RTRS_IMM_HB		= 8,
 	RTRS_IMM_HB_ACK		= 9,
+	RTRS_IMM_NOTICE		= 10,	/* extension, to a client: its payload is the users' */
 };
 
 static inline __u32 rtrs_imm_pack(enum rtrs_imm_type type, __u32 payload)
@@ -307,6 +311,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @first_conn: the server may make the session
  * @lean: the client asks for a lean path
  * @alone: the client has no other path
+ * @notices: the client takes RTRS_IMM_NOTICE
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
  */
@@ -317,6 +322,7 @@ struct rtrs_conn_req {
 	bool	first_conn;
 	bool	lean;
 	bool	alone;
+	bool	notices;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
 };
@@ -336,6 +342,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->first_conn = m->first_conn & 1;
 	out->lean = m->flags & RTRS_CONN_REQ_LEAN;
 	out->alone = m->flags & RTRS_CONN_REQ_ALONE;
+	out->notices = m->flags & RTRS_CONN_REQ_NOTICES;
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
 	return 0;
@@ -352,7 +359,8 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	__builtin_memcpy(m->sess_uuid, r->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(m->paths_uuid, r->paths_uuid, RTRS_UUID_LEN);
 	m->first_conn = r->first_conn ? 1 : 0;
-	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0);
+	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0) |
+		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0);
 }
 
 /**

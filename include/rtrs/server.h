@@ -80,6 +80,18 @@ void rtrs_server_close(struct rtrs_server *server);
  */
 void rtrs_server_respond(struct rtrs_server_op *op, int err);
 
+/**
+ * rtrs_server_notify - say something to the client
+ * @session: between session_up() and the end of session_down()
+ * @what: 28 bits that it gets in rtrs_client_ops.notice
+ *
+ * Goes out over all paths that are connected: it is lost only with all of them, and then the client
+ * begins anew. Process context; takes no lock that is held while a callback runs.
+ *
+ * Return: 0, or -EOPNOTSUPP where the client takes no notice on any of its paths
+ */
+int rtrs_server_notify(struct rtrs_server_session *session, u32 what);
+
 /* Id of the session in netlink. */
 u32 rtrs_server_session_id(const struct rtrs_server_session *session);
 

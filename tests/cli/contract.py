@@ -107,6 +107,11 @@ ARGUMENTS = {
     "session set": (["cl1@srv1", "--mp-policy", "rr"], ["nosuch", "--mp-policy", "rr"]),
     "server export show": (["sdb"], ["nosuch"]),
     "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
+    "server export revalidate": (["ram0"], ["nosuch"]),
+    "server path show": (["cl7@here", "10.0.1.1"], ["cl7@here", "10.9.9.9"]),
+    "server path disconnect": (["cl7@here", "10.0.1.1"], ["nosuch", "10.9.9.9"]),
+    "server port drain": (["mlx5_0:1", "--force"], ["mlx9_0:1"]),
+    "server port undrain": (["mlx5_1:1"], ["mlx9_0:1"]),
     "server client show": (["cl7@here"], ["nosuch"]),
     "server client disconnect": (["cl7@here", "--force"], ["nosuch", "--force"]),
     "status": ([], ["nosuch"]),
@@ -141,6 +146,7 @@ ARGUMENTS = {
 }
 # These say nothing when they succeed
 CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
+           "server export revalidate", "server path disconnect", "server port drain", "server port undrain",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
 SILENT = CHANGES + ("device wait", "wait", "config diff", "config apply", "config validate", "restore", "udev")

@@ -88,22 +88,28 @@ CLIENT_STATS = [stats(p["id"], p["name"], p["session-id"], p["session-name"], p[
                 for p in CLIENT_PATHS]
 
 
-def export(eid, name, minor, sid, sname, dpath, size, access=1):
+def export(eid, name, minor, sid, sname, dpath, size, access=1, **more):
     return {"id": eid, "name": name, "major": 8, "minor": minor, "session-id": sid, "session-name": sname,
             "device-path": dpath, "access-mode": access, "size-bytes": size, "logical-block-bytes": 512,
-            "read-only": int(access == 0), "since-ns": SINCE, "generation": 7}
+            "read-only": int(access == 0), "since-ns": SINCE, "generation": 7, **more}
 
 
 EXPORTS = [export(33, "sdb", 16, 12, C2, "vol1", 1 << 40, 2), export(31, "ram0", 0, 11, C1, "ram0", 64 << 20, 0),
            export(32, "sdb", 16, 11, C1, "vol1", 1 << 40)]
 
 
-def server(clients=CLIENTS, paths=CLIENT_PATHS, exports=EXPORTS, counters=CLIENT_STATS):
+PORTS = [{"hca-name": "mlx5_1", "hca-port": 1, "listening-port": 1234, "drained": 1, "generation": 7},
+         {"hca-name": "mlx5_0", "hca-port": 1, "gid": {"hex": "fe80" + 12 * "00" + "0a01"}, "listening-port": 1234, "drained": 0,
+          "generation": 7}]
+
+
+def server(clients=CLIENTS, paths=CLIENT_PATHS, exports=EXPORTS, counters=CLIENT_STATS, ports=PORTS):
     """Before the lists of the client, whose requests are not looked at."""
     return [{"dump": "session-get", "request": {"role": 1}, "objects": clients},
             {"dump": "path-get", "request": {"role": 1}, "objects": paths},
             {"dump": "stats-get", "request": {"role": 1}, "objects": counters},
-            {"dump": "export-get", "objects": exports}]
+            {"dump": "export-get", "objects": exports},
+            {"dump": "port-get", "objects": ports}]
 
 
 def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
@@ -113,7 +119,7 @@ def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
 
 def refused(error, **more):
     return [{"dump": c, "error": error, **more}
-            for c in ("session-get", "path-get", "device-get", "stats-get", "export-get")]
+            for c in ("session-get", "path-get", "device-get", "stats-get", "export-get", "port-get")]
 
 
 def grown(counters, **add):
@@ -205,6 +211,24 @@ def sized(minor, size):
                                                for d in DEVICES]}]
 
 
+def told(eid, reach, size, timeout=None, **answer):
+    return {"do": "export-revalidate", "request": {"id": eid, **({"timeout-ms": timeout} if timeout else {})},
+            **(answer or {"reply": {"id": eid, "size-bytes": 2 << 40, "told-bytes": size, "reach": reach}})}
+
+
+# the disk is larger now, and nobody knows
+GREW = [dict(e, **{"told-bytes": 1 << 40, "size-bytes": 2 << 40}) for e in EXPORTS]
+SHRANK = [dict(e, **{"told-bytes": 4 << 40, "size-bytes": 2 << 40}) for e in EXPORTS]
+
+
+def on_port(what, hca, force=False, **answer):
+    return {"do": "port-" + what, "request": {"hca-name": hca, "hca-port": 1, **({"force": True} if force else {})}, **answer}
+
+
+# one client has no path but the one over mlx5_0
+DRAINED = [PORTS[1], dict(PORTS[0], drained=0)]
+
+
 def close(eid, **answer):
     return {"do": "export-close", "request": {"id": eid}, **answer}
 
@@ -221,7 +245,7 @@ NEW_SETTINGS = {"heartbeat-interval-ms": 200, "heartbeat-misses": 100, "reconnec
 SHELL_NAMES = ["d$(touch pwned)", "e'q", 'f"q', "g h", "i\\j", "k;l", "m*", "n`touch pwned`", "o=p@q:r", "s!t", "ué", "new\nline"]
 
 RECORDINGS = {
-    "empty": [UP] + server([], [], [], []) + lists([], [], [], []),
+    "empty": [UP] + server([], [], [], [], []) + lists([], [], [], []),
     "two-sessions": [UP] + server() + lists(),
     "absent": [{"family": False}],
     "denied": [UP] + refused("EPERM"),
@@ -316,6 +340,20 @@ RECORDINGS = {
                                           "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
     "session-set-refused": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
                                               "error": "EBUSY", "extack": "no", "attr": "mp-policy"}],
+    "revalidate": [UP] + server(exports=GREW) + [told(32, 0, 2 << 40), told(33, 2, 1 << 40)],
+    "revalidate-all": [UP] + server(exports=GREW) + [told(32, 0, 2 << 40, 1500), told(33, 0, 1 << 40, 1500)],
+    "revalidate-late": [UP] + server(exports=GREW) + [told(33, 1, 1 << 40)],
+    "revalidate-deaf": [UP] + server(exports=GREW) + [told(33, 2, 1 << 40)],
+    "revalidate-gone": [UP] + server(exports=GREW) + [told(33, 0, 0, error="ENOENT", extack="no opened export has id 33")],
+    "revalidate-shrank": [UP] + server(exports=SHRANK) + [told(32, 0, 2 << 40), told(33, 0, 2 << 40)],
+    "revalidate-old": [{"family": True, "ops": ["session-get", "path-get", "export-get", "export-close"]}] + server(exports=GREW),
+    "drain": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1"), on_port("undrain", "mlx5_1")],
+    "drain-force": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_0", True)],
+    "drain-raced": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1", error="EBUSY",
+                                                           extack="session 'cl9@here' has no path over another port")],
+    "drain-old": [{"family": True, "ops": ["session-get", "path-get", "export-get"]}] + server(),
+    "undrain": [UP] + server() + [on_port("undrain", "mlx5_1")],
+    "two-ports": [UP] + server(ports=PORTS + [dict(PORTS[1], **{"hca-port": 2})]),
     "close": [UP] + server() + [close(31), close(32), close(33)],
     "close-slow": [UP] + server() + [close(31)] + [{"dump": "export-get", "objects": EXPORTS}, {"event": "export-ntf"},
                                                    {"dump": "export-get", "objects": EXPORTS[:1]}],
@@ -334,7 +372,8 @@ RECORDINGS = {
                                       for c in ("session-get", "path-get", "device-get")],
     "all-up": [UP] + server() + lists([SESSIONS[0]], [PATHS[2]], [dict(DEVICES[0], state=1)]),
     "new-denied": [UP] + server() + lists() + [
-        {"do": c, "error": "EPERM"} for c in ("remap", "resize", "session-set", "export-close", "session-disconnect")],
+        {"do": c, "error": "EPERM"} for c in ("remap", "resize", "session-set", "export-close", "session-disconnect",
+                                              "export-revalidate")],
     "old-modules": [{"family": True, "ops": ["session-get", "path-get", "device-get", "export-get", "map", "unmap",
                                              "stats-get", "stats-reset"]}] + server() + lists(),
     "reset-all": [UP] + lists() + [{"do": "stats-reset", "request": {"role": 0}}],
@@ -390,6 +429,9 @@ EVENTS = [
     ntf("session", CLIENTS[0], 2)]
 NEW_OPS = ("session-add", "session-del", "path-add", "path-del", "path-reconnect", "path-disconnect")
 RECORDINGS.update({
+    "server-path": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=4)),
+                                      on_path("disconnect", 23, reply=dict(CLIENT_PATHS[2], state=4))],
+    "server-path-gone": [UP] + server() + [on_path("disconnect", 22, error="ENOENT", extack="no server path with id 22")],
     "session-add": [UP] + lists() + [add_session()] + lists(*WITH_ADDED),
     "session-add-all": [UP] + lists() + [add_session(ADD_ALL)] + lists(*WITH_ADDED),
     "session-add-slow": [UP] + lists() + [add_session(), {"dump": "session-get", "objects": [dict(ADDED, state=2)]},

@@ -56,6 +56,125 @@ shown() {
 	shown client-list-empty server client list
 }
 
+@test "server path list, show" {
+	shown server-path-list server path list
+	adm 0 server path list --client cl8@here --stats --details -j
+	valid rnbdadm.path/1
+	[ "$(jqv '.paths | map([.role, .id, .counters.read_ios]) | tojson')" = '[["server",23,5]]' ]
+	adm 0 server path show cl7@here --hca mlx5_1 -j
+	valid rnbdadm.path/1
+	adm 0 path list -j
+	[ "$(jqv '.paths[0] | has("role") | not')" = true ]
+	fails 4 not_found server path list --client nosuch
+	[[ $stderr == *"no such client"* ]]
+	fails 4 not_found server path show cl7@here 10.9.9.9
+	fails 2 usage server path show cl7@here
+}
+
+@test "server path disconnect" {
+	replay server-path
+	adm 0 server path disconnect cl7@here ip:10.0.1.7@ip:10.0.1.1 -v
+	[[ $stderr == *"nothing keeps the client from making it anew"* ]]
+	adm 0 server path disconnect cl7@here 10.0.1.1 -j
+	valid rnbdadm.path-change/1
+	[ "$(jqv '[.changed, .paths[0].old_state, .paths[0].state, .paths[0].result] | tojson')" = \
+		'[true,"connected","disconnected","disconnected"]' ]
+	fails 7 busy server path disconnect cl8@here 10.0.0.1
+	[[ $stderr == *"the last connected path of a client with devices open"*"cl8@here has sdb open as 'vol1'"* ]]
+	adm 0 server path disconnect cl8@here 10.0.0.1 --force
+	adm 0 server path disconnect cl8@here 10.0.0.1 --force -n
+	[ "$output" = 'rnbdadm server path disconnect cl8@here ip:10.0.0.8@ip:10.0.0.1 --force' ]
+	fails 4 not_found server path disconnect cl8@here 10.9.9.9
+	fails 4 not_found server path disconnect nosuch 10.0.0.1
+	adm 0 server path disconnect nosuch 10.0.0.1 --idempotent
+	replay server-path-gone
+	fails 4 not_found server path disconnect cl7@here 10.0.1.1
+	adm 0 server path disconnect cl7@here 10.0.1.1 --idempotent
+}
+
+@test "server export revalidate: told, and not reached" {
+	replay revalidate
+	fails 3 partial server export revalidate sdb
+	[[ $stderr == *"cl8@here: the client cannot be told"*"use 'resize' on the client"*"1 of 2 clients failed"* ]]
+	adm 3 server export revalidate sdb -j
+	golden revalidate.json
+	adm 0 server export revalidate sdb --client cl7@here -v
+	[ -z "$output" ]
+	[[ $stderr == *"told cl7@here the size of sdb: 2199023255552 bytes"* ]]
+	adm 0 server export revalidate sdb -n
+	[ "$output" = $'rnbdadm server export revalidate sdb --client=cl7@here\nrnbdadm server export revalidate sdb --client=cl8@here' ]
+	adm 3 server export revalidate sdb -o csv
+	[ "${lines[2]}" = cl8@here,vol1,1099511627776,1099511627776,not-reached ]
+	replay revalidate-all
+	adm 0 server export revalidate sdb --timeout 1500ms -j
+	valid rnbdadm.export-revalidate/1
+	[ "$(jqv '[.changed, .old_size_bytes, .new_size_bytes, (.clients | map(.result))] | tojson')" = \
+		'[true,1099511627776,2199023255552,["told","unchanged"]]' ]
+	replay revalidate-deaf
+	fails 9 unsupported server export revalidate sdb --client cl8@here
+	replay revalidate-late
+	fails 10 timeout server export revalidate sdb --client cl8@here
+	[[ $stderr == *"was told, but has not asked for the size"* ]]
+	replay revalidate-gone
+	fails 4 not_found server export revalidate sdb --client cl8@here
+	replay revalidate-old
+	fails 9 unsupported server export revalidate sdb --client cl8@here
+	replay two-sessions
+	fails 4 not_found server export revalidate sdc
+	fails 4 not_found server export revalidate sdb --client nosuch
+	fails 2 usage server export revalidate sdb --timeout 1ms
+	replay new-denied
+	fails 5 permission server export revalidate ram0
+}
+
+@test "server export revalidate: a smaller device" {
+	replay revalidate-shrank
+	fails 7 busy server export revalidate sdb
+	[[ $stderr == *"smaller than clients know it"*"cl7@here has it open as 'vol1' with 4.0 TiB, not 2.0 TiB"* ]]
+	adm 0 server export revalidate sdb --force
+	run -12 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" server export revalidate sdb -f)" /dev/null <<<no
+	[[ $output == *"Tell a smaller size of sdb (cl7@here has it open"*"Type yes:"* ]]
+}
+
+@test "server port list, drain, undrain" {
+	shown port-list server port list
+	replay two-ports
+	fails 6 conflict server port drain mlx5_0
+	[[ $stderr == *"2 ports fit"*"mlx5_0:2"* ]]
+	replay drain
+	adm 0 server port drain mlx5_1:1 -v
+	[[ $stderr == *"drained mlx5_1:1, 1 paths closed"* ]]
+	adm 0 server port drain mlx5_1 -j
+	valid rnbdadm.port-change/1
+	golden port-drain.json
+	adm 0 server port drain mlx5_1 -n
+	[ "$output" = "rnbdadm server port drain mlx5_1:1" ]
+	adm 0 server port undrain mlx5_1 -j
+	[ "$(jqv '.changed | not')" = true ]
+	fails 7 busy server port drain mlx5_0:1
+	[[ $stderr == *"1 path is the last of a client"*"cl8@here has no other path than ip:10.0.0.8@ip:10.0.0.1"* ]]
+	[ "$(jq -c .refused <<<"$JSON")" = '[{"session":"cl8@here","name":"ip:10.0.0.8@ip:10.0.0.1"}]' ]
+	replay drain-force
+	adm 0 server port drain mlx5_0:1 --force -o csv
+	[ "${#lines[@]}" = 3 ]
+	run -12 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" server port drain mlx5_0 -f)" /dev/null <<<no
+	[[ $output == *"Drain mlx5_0:1 (cl8@here has no other path"*"Type yes:"* ]]
+	replay drain-raced
+	fails 7 busy server port drain mlx5_1:1
+	[[ $stderr == *"cl9@here"* ]]
+	replay undrain
+	adm 0 server port undrain mlx5_1:1 -v
+	[[ $stderr == *"undrained mlx5_1:1"* ]]
+	adm 0 server port drain mlx5_1:1
+	for p in mlx5_2:1 mlx5_0:2 mlx5_0: mlx5_0:x mlx5; do
+		fails 4 not_found server port drain $p
+	done
+	replay drain-old
+	fails 9 unsupported server port list
+	replay empty
+	shown port-list-empty server port list
+}
+
 @test "server export close: refused with who has it open" {
 	replay close
 	fails 7 busy server export close ram0
@@ -119,7 +238,8 @@ shown() {
 
 @test "the server's side without its module: 8" {
 	replay no-server
-	for c in "server export list" "server client list" "server export close sdb -f" "server client disconnect x -f"; do
+	for c in "server export list" "server client list" "server export close sdb -f" "server client disconnect x -f" \
+		"server path list" "server path disconnect x y" "server export revalidate sdb" "server port list" "server port drain x"; do
 		# shellcheck disable=SC2086
 		fails 8 unavailable $c
 		[[ $stderr == *"modprobe rnbd_server"* ]]

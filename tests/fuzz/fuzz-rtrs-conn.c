@@ -22,12 +22,12 @@ static void request(const uint8_t *p, size_t size)
 	want[4] = 0;
 	want[44] &= 1;
 	memset(want + 45, 0, 10);
-	want[55] &= 0xc0;
+	want[55] &= 0xe0;
 	rtrs_conn_req_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	MUST(!rtrs_conn_req_parse(&m, sizeof(m), &again));
 	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean &&
-	     again.alone == r.alone);
+	     again.alone == r.alone && again.notices == r.notices);
 }
 
 static void response(const uint8_t *p, size_t size)

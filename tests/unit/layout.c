@@ -130,6 +130,7 @@ static void rtrs_numbers(void)
 	EQ(RTRS_IMM_IO_RSP_W_INV, 2);
 	EQ(RTRS_IMM_HB, 8);
 	EQ(RTRS_IMM_HB_ACK, 9);
+	EQ(RTRS_IMM_NOTICE, 10);
 }
 
 static void rnbd_control(void)

@@ -161,6 +161,7 @@ static void request_lean(void)
 		EQ(parse_request(54, v << 8 | 0xff, &got), 0);
 		EQ(got.lean, v >> 7);
 		EQ(got.alone, v >> 6 & 1);
+		EQ(got.notices, v >> 5 & 1);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -179,6 +180,7 @@ static void request_round_trip(void)
 		r.first_conn = i & 1;
 		r.lean = i & 2;
 		r.alone = i & 4;
+		r.notices = i == 5;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
 		EQ(got.cid, r.cid);
@@ -187,6 +189,7 @@ static void request_round_trip(void)
 		EQ(got.first_conn, r.first_conn);
 		EQ(got.lean, r.lean);
 		EQ(got.alone, r.alone);
+		EQ(got.notices, r.notices);
 	}
 }
 
@@ -314,7 +317,7 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
-	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");
 	RUN(accept_parse, "accept: every field is found");

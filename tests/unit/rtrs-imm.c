@@ -32,6 +32,7 @@ static void examples(void)
 	EQ(rtrs_imm_io_rsp(5, -EIO, false), 0x10280005);
 	EQ(rtrs_imm_pack(RTRS_IMM_HB, 0), 0x80000000);
 	EQ(rtrs_imm_pack(RTRS_IMM_HB_ACK, 0), 0x90000000);
+	EQ(rtrs_imm_pack(RTRS_IMM_NOTICE, 0x1234567), 0xa1234567);
 }
 
 static void types(void)

@@ -101,6 +101,19 @@ enum rnbd_event {
 	RNBD_EVENT_DESTROY,
 };
 
+/**
+ * enum rnbd_reach - How far the word of a new size came.
+ * @RNBD_REACH_TOLD: The client has asked for the size, and got it.
+ * @RNBD_REACH_NO_ANSWER: The client was told, but did not ask in time.
+ * @RNBD_REACH_DEAF: The client does not take such messages, as those of the
+ *   kernel's own drivers.
+ */
+enum rnbd_reach {
+	RNBD_REACH_TOLD,
+	RNBD_REACH_NO_ANSWER,
+	RNBD_REACH_DEAF,
+};
+
 enum {
 	RNBD_A_SESSION_ID = 1,
 	RNBD_A_SESSION_NAME,
@@ -228,9 +241,25 @@ enum {
 	RNBD_A_EXPORT_EVENT,
 	RNBD_A_EXPORT_GENERATION,
 	RNBD_A_EXPORT_PAD,
+	RNBD_A_EXPORT_TOLD_BYTES,
+	RNBD_A_EXPORT_REACH,
+	RNBD_A_EXPORT_TIMEOUT_MS,
 
 	__RNBD_A_EXPORT_MAX,
 	RNBD_A_EXPORT_MAX = (__RNBD_A_EXPORT_MAX - 1)
+};
+
+enum {
+	RNBD_A_PORT_HCA_NAME = 1,
+	RNBD_A_PORT_HCA_PORT,
+	RNBD_A_PORT_GID,
+	RNBD_A_PORT_LISTENING_PORT,
+	RNBD_A_PORT_DRAINED,
+	RNBD_A_PORT_FORCE,
+	RNBD_A_PORT_GENERATION,
+
+	__RNBD_A_PORT_MAX,
+	RNBD_A_PORT_MAX = (__RNBD_A_PORT_MAX - 1)
 };
 
 enum {
@@ -296,6 +325,10 @@ enum {
 	RNBD_CMD_PATH_DEL,
 	RNBD_CMD_PATH_RECONNECT,
 	RNBD_CMD_PATH_DISCONNECT,
+	RNBD_CMD_EXPORT_REVALIDATE,
+	RNBD_CMD_PORT_GET,
+	RNBD_CMD_PORT_DRAIN,
+	RNBD_CMD_PORT_UNDRAIN,
 
 	__RNBD_CMD_MAX,
 	RNBD_CMD_MAX = (__RNBD_CMD_MAX - 1)

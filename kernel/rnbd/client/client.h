@@ -67,6 +67,8 @@ enum rnbd_client_session_state {
  * @lost: how often the session was lost; moves under @lock
  * @expire_work: no path has come for so long that I/O waits no more
  * @recover_work: devices that did not come back are tried again
+ * @stale: bit for each device that may have another size, by its id modulo their number
+ * @revalidate_work: asks the server for them
  * @msg_lock: protects what follows
  * @msgs: control messages in flight
  * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
@@ -101,6 +103,8 @@ struct rnbd_client_session {
 	unsigned int lost;
 	struct delayed_work expire_work;
 	struct delayed_work recover_work;
+	unsigned long stale;
+	struct work_struct revalidate_work;
 
 	spinlock_t msg_lock; /* control messages */
 	struct list_head msgs;
@@ -309,9 +313,16 @@ int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, 
 /* Another size, in units of 512 bytes. -ENOENT: not mapped. Process context. */
 int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 			   struct netlink_ext_ack *extack);
+/* The same under session->lock. */
+int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
+			     struct netlink_ext_ack *extack);
 /* The server does not know it any more. Softirq or the process that polls. */
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
 void rnbd_client_dev_gone_work(struct work_struct *work);
+
+/* revalidate.c. _notice: softirq or the process that polls */
+void rnbd_client_notice(void *session, u32 what);
+void rnbd_client_revalidate_work(struct work_struct *work);
 
 /* disk.c; process context */
 

@@ -140,7 +140,8 @@ int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, 
 	return err;
 }
 
-static int resize(struct rnbd_client_dev *dev, u64 sectors, struct netlink_ext_ack *extack)
+int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
+			     struct netlink_ext_ack *extack)
 {
 	u32 block = dev->info.logical_block_size;
 
@@ -167,7 +168,7 @@ int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 	int err;
 
 	mutex_lock(&dev->session->lock);
-	err = resize(dev, sectors, extack);
+	err = rnbd_client_dev_set_size(dev, sectors, extack);
 	mutex_unlock(&dev->session->lock);
 	return err;
 }

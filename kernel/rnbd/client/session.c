@@ -62,6 +62,7 @@ static void disconnect(struct rnbd_client_session *session)
 {
 	rnbd_client_msg_session_stop(session);
 	cancel_delayed_work_sync(&session->recover_work);
+	cancel_work_sync(&session->revalidate_work);
 	rtrs_client_close(session->rtrs);
 	cancel_delayed_work_sync(&session->expire_work);
 }
@@ -100,6 +101,7 @@ static const struct rtrs_client_ops rtrs_ops = {
 	.event		= session_event,
 	.devices	= session_devices,
 	.held		= session_held,
+	.notice		= rnbd_client_notice,
 };
 
 /*
@@ -216,6 +218,7 @@ static struct rnbd_client_session *create(const char *name)
 	INIT_LIST_HEAD(&session->devs);
 	INIT_DELAYED_WORK(&session->expire_work, rnbd_client_park_expired);
 	INIT_DELAYED_WORK(&session->recover_work, rnbd_client_recover_work);
+	INIT_WORK(&session->revalidate_work, rnbd_client_revalidate_work);
 	rnbd_client_msg_session_init(session);
 	list_add_tail(&session->entry, &sessions);
 	return session;

@@ -96,8 +96,9 @@ static void begin_close(struct rnbd_server_dev *dev)
 
 	lockdep_assert_held(&session->lock);
 	list_move_tail(&dev->session_entry, &session->draining);
-	dev->closing = true;
+	WRITE_ONCE(dev->closing, true);
 	percpu_ref_kill(&dev->inflight);
+	rnbd_server_size_closed();
 }
 
 static struct rnbd_server_dev *find_draining(struct rnbd_server_session *session, u32 id)
@@ -165,7 +166,7 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session)
 	wait_var_event(&session->open_count, !atomic_read(&session->open_count));
 }
 
-static void put_info(const struct rnbd_server_dev *dev, struct rnbd_device_info *info)
+static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 {
 	struct block_device *bdev = dev->bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
@@ -188,6 +189,7 @@ static void put_info(const struct rnbd_server_dev *dev, struct rnbd_device_info 
 		info->start = rnbd_server_writers_start();
 		info->writers = dev->writers;
 	}
+	rnbd_server_size_told(dev, info->nsectors);
 	if (info->max_discard_sectors)
 		info->discard_alignment = bdev_discard_alignment(bdev);
 }

@@ -132,7 +132,9 @@ void rnbd_server_export_remove(struct rnbd_server_dev *dev)
 	mutex_unlock(&exports_lock);
 }
 
-static struct rnbd_server_dev *begin_force(u32 nl_id)
+struct rnbd_server_dev *rnbd_server_export_find(u32 nl_id,
+						void (*fn)(struct rnbd_server_dev *dev, void *arg),
+						void *arg)
 {
 	struct rnbd_server_dev *dev, *found = NULL;
 
@@ -141,7 +143,7 @@ static struct rnbd_server_dev *begin_force(u32 nl_id)
 		if (dev->nl_id == nl_id) {
 			found = dev;
 			kref_get(&dev->ref);
-			rnbd_server_dev_force(dev);
+			fn(dev, arg);
 			break;
 		}
 	}
@@ -149,9 +151,14 @@ static struct rnbd_server_dev *begin_force(u32 nl_id)
 	return found;
 }
 
+static void force(struct rnbd_server_dev *dev, void *arg)
+{
+	rnbd_server_dev_force(dev);
+}
+
 int rnbd_server_export_force(u32 nl_id)
 {
-	struct rnbd_server_dev *dev = begin_force(nl_id);
+	struct rnbd_server_dev *dev = rnbd_server_export_find(nl_id, force, NULL);
 	int err;
 
 	if (!dev)
@@ -184,6 +191,33 @@ int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *d
 	return ret;
 }
 
+/* Of all exports that are stale: who writes to the file of one cannot take the lock. */
+static void tell_work(struct work_struct *work)
+{
+	struct rnbd_server_export *export;
+	struct rnbd_server_dev *dev;
+
+	mutex_lock(&exports_lock);
+	list_for_each_entry(export, &exports, entry) {
+		if (!xchg(&export->stale, false))
+			continue;
+		list_for_each_entry(dev, &opened, entry)
+			if (dev->export == export && rnbd_server_tell_size(dev))
+				pr_info("session %*pE cannot be told of the new size of %pg\n",
+					(int)strlen(dev->session->name), dev->session->name,
+					dev->bdev);
+	}
+	mutex_unlock(&exports_lock);
+}
+
+static DECLARE_WORK(stale_work, tell_work);
+
+void rnbd_server_export_stale(struct rnbd_server_export *export)
+{
+	WRITE_ONCE(export->stale, true);
+	schedule_work(&stale_work);
+}
+
 int __init rnbd_server_export_init(void)
 {
 	export_cache = KMEM_CACHE(rnbd_server_export, 0);
@@ -192,5 +226,6 @@ int __init rnbd_server_export_init(void)
 
 void rnbd_server_export_exit(void)
 {
+	cancel_work_sync(&stale_work);
 	kmem_cache_destroy(export_cache);
 }

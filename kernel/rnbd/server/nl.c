@@ -4,6 +4,9 @@
 #include <rtrs/nl.h>
 #include "server.h"
 
+#define TOLD_MS		5000U
+#define TIMEOUT_MAX_MS	600000U
+
 static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 {
 	char name[BDEVNAME_SIZE + 8];
@@ -23,6 +26,8 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 			bdev_logical_block_size(dev->bdev)) ||
 	    nla_put_u8(msg, RNBD_A_EXPORT_READ_ONLY, dev->read_only) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SINCE_NS, dev->since_ns, RNBD_A_EXPORT_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_TOLD_BYTES,
+			      READ_ONCE(dev->told_sectors) << SECTOR_SHIFT, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -165,8 +170,34 @@ static int export_close(struct genl_info *info)
 	return rtrs_fail(info->extack, err, "no opened export has id %u", nla_get_u32(attr));
 }
 
+static int export_revalidate(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[RNBD_A_EXPORT_ID];
+	struct nlattr *timeout = info->attrs[RNBD_A_EXPORT_TIMEOUT_MS];
+	unsigned int timeout_ms = timeout ? nla_get_u32(timeout) : TOLD_MS;
+	enum rnbd_reach reach;
+	int err;
+
+	if (!id)
+		return rtrs_fail(info->extack, -EINVAL, "an export is named by its id");
+	if (timeout_ms > TIMEOUT_MAX_MS) {
+		NL_SET_BAD_ATTR(info->extack, timeout);
+		return rtrs_fail(info->extack, -EINVAL, "a time-out is at most %u ms",
+				 TIMEOUT_MAX_MS);
+	}
+	err = rnbd_server_revalidate(nla_get_u32(id), timeout_ms, &reach);
+	if (err == -EINTR)
+		return rtrs_fail(info->extack, err, "interrupted; the client may ask nevertheless");
+	if (!err)
+		err = nla_put_u32(msg, RNBD_A_EXPORT_REACH, reach);
+	if (err && err != -ENOENT)
+		return err;
+	return export_get(msg, info);
+}
+
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_EXPORT_GET, .get = export_get, .dump = export_dump },
+	{ .cmd = RNBD_CMD_EXPORT_REVALIDATE, .get = export_revalidate },
 	{ .cmd = RNBD_CMD_EXPORT_CLOSE, .act = export_close },
 };
 

@@ -30,6 +30,7 @@ struct rnbd_server_export;
 
 /**
  * struct rnbd_server_session - a client's session
+ * @transport: below it
  * @ids: devices by the id that the client uses; read under RCU. The id of a device that the
  *	administrator closed stays taken until the client closes it, too
  * @version: protocol, 0 before SESS_INFO
@@ -44,6 +45,7 @@ struct rnbd_server_export;
  * @wq: OPEN and CLOSE, in their order
  */
 struct rnbd_server_session {
+	struct rtrs_server_session *transport;
 	struct xarray ids;
 	u8 version;
 	u32 id;
@@ -79,6 +81,8 @@ struct rnbd_server_closer {
  * @access_mode: as asked for
  * @writers: what writers.c counted when it was opened, 0 for none
  * @tell_writers: the client wants to know
+ * @told_sectors: size that the client was told last; written under session->lock
+ * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
  * @handle: of the opened block device
@@ -104,6 +108,8 @@ struct rnbd_server_dev {
 	u8 access_mode;
 	bool tell_writers;
 	u32 writers;
+	u64 told_sectors;
+	u32 answers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
 	struct rnbd_bdev handle;
@@ -127,6 +133,8 @@ struct rnbd_server_dev {
  * @entry: in the list of exports
  * @dir: in sysfs, devices/<name>
  * @sessions: in sysfs, devices/<name>/sessions
+ * @revalidate: file of @dir
+ * @stale: its clients are to be told of a new size
  */
 struct rnbd_server_export {
 	dev_t devt;
@@ -135,6 +143,8 @@ struct rnbd_server_export {
 	struct list_head entry;
 	struct kobject *dir;
 	struct kobject *sessions;
+	struct kobj_attribute revalidate;
+	bool stale;
 };
 
 /* main.c */
@@ -190,12 +200,30 @@ void rnbd_server_export_hide(struct rnbd_server_dev *dev);
 void rnbd_server_export_remove(struct rnbd_server_dev *dev);
 /* Begins the close of the one with this netlink id and waits for all of its end. -ENOENT, -EINTR */
 int rnbd_server_export_force(u32 nl_id);
+/* The one with this netlink id, with a reference, after @fn was called on it; or NULL. */
+struct rnbd_server_dev *rnbd_server_export_find(u32 nl_id,
+						void (*fn)(struct rnbd_server_dev *dev, void *arg),
+						void *arg);
+/* Tells the clients of @export to ask for its size, a moment later. Takes no lock. */
+void rnbd_server_export_stale(struct rnbd_server_export *export);
 /*
  * Calls @fn for each opened device with a netlink id above @after, ascending, until it returns
  * other than 0; returns that. Under the lock: @fn must not open or close.
  */
 int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *dev, void *arg),
 			    void *arg);
+
+/*
+ * revalidate.c; process context. Tells the client of the opening with this netlink id to ask
+ * for its size, and waits until it has, has not in time, or was closed. -ENOENT, -EINTR.
+ */
+int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *reach);
+/* Only tells it; -EOPNOTSUPP where it cannot be. Under exports_lock. */
+int rnbd_server_tell_size(struct rnbd_server_dev *dev);
+/* The client has been told @sectors. Under session->lock. */
+void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors);
+/* Those who wait for the client look whether the device is closed. */
+void rnbd_server_size_closed(void);
 
 /* io-bdev.c: completion context of the transport (process); ends in any context */
 int rnbd_server_io_init(void);

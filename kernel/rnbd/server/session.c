@@ -25,6 +25,7 @@ int rnbd_server_session_up(struct rtrs_server_session *transport, const char *na
 	INIT_LIST_HEAD(&session->devs);
 	INIT_LIST_HEAD(&session->draining);
 	session->next_id = get_random_u32() & FIRST_ID_MASK;
+	session->transport = transport;
 	session->name = name;
 	session->id = rtrs_server_session_id(transport);
 	rtrs_server_session_client(transport, &session->client);

@@ -2,6 +2,7 @@
 /*
  * /sys/class/rnbd-server/ctl/devices/<block device>/
  *	block_dev				link to the disk
+ *	revalidate				tells clients to ask for the size
  *	sessions/<session>/			a device that this session opened; a second
  *						opening of the same block device by the same
  *						session is <session>.<id>: names of sessions
@@ -76,6 +77,20 @@ static const struct kobj_attribute attr_table[] = {
 	[ATTR_FORCE_CLOSE]	= __ATTR_RW(force_close),
 };
 
+static ssize_t revalidate_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "Usage: echo 1 > %s\n", attr->attr.name);
+}
+
+static ssize_t revalidate_store(struct kobject *dir, struct kobj_attribute *attr,
+				const char *page, size_t count)
+{
+	if (!sysfs_streq(page, "1"))
+		return -EINVAL;
+	rnbd_server_export_stale(container_of(attr, struct rnbd_server_export, revalidate));
+	return count;
+}
+
 /* Removes the directory with all that is in it. */
 static void remove_dir(struct kobject *dir)
 {
@@ -93,6 +108,11 @@ int rnbd_server_sysfs_add_export(struct rnbd_server_export *export, struct block
 	if (!export->dir)
 		return -ENOMEM;
 	err = sysfs_create_link(export->dir, &disk_to_dev(bdev->bd_disk)->kobj, "block_dev");
+	if (err)
+		goto remove;
+	export->revalidate = (struct kobj_attribute)__ATTR_RW(revalidate);
+	sysfs_attr_init(&export->revalidate.attr);
+	err = sysfs_create_file(export->dir, &export->revalidate.attr);
 	if (err)
 		goto remove;
 	export->sessions = kobject_create_and_add("sessions", export->dir);

@@ -89,6 +89,8 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 		return explain_way(path, dst, err, extack);
 	if (path->refused && err == -EEXIST)
 		return rtrs_fail(extack, err, "%s: server refused: session has this path", dst);
+	if (path->refused && err == -EHOSTDOWN)
+		return rtrs_fail(extack, err, "%s: server refused: it drains that port", dst);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)
@@ -142,6 +144,7 @@ static int request(struct rtrs_client_con *con)
 		.cid_num = path->con_count,
 		.recon_cnt = path->recon_cnt,
 		.lean = true,
+		.notices = path->session->ops->notice,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {

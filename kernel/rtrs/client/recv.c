@@ -92,6 +92,12 @@ static int answered(struct rtrs_client_con *con, const struct incoming *in)
 	return 0;
 }
 
+static void notice(struct rtrs_client_session *session, u32 what)
+{
+	if (READ_ONCE(session->opened) && session->ops->notice)
+		session->ops->notice(session->priv, what);
+}
+
 static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
@@ -105,6 +111,9 @@ static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 		return rtrs_hb_recv(&path->hb);
 	case RTRS_IMM_HB_ACK:
 		rtrs_hb_recv_ack(&path->hb);
+		return 0;
+	case RTRS_IMM_NOTICE:
+		notice(path->session, in->imm & RTRS_IMM_PAYLOAD_MASK);
 		return 0;
 	}
 	return 0;	/* of a later version */

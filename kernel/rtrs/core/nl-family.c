@@ -48,6 +48,11 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_EXPORT_GET]	= "rnbd-server",
 		[RNBD_CMD_EXPORT_CLOSE]	= "rnbd-server",
 		[RNBD_CMD_SESSION_DISCONNECT] = "rtrs-server",
+		[RNBD_CMD_PATH_DISCONNECT] = "rtrs-server",
+		[RNBD_CMD_EXPORT_REVALIDATE] = "rnbd-server",
+		[RNBD_CMD_PORT_GET]	= "rtrs-server",
+		[RNBD_CMD_PORT_DRAIN]	= "rtrs-server",
+		[RNBD_CMD_PORT_UNDRAIN]	= "rtrs-server",
 	},
 };
 
@@ -60,6 +65,7 @@ static unsigned int role_attr(u8 cmd)
 	case RNBD_CMD_SESSION_DISCONNECT:
 		return RNBD_A_SESSION_ROLE;
 	case RNBD_CMD_PATH_GET:
+	case RNBD_CMD_PATH_DISCONNECT:
 		return RNBD_A_PATH_ROLE;
 	case RNBD_CMD_STATS_GET:
 	case RNBD_CMD_STATS_RESET:
@@ -330,6 +336,16 @@ int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_cmd(RNBD_CMD_STATS_GET, skb, cb);
 }
 
+int rnbd_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_cmd(RNBD_CMD_PORT_GET, info);
+}
+
+int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_cmd(RNBD_CMD_PORT_GET, skb, cb);
+}
+
 #define ADMIN_DOIT(name, cmd)							\
 	int rnbd_nl_##name##_doit(struct sk_buff *skb, struct genl_info *info)	\
 	{									\
@@ -350,6 +366,9 @@ ADMIN_DOIT(path_add, PATH_ADD)
 ADMIN_DOIT(path_del, PATH_DEL)
 ADMIN_DOIT(path_reconnect, PATH_RECONNECT)
 ADMIN_DOIT(path_disconnect, PATH_DISCONNECT)
+ADMIN_DOIT(export_revalidate, EXPORT_REVALIDATE)
+ADMIN_DOIT(port_drain, PORT_DRAIN)
+ADMIN_DOIT(port_undrain, PORT_UNDRAIN)
 
 static const struct genl_multicast_group groups[] = {
 	[RNBD_NLGRP_SESSION]	= { .name = RNBD_MCGRP_SESSION, },

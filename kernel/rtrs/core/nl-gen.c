@@ -169,12 +169,38 @@ const struct nla_policy rnbd_path_reconnect_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1
 };
 
 /* RNBD_CMD_PATH_DISCONNECT - do */
-const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ID + 1] = {
+const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ROLE + 1] = {
 	[RNBD_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PATH_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+};
+
+/* RNBD_CMD_EXPORT_REVALIDATE - do */
+const struct nla_policy rnbd_export_revalidate_nl_policy[RNBD_A_EXPORT_TIMEOUT_MS + 1] = {
+	[RNBD_A_EXPORT_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_EXPORT_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+};
+
+/* RNBD_CMD_PORT_GET - do */
+const struct nla_policy rnbd_port_get_nl_policy[RNBD_A_PORT_HCA_PORT + 1] = {
+	[RNBD_A_PORT_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_PORT_HCA_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* RNBD_CMD_PORT_DRAIN - do */
+const struct nla_policy rnbd_port_drain_nl_policy[RNBD_A_PORT_FORCE + 1] = {
+	[RNBD_A_PORT_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_PORT_HCA_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_PORT_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* RNBD_CMD_PORT_UNDRAIN - do */
+const struct nla_policy rnbd_port_undrain_nl_policy[RNBD_A_PORT_HCA_PORT + 1] = {
+	[RNBD_A_PORT_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_PORT_HCA_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 /* Ops table for rnbd */
-const struct genl_ops rnbd_nl_ops[19] = {
+const struct genl_ops rnbd_nl_ops[23] = {
 	{
 		.cmd		= RNBD_CMD_SESSION_GET,
 		.doit		= rnbd_nl_session_get_doit,
@@ -305,7 +331,35 @@ const struct genl_ops rnbd_nl_ops[19] = {
 		.cmd		= RNBD_CMD_PATH_DISCONNECT,
 		.doit		= rnbd_nl_path_disconnect_doit,
 		.policy		= rnbd_path_disconnect_nl_policy,
-		.maxattr	= RNBD_A_PATH_ID,
+		.maxattr	= RNBD_A_PATH_ROLE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_EXPORT_REVALIDATE,
+		.doit		= rnbd_nl_export_revalidate_doit,
+		.policy		= rnbd_export_revalidate_nl_policy,
+		.maxattr	= RNBD_A_EXPORT_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PORT_GET,
+		.doit		= rnbd_nl_port_get_doit,
+		.dumpit		= rnbd_nl_port_get_dumpit,
+		.policy		= rnbd_port_get_nl_policy,
+		.maxattr	= RNBD_A_PORT_HCA_PORT,
+	},
+	{
+		.cmd		= RNBD_CMD_PORT_DRAIN,
+		.doit		= rnbd_nl_port_drain_doit,
+		.policy		= rnbd_port_drain_nl_policy,
+		.maxattr	= RNBD_A_PORT_FORCE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_PORT_UNDRAIN,
+		.doit		= rnbd_nl_port_undrain_doit,
+		.policy		= rnbd_port_undrain_nl_policy,
+		.maxattr	= RNBD_A_PORT_HCA_PORT,
 		.flags		= GENL_ADMIN_PERM,
 	},
 };

@@ -51,10 +51,18 @@ extern const struct nla_policy rnbd_path_del_nl_policy[RNBD_A_PATH_ID + 1];
 
 extern const struct nla_policy rnbd_path_reconnect_nl_policy[RNBD_A_PATH_TIMEOUT_MS + 1];
 
-extern const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ID + 1];
+extern const struct nla_policy rnbd_path_disconnect_nl_policy[RNBD_A_PATH_ROLE + 1];
+
+extern const struct nla_policy rnbd_export_revalidate_nl_policy[RNBD_A_EXPORT_TIMEOUT_MS + 1];
+
+extern const struct nla_policy rnbd_port_get_nl_policy[RNBD_A_PORT_HCA_PORT + 1];
+
+extern const struct nla_policy rnbd_port_drain_nl_policy[RNBD_A_PORT_FORCE + 1];
+
+extern const struct nla_policy rnbd_port_undrain_nl_policy[RNBD_A_PORT_HCA_PORT + 1];
 
 /* Ops table for rnbd */
-extern const struct genl_ops rnbd_nl_ops[19];
+extern const struct genl_ops rnbd_nl_ops[23];
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
@@ -82,6 +90,11 @@ int rnbd_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_path_reconnect_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_path_disconnect_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_export_revalidate_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_port_drain_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_port_undrain_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RNBD_NLGRP_SESSION,

@@ -163,15 +163,15 @@ void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count)
 }
 
 /*
- * A heartbeat or its answer. Where the send queue is full the peer does not
+ * A heartbeat, its answer, or a notice. Where the send queue is full the peer does not
  * take what it has been sent: one more would not help, and silence will tell.
  */
-int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type)
+int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload)
 {
 	struct ib_rdma_wr wr = {
 		.wr.wr_cqe	= &con->send_cqe,
 		.wr.opcode	= IB_WR_RDMA_WRITE_WITH_IMM,
-		.wr.ex.imm_data	= cpu_to_be32(rtrs_imm_pack(type, 0)),
+		.wr.ex.imm_data	= cpu_to_be32(rtrs_imm_pack(type, payload)),
 	};
 	unsigned long flags;
 	int err = 0;

@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bitmap.h>
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -78,6 +79,12 @@ static void listen_stop(struct rtrs_server *srv)
 	srv->cm_ib = NULL;
 }
 
+static void dev_free(struct rtrs_server_dev *sdev)
+{
+	bitmap_free(sdev->drained);
+	kfree(sdev);
+}
+
 static int ib_dev_add(struct ib_device *ib_dev)
 {
 	struct rtrs_server *srv = the_server;
@@ -88,6 +95,11 @@ static int ib_dev_add(struct ib_device *ib_dev)
 	if (!sdev)
 		return -ENOMEM;
 	sdev->ib_dev = ib_dev;
+	sdev->drained = bitmap_zalloc(ib_dev->phys_port_cnt + 1, GFP_KERNEL);
+	if (!sdev->drained) {
+		kfree(sdev);
+		return -ENOMEM;
+	}
 
 	mutex_lock(&srv->lock);
 	if (list_empty(&srv->devs)) {
@@ -98,7 +110,7 @@ static int ib_dev_add(struct ib_device *ib_dev)
 		list_add_tail(&sdev->entry, &srv->devs);
 	mutex_unlock(&srv->lock);
 	if (err)
-		kfree(sdev);
+		dev_free(sdev);
 	return err;
 }
 
@@ -132,7 +144,7 @@ static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
 	/* Whoever made it zero is done with it as soon as the lock is ours. */
 	mutex_lock(&srv->lock);
 	mutex_unlock(&srv->lock);
-	kfree(sdev);
+	dev_free(sdev);
 }
 
 static struct ib_client ib_client = {
@@ -173,65 +185,79 @@ void rtrs_server_live_put(void)
 		wake_up_all(&gone_wq);
 }
 
+/* The server with its lock held, or NULL. */
+struct rtrs_server *rtrs_server_lock(void)
+{
+	struct rtrs_server *srv;
+
+	mutex_lock(&the_server_lock);
+	srv = the_server;
+	if (srv)
+		mutex_lock(&srv->lock);
+	else
+		mutex_unlock(&the_server_lock);
+	return srv;
+}
+
+void rtrs_server_unlock(struct rtrs_server *srv)
+{
+	mutex_unlock(&srv->lock);
+	mutex_unlock(&the_server_lock);
+}
+
 /* The session with the lowest id above @id that has a path up, referenced; NULL at the end. */
 struct rtrs_server_session *rtrs_server_session_next(u32 id)
 {
+	struct rtrs_server *srv = rtrs_server_lock();
 	struct rtrs_server_session *session, *found = NULL;
 
-	mutex_lock(&the_server_lock);
-	if (the_server) {
-		mutex_lock(&the_server->lock);
-		list_for_each_entry(session, &the_server->sessions, entry) {
-			if (session->id > id && READ_ONCE(session->up)) {
-				found = session;
-				kref_get(&found->ref);
-				break;
-			}
+	if (!srv)
+		return NULL;
+	list_for_each_entry(session, &srv->sessions, entry) {
+		if (session->id > id && READ_ONCE(session->up)) {
+			found = session;
+			kref_get(&found->ref);
+			break;
 		}
-		mutex_unlock(&the_server->lock);
 	}
-	mutex_unlock(&the_server_lock);
+	rtrs_server_unlock(srv);
 	return found;
 }
 
 struct rtrs_server_session *rtrs_server_session_by_name(const char *name)
 {
+	struct rtrs_server *srv = rtrs_server_lock();
 	struct rtrs_server_session *session, *found = NULL;
 
-	mutex_lock(&the_server_lock);
-	if (the_server) {
-		mutex_lock(&the_server->lock);
-		list_for_each_entry(session, &the_server->sessions, entry) {
-			if (!strcmp(session->name, name) && READ_ONCE(session->up)) {
-				found = session;
-				kref_get(&found->ref);
-				break;
-			}
+	if (!srv)
+		return NULL;
+	list_for_each_entry(session, &srv->sessions, entry) {
+		if (!strcmp(session->name, name) && READ_ONCE(session->up)) {
+			found = session;
+			kref_get(&found->ref);
+			break;
 		}
-		mutex_unlock(&the_server->lock);
 	}
-	mutex_unlock(&the_server_lock);
+	rtrs_server_unlock(srv);
 	return found;
 }
 
 /* The path with the lowest id above @id, with a reference; NULL at the end. */
 struct rtrs_server_path *rtrs_server_path_next(u32 id)
 {
+	struct rtrs_server *srv = rtrs_server_lock();
 	struct rtrs_server_path *path, *found = NULL;
 
-	mutex_lock(&the_server_lock);
-	if (the_server) {
-		mutex_lock(&the_server->lock);
-		list_for_each_entry(path, &the_server->paths, all_entry) {
-			if (path->id > id) {
-				found = path;
-				kref_get(&found->ref);
-				break;
-			}
+	if (!srv)
+		return NULL;
+	list_for_each_entry(path, &srv->paths, all_entry) {
+		if (path->id > id) {
+			found = path;
+			kref_get(&found->ref);
+			break;
 		}
-		mutex_unlock(&the_server->lock);
 	}
-	mutex_unlock(&the_server_lock);
+	rtrs_server_unlock(srv);
 	return found;
 }
 

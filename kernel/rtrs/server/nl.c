@@ -331,6 +331,31 @@ static int one_path_get(struct sk_buff *msg, struct genl_info *info)
 	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path);
 }
 
+static int path_disconnect(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[RNBD_A_PATH_ID];
+	struct rtrs_server_path *path;
+	int err = -ENOENT;
+
+	if (!id)
+		return rtrs_fail(info->extack, -EINVAL, "id of a path is needed");
+	path = rtrs_server_path_next(nla_get_u32(id) - 1);
+	if (path && path->id == nla_get_u32(id)) {
+		rtrs_server_path_close(path, -ECONNABORTED);
+		err = rtrs_server_path_wait(path);
+		if (err)
+			rtrs_fail(info->extack, err, "interrupted; the path goes on closing");
+		else
+			err = put_path(msg, path);
+	}
+	if (path)
+		rtrs_server_path_put(path);
+	if (err != -ENOENT)
+		return err;
+	NL_SET_BAD_ATTR(info->extack, id);
+	return rtrs_fail(info->extack, err, "no server path with id %u", nla_get_u32(id));
+}
+
 static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
 		     u32 *cursor)
 {
@@ -386,10 +411,138 @@ static int stats_reset(struct genl_info *info)
 	return rtrs_fail(info->extack, -ENOENT, "no such server path");
 }
 
+static int put_port(struct sk_buff *msg, const struct rtrs_server_port *port)
+{
+	if (nla_put_string(msg, RNBD_A_PORT_HCA_NAME, port->hca) ||
+	    nla_put_u32(msg, RNBD_A_PORT_HCA_PORT, port->number) ||
+	    (port->has_gid &&
+	     nla_put(msg, RNBD_A_PORT_GID, sizeof(port->gid), &port->gid)) ||
+	    nla_put_u32(msg, RNBD_A_PORT_LISTENING_PORT, port->listens) ||
+	    nla_put_u8(msg, RNBD_A_PORT_DRAINED, port->drained) ||
+	    nla_put_u32(msg, RNBD_A_PORT_GENERATION, rtrs_nl_generation()))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * struct port_query - a get or a dump of ports under way
+ * @msg: to fill
+ * @cb: of the dump
+ * @hca: wanted
+ * @number: wanted
+ * @cursor: how many were put, by the dump
+ */
+struct port_query {
+	struct sk_buff *msg;
+	struct netlink_callback *cb;
+	const char *hca;
+	u32 number;
+	u32 *cursor;
+};
+
+static int get_port(const struct rtrs_server_port *port, void *arg)
+{
+	const struct port_query *query = arg;
+
+	if (port->number != query->number || strcmp(port->hca, query->hca))
+		return 0;
+	return put_port(query->msg, port) ?: 1;
+}
+
+static int port_missing(struct genl_info *info)
+{
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_PORT_HCA_NAME) ||
+	    GENL_REQ_ATTR_CHECK(info, RNBD_A_PORT_HCA_PORT))
+		return rtrs_fail(info->extack, -EINVAL,
+				 "an RDMA device and the number of its port are needed");
+	return 0;
+}
+
+static int no_port(struct genl_info *info, int err)
+{
+	if (err == -EINTR)
+		return rtrs_fail(info->extack, err,
+				 "interrupted; the port is drained, its paths go on closing");
+	if (err != -ENOENT)
+		return err;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[RNBD_A_PORT_HCA_NAME]);
+	return rtrs_fail(info->extack, err, "no RDMA device '%.32s' with a port %u is listened on",
+			 (char *)nla_data(info->attrs[RNBD_A_PORT_HCA_NAME]),
+			 nla_get_u32(info->attrs[RNBD_A_PORT_HCA_PORT]));
+}
+
+static int port_get(struct sk_buff *msg, struct genl_info *info)
+{
+	struct port_query query = { .msg = msg };
+	int err = port_missing(info);
+
+	if (err)
+		return err;
+	query.hca = nla_data(info->attrs[RNBD_A_PORT_HCA_NAME]);
+	query.number = nla_get_u32(info->attrs[RNBD_A_PORT_HCA_PORT]);
+	err = rtrs_server_port_walk(0, get_port, &query);
+	if (err > 0)
+		return 0;
+	return no_port(info, err ?: -ENOENT);
+}
+
+static int port_drain(struct sk_buff *msg, struct genl_info *info)
+{
+	int err = port_missing(info);
+
+	if (err)
+		return err;
+	err = rtrs_server_port_drain(nla_data(info->attrs[RNBD_A_PORT_HCA_NAME]),
+				     nla_get_u32(info->attrs[RNBD_A_PORT_HCA_PORT]),
+				     nla_get_flag(info->attrs[RNBD_A_PORT_FORCE]), info->extack);
+	return err ? no_port(info, err) : port_get(msg, info);
+}
+
+static int port_undrain(struct sk_buff *msg, struct genl_info *info)
+{
+	int err = port_missing(info);
+
+	if (err)
+		return err;
+	err = rtrs_server_port_undrain(nla_data(info->attrs[RNBD_A_PORT_HCA_NAME]),
+				       nla_get_u32(info->attrs[RNBD_A_PORT_HCA_PORT]));
+	return err ? no_port(info, err) : port_get(msg, info);
+}
+
+static int dump_port(const struct rtrs_server_port *port, void *arg)
+{
+	const struct port_query *query = arg;
+	void *hdr = rtrs_nl_dump_begin(query->msg, query->cb, RNBD_CMD_PORT_GET);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = put_port(query->msg, port);
+	if (err) {
+		genlmsg_cancel(query->msg, hdr);
+		return err;
+	}
+	rtrs_nl_dump_end(query->msg, query->cb, hdr);
+	++*query->cursor;
+	return 0;
+}
+
+static int port_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		     u32 *cursor)
+{
+	struct port_query query = { .msg = skb, .cb = cb, .cursor = cursor };
+
+	return rtrs_server_port_walk(*cursor, dump_port, &query);
+}
+
 static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_SESSION_GET, .get = session_get, .dump = session_dump },
 	{ .cmd = RNBD_CMD_SESSION_DISCONNECT, .act = session_disconnect },
 	{ .cmd = RNBD_CMD_PATH_GET, .get = one_path_get, .dump = path_dump },
+	{ .cmd = RNBD_CMD_PATH_DISCONNECT, .get = path_disconnect },
+	{ .cmd = RNBD_CMD_PORT_GET, .get = port_get, .dump = port_dump },
+	{ .cmd = RNBD_CMD_PORT_DRAIN, .get = port_drain },
+	{ .cmd = RNBD_CMD_PORT_UNDRAIN, .get = port_undrain },
 	{ .cmd = RNBD_CMD_STATS_GET, .get = stats_get, .dump = stats_dump },
 	{ .cmd = RNBD_CMD_STATS_RESET, .act = stats_reset },
 };

@@ -70,13 +70,20 @@ void rtrs_server_path_close(struct rtrs_server_path *path, int err)
 		queue_work(rtrs_server_close_wq, &path->close_work);
 }
 
+/* Until it is closed and all of it is gone. -EINTR: killed, it closes nevertheless. */
+int rtrs_server_path_wait(struct rtrs_server_path *path)
+{
+	return wait_var_event_killable(&path->state, READ_ONCE(path->state) ==
+				       RTRS_SERVER_PATH_CLOSED) ? -EINTR : 0;
+}
+
 static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 {
 	struct rtrs_server_path *path = container_of(hb, struct rtrs_server_path, hb);
 
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED)
 		return -ECONNABORTED;
-	return rtrs_server_con_send_imm(path->con[0], type);
+	return rtrs_server_con_send_imm(path->con[0], type, 0);
 }
 
 static void path_hb_lost(struct rtrs_hb *hb, int err)
@@ -282,7 +289,9 @@ static int path_publish(struct rtrs_server_path *path)
 
 	mutex_lock(&srv->lock);
 	path->sdev = rtrs_server_dev_find(srv, path->dev->ib_dev);
-	if (path->sdev && !srv->closing) {
+	if (path->sdev && rtrs_server_port_drained(path->sdev, path->hca_port)) {
+		err = -EHOSTDOWN;
+	} else if (path->sdev && !srv->closing) {
 		err = 0;
 		path->sdev->paths++;
 		path->id = rtrs_server_nl_id();
@@ -328,6 +337,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->pinned = bytes;
 	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
 	path->lean = req->lean;
+	path->notices = req->notices;
 	path->recon_cnt = req->recon_cnt;
 	path->addr = addr;
 	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));

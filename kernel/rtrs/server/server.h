@@ -32,11 +32,13 @@ struct rtrs_server_path;
  * @entry: in rtrs_server.devs
  * @ib_dev: device
  * @paths: on it; its removal waits for zero
+ * @drained: bit for each port that takes no new path
  */
 struct rtrs_server_dev {
 	struct list_head entry;
 	struct ib_device *ib_dev;
 	unsigned int paths;
+	unsigned long *drained;
 };
 
 /**
@@ -82,6 +84,7 @@ struct rtrs_server_slot {
  * @uuid: paths_uuid of the client
  * @id: in netlink
  * @name: of INFO_REQ, empty before the first; changed once, under both locks
+ * @elsewhere: for who drains a port; srv->lock
  * @lock: protects all below but the slots
  * @dead: its last path is gone; look it up again
  * @paths: all, those that connect or close included
@@ -102,6 +105,7 @@ struct rtrs_server_session {
 	u8 uuid[RTRS_UUID_LEN];
 	u32 id;
 	char name[RTRS_WIRE_NAME_LEN];
+	bool elsewhere;
 	struct mutex lock;	/* of all below */
 	bool dead;
 	struct list_head paths;
@@ -141,6 +145,7 @@ struct rtrs_server_counts {
  * @since_ns: CLOCK_REALTIME of the last change of state
  * @told: state that netlink was told of last; session->lock
  * @lean: two messages for a request, see proto.h
+ * @notices: the client takes them
  * @recon_cnt: which attempt of the client it came from
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
@@ -178,6 +183,7 @@ struct rtrs_server_path {
 	enum rtrs_server_path_state told;
 
 	bool lean;
+	bool notices;
 	u16 recon_cnt;
 	u16 con_num;
 	u16 con_count;
@@ -303,6 +309,8 @@ void rtrs_server_dev_left(struct rtrs_server *srv, struct rtrs_server_dev *sdev)
 struct rtrs_server_session *rtrs_server_session_next(u32 id);
 struct rtrs_server_session *rtrs_server_session_by_name(const char *name);
 struct rtrs_server_path *rtrs_server_path_next(u32 id);
+struct rtrs_server *rtrs_server_lock(void);
+void rtrs_server_unlock(struct rtrs_server *srv);
 void rtrs_server_live_get(void);
 void rtrs_server_live_put(void);
 
@@ -326,6 +334,27 @@ struct rtrs_server_path *rtrs_server_path_find(struct rtrs_server_session *sessi
 void rtrs_server_path_put(struct rtrs_server_path *path);
 bool rtrs_server_path_connected(struct rtrs_server_path *path);
 void rtrs_server_path_close(struct rtrs_server_path *path, int err);
+int rtrs_server_path_wait(struct rtrs_server_path *path);
+
+/* port.c; process. _drained: srv->lock held */
+struct rtrs_server_port {
+	const char *hca;
+	u32 number;
+	u16 listens;
+	bool drained;
+	bool has_gid;
+	union ib_gid gid;
+};
+
+/* srv->lock held. What is not 0 ends the walk. */
+typedef int (*rtrs_server_port_fn)(const struct rtrs_server_port *port, void *arg);
+
+bool rtrs_server_port_drained(const struct rtrs_server_dev *sdev, u32 port);
+/* -ENOENT, -EINTR; -EBUSY: without @force a client would lose its last path */
+int rtrs_server_port_drain(const char *hca, u32 port, bool force, struct netlink_ext_ack *extack);
+int rtrs_server_port_undrain(const char *hca, u32 port);
+/* All behind the first @after. */
+int rtrs_server_port_walk(u32 after, rtrs_server_port_fn fn, void *arg);
 
 /* cm.c; CM and worker */
 int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev);
@@ -341,7 +370,7 @@ void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *
 void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
 int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
 			 struct ib_send_wr *last, u32 count);
-int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type);
+int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload);
 
 /* buf.c; process */
 int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev);

@@ -4,7 +4,6 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 #include "server.h"
 
 static struct rtrs_server_session *session_create(struct rtrs_server *srv, const u8 *uuid)
@@ -239,12 +238,36 @@ int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 		mutex_unlock(&session->lock);
 		if (!last)
 			return 0;
-		err = wait_var_event_killable(&last->state, READ_ONCE(last->state) ==
-					      RTRS_SERVER_PATH_CLOSED);
+		err = rtrs_server_path_wait(last);
 		rtrs_server_path_put(last);
 	} while (!err);
-	return -EINTR;
+	return err;
 }
+
+/*
+ * Who closes a path waits for its operations before the connections go, and this counts as one. The
+ * list is that of the server: under session->lock, session_down() may wait for our caller.
+ */
+int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
+{
+	struct rtrs_server_path *path;
+	int ret = -EOPNOTSUPP;
+
+	mutex_lock(&session->srv->lock);
+	list_for_each_entry(path, &session->srv->paths, all_entry) {
+		if (path->session != session || !path->notices ||
+		    READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED ||
+		    !percpu_ref_tryget_live(&path->inflight))
+			continue;
+		if (rtrs_server_con_send_imm(path->con[0], RTRS_IMM_NOTICE, what))
+			rtrs_server_path_close(path, -EIO);
+		ret = 0;
+		rtrs_server_op_put(path, 1);
+	}
+	mutex_unlock(&session->srv->lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_server_notify);
 
 u32 rtrs_server_session_id(const struct rtrs_server_session *session)
 {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server says that a device may have another size. It is asked with an OPEN of what is open
+ * already: the answer is what holds now, and the disk follows it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/sched/mm.h>
+#include "client.h"
+
+static unsigned int bit_of(u32 device_id)
+{
+	BUILD_BUG_ON((RNBD_NOTICE_ID_MASK + 1) % BITS_PER_LONG);
+	return device_id % BITS_PER_LONG;
+}
+
+/* As many come as there are paths: what is not asked yet is asked once. */
+void rnbd_client_notice(void *priv, u32 what)
+{
+	struct rnbd_client_session *session = priv;
+	unsigned long flags;
+
+	set_bit(bit_of(what), &session->stale);
+	spin_lock_irqsave(&session->msg_lock, flags);
+	if (!session->closing)
+		queue_work(rnbd_client_wq, &session->revalidate_work);
+	spin_unlock_irqrestore(&session->msg_lock, flags);
+}
+
+static bool is_open(const struct rnbd_client_dev *dev)
+{
+	lockdep_assert_held(&dev->session->lock);
+	return dev->state == RNBD_CLIENT_DEV_MAPPED &&
+	       test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags) &&
+	       test_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
+}
+
+/* Under session->lock. */
+static void take_size(struct rnbd_client_dev *dev, const struct rnbd_device_info *info)
+{
+	u64 old = dev->info.nsectors;
+	int err = rnbd_client_dev_set_size(dev, info->nsectors, NULL);
+
+	if (err)
+		pr_warn("%s: %s has %llu sectors now: %pe\n", dev->name, dev->path,
+			info->nsectors, ERR_PTR(err));
+	else if (old != info->nsectors)
+		pr_info("%s: %s has %llu sectors now, not %llu\n", dev->name, dev->path,
+			info->nsectors, old);
+}
+
+/* Under dev->open_lock. */
+static void ask(struct rnbd_client_dev *dev)
+{
+	struct rnbd_client_session *session = dev->session;
+	unsigned int timeout_ms = READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
+	struct rnbd_device_info info;
+	bool same = false, lost;
+	unsigned int before;
+	u32 epoch;
+	int err;
+
+	mutex_lock(&session->lock);
+	before = session->lost;
+	lost = !is_open(dev);
+	mutex_unlock(&session->lock);
+	if (lost)
+		return;
+	err = rnbd_client_msg_open(dev, timeout_ms, &info, &epoch);
+	if (err) {
+		pr_warn_ratelimited("%s: session %s: the size of %s: %pe\n", dev->name,
+				    session->name, dev->path, ERR_PTR(err));
+		return;
+	}
+	mutex_lock(&session->lock);
+	lost = session->lost != before;
+	same = !lost && dev->device_id == info.device_id;
+	if (same && is_open(dev))
+		take_size(dev, &info);
+	mutex_unlock(&session->lock);
+	/* It was closed there meanwhile, and this opened it anew: nobody has asked for that. */
+	if (!lost && !same)
+		rnbd_client_msg_close(dev, info.device_id, epoch);
+}
+
+void rnbd_client_revalidate_work(struct work_struct *work)
+{
+	struct rnbd_client_session *session =
+		container_of(work, struct rnbd_client_session, revalidate_work);
+	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who opens */
+	unsigned long stale = xchg(&session->stale, 0);
+	struct rnbd_client_dev *dev;
+	u32 id = 0;
+
+	while ((dev = rnbd_client_dev_next(id))) {
+		id = dev->id;
+		if (dev->session == session &&
+		    test_bit(bit_of(READ_ONCE(dev->device_id)), &stale)) {
+			mutex_lock(&dev->open_lock);
+			ask(dev);
+			mutex_unlock(&dev->open_lock);
+		}
+		rnbd_client_dev_put(dev);
+	}
+	memalloc_noio_restore(noio);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A block device has got another size: the clients that have it open shall know. Who is told
+ * sends its OPEN again, is answered with what is there now, and resizes its disk. Clients that
+ * do not take such a word learn of it when they open the device anew.
+ */
+#include <linux/wait.h>
+#include "server.h"
+
+static DECLARE_WAIT_QUEUE_HEAD(told);
+
+/* The word is the id of the device as the client knows it, as much of it as fits. */
+int rnbd_server_tell_size(struct rnbd_server_dev *dev)
+{
+	return rtrs_server_notify(dev->session->transport, dev->id & RNBD_NOTICE_ID_MASK);
+}
+
+void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors)
+{
+	lockdep_assert_held(&dev->session->lock);
+	WRITE_ONCE(dev->told_sectors, sectors);
+	WRITE_ONCE(dev->answers, dev->answers + 1);
+	wake_up_all(&told);
+}
+
+void rnbd_server_size_closed(void)
+{
+	wake_up_all(&told);
+}
+
+/**
+ * struct word - a word on its way to a client
+ * @answers: what dev->answers was before
+ * @err: of rnbd_server_tell_size()
+ */
+struct word {
+	u32 answers;
+	int err;
+};
+
+static void tell(struct rnbd_server_dev *dev, void *arg)
+{
+	struct word *word = arg;
+
+	word->answers = READ_ONCE(dev->answers);
+	word->err = rnbd_server_tell_size(dev);
+}
+
+static bool is_answered(const struct rnbd_server_dev *dev, const struct word *word)
+{
+	return READ_ONCE(dev->answers) != word->answers;
+}
+
+int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *reach)
+{
+	struct rnbd_server_dev *dev;
+	struct word word;
+	long left = 0;
+
+	dev = rnbd_server_export_find(nl_id, tell, &word);
+	if (!dev)
+		return -ENOENT;
+	if (!word.err)
+		left = wait_event_killable_timeout(told, is_answered(dev, &word) ||
+						   READ_ONCE(dev->closing),
+						   msecs_to_jiffies(timeout_ms));
+	if (word.err)
+		*reach = RNBD_REACH_DEAF;
+	else
+		*reach = is_answered(dev, &word) ? RNBD_REACH_TOLD : RNBD_REACH_NO_ANSWER;
+	rnbd_server_dev_put(dev);
+	return left < 0 ? -EINTR : 0;
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The server takes paths of clients away: one by one, or all over a port, which then takes no new ones.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 2
+	ram_disk 32 2
+	load_server sess_queue_depth=64 dev_search_path=/dev
+	load_client
+}
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	ADM=$ROOT/build/rnbdadm
+}
+
+teardown() {
+	"$ADM" server port undrain rxe0:1
+	"$ADM" server port undrain rxe1:1
+	"$ADM" unmap --all --force -y || :
+	dmesg_clean
+}
+
+# adm_is FILTER ARGS..: the JSON of the command passes
+adm_is() {
+	local filter=$1
+	shift
+	"$ADM" "$@" -j >/tmp/adm.json
+	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
+}
+
+map_two() {
+	"$ADM" map ram0 --session s1 --path 10.0.0.1 --path 10.0.1.1 --reconnect-delay 100ms --reconnect-delay-max 1s
+}
+
+reads() { dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none; }
+
+is_connected() { [[ $("$ADM" session list -j | jq '.sessions[0].paths_connected') -eq $1 ]]; }
+
+@test "port list: what is listened on, and who is there" {
+	map_two
+	"$ADM" map ram1 --session s2 --path 10.0.0.1
+	adm_is '[.ports[] | [.hca, .hca_port, .listening_port, .state, .drained, .clients, .paths]] ==
+		[["rxe0", 1, 1234, "listening", false, 2, 2], ["rxe1", 1, 1234, "listening", false, 1, 1]]' server port list
+	adm_is '[.ports[].gid | test("^fe80:[0-9a-f:]+$")] == [true, true]' server port list
+}
+
+@test "a drained port: paths go, new ones are refused; undrained, they are back" {
+	map_two
+	"$ADM" server port drain rxe1:1
+	adm_is '[.ports[] | [.state, .paths]] == [["listening", 1], ["drained", 0]]' server port list
+	is_connected 1
+	reads
+	refused_there() { adm_is '.paths[] | select(.hca == "rxe1") | .state == "reconnecting" and .last_error == "EHOSTDOWN"' path list; }
+	await 20 refused_there
+	run -1 "$ADM" map ram1 --session s2 --path 10.0.1.1
+	[[ $output == *"server refused: it drains that port"* ]]
+	"$ADM" map ram1 --session s2 --path 10.0.0.1
+	"$ADM" server port drain rxe1:1 # it is already
+	adm_is '.changed == false' server port drain rxe1
+	run -7 "$ADM" server port drain rxe0:1
+	[[ $output == *"refused, 2 paths are the last of a client"*"s1 has no other path than"*"s2 has no other path than"* ]]
+	adm_is '.ports[0].drained == false' server port list
+	adm_is '.changed' server port undrain rxe1:1
+	await 20 is_connected 2
+	reads
+}
+
+@test "a client's last path: the kernel refuses it, too; --force takes it" {
+	"$ADM" map ram0 --session s1 --path 10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 1s
+	run -7 --separate-stderr "$ADM" server port drain rxe0:1 -j
+	[ "$(jq -c '[.changed, .paths_closed, .refused[0].session]' <<<"$output")" = '[false,[],"s1"]' ]
+	run -0 --separate-stderr "$ADM" server port drain rxe0:1 --force -j
+	[ "$(jq -c '[.changed, .paths_closed[0].session, .refused]' <<<"$output")" = '[true,"s1",[]]' ]
+	await 10 is_connected 0
+	run ! reads
+	"$ADM" server port undrain rxe0:1
+	await 20 is_connected 1
+	await 20 reads
+}
+
+@test "server path: list, show, disconnect" {
+	map_two
+	adm_is '[.paths[] | [.role, .session, .hca, .state]] ==
+		[["server", "s1", "rxe0", "connected"], ["server", "s1", "rxe1", "connected"]]' server path list
+	adm_is '.paths[0].hca == "rxe1"' server path show s1 --hca rxe1
+	run -0 --separate-stderr "$ADM" server path disconnect s1 10.0.1.1 -j
+	[ "$(jq -c '[.changed, .paths[0].result]' <<<"$output")" = '[true,"disconnected"]' ]
+	await 20 is_connected 2 # it comes back
+	reads
+	"$ADM" server port drain rxe1:1
+	run -7 "$ADM" server path disconnect s1 10.0.0.1
+	[[ $output == *"the last connected path"*"s1 has ram0 open as 'ram0'"* ]]
+	"$ADM" server path disconnect s1 10.0.0.1 --force
+	await 20 is_connected 1
+}
+
+@test "what is not there" {
+	run -4 "$ADM" server port drain rxe7:1
+	run -4 "$ADM" server port drain rxe0:2
+	run -4 "$ADM" server path disconnect nobody 10.0.0.1
+}
+
+@test "everything can be unloaded" {
+	"$ADM" server port drain rxe0:1
+	unload_all
+	load_server
+	adm_is '[.ports[].drained] == [false, false]' server port list
+	load_client
+}
