@@ -46,6 +46,15 @@ install: rnbdadm ## rnbdadm, its manual and completions below DESTDIR and PREFIX
 uninstall: ## removes what install installed
 	$(MAKE) -C rnbdadm uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
 
+# From a copy: the packages are made of what the tree has, not of what a build left in it.
+deb: ## packages rnbdadm and rnbd-dkms for Debian, in build/deb (needs debhelper, dh-dkms)
+	rm -rf build/deb
+	mkdir -p build/deb/rnbd
+	tar -c --exclude=build --exclude='./.*' --exclude='*.o' --exclude='*.ko' --exclude='*.mod*' --exclude='.*.cmd' . | \
+		tar -x -C build/deb/rnbd
+	cd build/deb/rnbd && dpkg-buildpackage -us -uc -b
+	rm -rf build/deb/rnbd
+
 # Signed only where there is a key; kbuild runs no depmod for modules from outside its tree.
 modules_install: modules ## the modules into /lib/modules of KDIR's kernel (below DESTDIR)
 	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) INSTALL_MOD_PATH=$(DESTDIR) DEPMOD=true \
@@ -60,4 +69,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check bench check-debug modules rnbdadm install uninstall modules_install clean kdir
+.PHONY: all help demo check bench check-debug modules rnbdadm deb install uninstall modules_install clean kdir

@@ -55,6 +55,9 @@ packages() {
 		check fish                 tests: completion in fish
 		check mandoc               lint: manual pages
 		check strace               tests: system calls of the tool
+		check debhelper            make deb: builds packages
+		check dh-dkms              the same, of the modules
+		check lintian              lint: the packages
 		check git                  lint: the list of files
 		debug flex                 builds the debug kernel
 		debug bison                the same

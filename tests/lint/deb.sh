@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The packages are built; they have what they are to have, and lintian finds no error.
+. "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+
+for need in dpkg-buildpackage dh_dkms lintian; do
+	command -v $need >/dev/null || { skip "packages" "no $need; run tests/deps.sh check"; finish; }
+done
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
+version=$(sed -n 's/^VERSION = //p' rnbdadm/Makefile)
+SRC=$dir/rnbd-dkms/usr/src/rnbd-$version
+
+build() {
+	make -s --no-print-directory deb >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; return; }
+	grep -iE '(^|[^_])warning:' "$dir/log"
+	for p in rnbdadm rnbd-dkms; do
+		dpkg-deb -x build/deb/${p}_"$version"_*.deb "$dir/$p" && dpkg-deb -e build/deb/${p}_"$version"_*.deb "$dir/$p.control" ||
+			echo "no package $p of version $version"
+	done
+	[[ ! -e build/deb/rnbd ]] || echo "the copy that it was built in is still there"
+}
+
+# is NAME GOT WANT
+is() { [[ $2 == "$3" ]] || { echo "$1:"; diff <(printf '%s\n' "$2") <(printf '%s\n' "$3"); }; }
+
+field() { sed -n "s/^$2: //p" "$dir/$1.control/control"; }
+
+fields() {
+	is version "$(field rnbdadm Version) $(field rnbd-dkms Version)" "$version $version"
+	is architecture "$(field rnbdadm Architecture) $(field rnbd-dkms Architecture)" "$(dpkg --print-architecture) all"
+	for lib in libc6 libnl-3-200 libnl-genl-3-200 libjansson4; do
+		grep -qw "$lib" <<<"$(field rnbdadm Depends)" || echo "rnbdadm does not depend on $lib"
+	done
+	grep -qw dkms <<<"$(field rnbd-dkms Depends)" || echo "rnbd-dkms does not depend on dkms"
+}
+
+tool() {
+	local tool=$dir/rnbdadm/usr/sbin/rnbdadm
+	is "version of the tool" "$("$tool" version)" "rnbdadm $version"
+	is schemas "$(cd "$dir/rnbdadm/usr/share/rnbdadm/schema" && find . -type f | sort)" \
+		"$("$tool" schema --list | sed 's,.*,./&.json,' | sort)"
+	find "$dir/rnbdadm" "$dir/rnbd-dkms" -path '*/usr/local*' -o -name '*.o' -o -name '*.ko' -o -name '*.cmd'
+}
+
+modules() {
+	is "sources of the modules" "$(cd "$SRC" && find . -type f ! -name dkms.conf -printf '%P\n' | sort)" \
+		"$(tree kernel include | grep -E '\.[ch]$|/Kbuild$')"
+	for f in $(tree kernel include | grep -E '\.[ch]$|/Kbuild$'); do
+		cmp -s "$f" "$SRC/$f" || echo "$f is another"
+	done
+}
+
+# As DKMS reads it: a shell does
+dkms_conf() (
+	kernel_source_dir=/headers dkms_tree=/dkms
+	declare -a MAKE BUILT_MODULE_NAME BUILT_MODULE_LOCATION DEST_MODULE_LOCATION
+	# shellcheck disable=SC1091
+	. "$SRC/dkms.conf"
+	is name "$PACKAGE_NAME $PACKAGE_VERSION $AUTOINSTALL" "rnbd $version yes"
+	# shellcheck disable=SC2153
+	is make "${MAKE[0]}" "make -C $kernel_source_dir M=$dkms_tree/rnbd/$version/build/kernel modules"
+	is modules "$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")" \
+		"$(sed -n 's/^RNBD_MODULES ?= //p' kernel/Kbuild | tr ' ' '\n' | sed 's/\.o$//')"
+	is places "${#BUILT_MODULE_LOCATION[@]} ${#DEST_MODULE_LOCATION[@]}" "${#BUILT_MODULE_NAME[@]} ${#BUILT_MODULE_NAME[@]}"
+)
+
+# What a package's script asks of these commands: script PACKAGE NAME ARGUMENT
+script() {
+	mkdir -p "$dir/bin"
+	for c in rm dkms; do
+		printf '#!/bin/sh\necho "%s $*"\n' $c >"$dir/bin/$c"
+	done
+	chmod +x "$dir"/bin/*
+	PATH=$dir/bin:$PATH sh "$dir/$1.control/$2" "$3"
+}
+
+purge() {
+	is "removed" "$(script rnbdadm postrm remove)" ""
+	is "purged" "$(script rnbdadm postrm purge)" "rm -rf /etc/rnbd /run/rnbd /run/rnbdadm.lock"
+	is "modules removed" "$(script rnbd-dkms prerm remove)" "dkms remove -m rnbd -v $version --all"
+}
+
+errors() { lintian --no-cfg --allow-root --tag-display-limit 0 build/deb/*.changes | grep -E '^E:'; }
+
+check "make deb builds them without a warning" build
+check "control fields" fields
+check "rnbdadm: the tool and its schemas" tool
+check "rnbd-dkms: the sources of the modules, nothing else" modules
+check "rnbd-dkms: dkms.conf names all modules" dkms_conf
+check "what removal and purge take away" purge
+check "lintian: no error" errors
+finish
