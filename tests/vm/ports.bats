@@ -33,6 +33,9 @@ adm_is() {
 	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
 }
 
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
 map_two() {
 	"$ADM" map ram0 --session s1 --path 10.0.0.1 --path 10.0.1.1 --reconnect-delay 100ms --reconnect-delay-max 1s
 }
@@ -103,6 +106,38 @@ is_connected() { [[ $("$ADM" session list -j | jq '.sessions[0].paths_connected'
 	run -4 "$ADM" server port drain rxe7:1
 	run -4 "$ADM" server port drain rxe0:2
 	run -4 "$ADM" server path disconnect nobody 10.0.0.1
+}
+
+@test "netlink: a port by its name, what is missing, what is not there, who may" {
+	local op
+	run -0 ynl do port-get '{"hca-name":"rxe1","hca-port":1}'
+	jqe '.error == null and (.reply | [."hca-name", ."hca-port", ."listening-port", .drained] == ["rxe1", 1, 1234, 0])'
+	run -0 ynl dump port-get
+	jqe '[.reply[]."hca-name"] == ["rxe0", "rxe1"]'
+	for op in get drain undrain; do
+		run -0 ynl do port-$op '{"hca-name":"rxe7","hca-port":1}'
+		jqe '.error.errno == 2 and (.error.text | test("rxe7"))'
+		run -0 ynl do port-$op '{"hca-name":"rxe0","hca-port":2}'
+		jqe '.error.errno == 2'
+		run -0 ynl do port-$op '{"hca-name":"rxe0"}'
+		jqe '.error.errno == 22 and (.error.text | length) > 5'
+		run -0 ynl do port-$op '{"hca-port":1}'
+		jqe '.error.errno == 22'
+	done
+	for op in port-drain port-undrain; do
+		run -0 setpriv --bounding-set=-sys_admin "$ROOT/tests/vm/ynl.py" do $op '{"hca-name":"rxe0","hca-port":1}'
+		jqe '.error.errno == 1'
+	done
+	run -0 ynl do export-revalidate '{}'
+	jqe '.error.errno == 22'
+	run -0 ynl do export-revalidate '{"id":4000000}'
+	jqe '.error.errno == 2 and (.error.text | test("4000000"))'
+	run -0 ynl do export-revalidate '{"id":1,"timeout-ms":600001}'
+	jqe '.error.errno == 22'
+	run -0 setpriv --bounding-set=-sys_admin "$ROOT/tests/vm/ynl.py" do export-revalidate '{"id":1}'
+	jqe '.error.errno == 1'
+	run -0 ynl do path-disconnect '{"id":4000000,"role":"server"}'
+	jqe '.error.errno == 2'
 }
 
 @test "everything can be unloaded" {
