@@ -68,7 +68,7 @@ dkms_conf() (
 # What a package's script asks of these commands: script PACKAGE NAME ARGUMENT
 script() {
 	mkdir -p "$dir/bin"
-	for c in rm dkms; do
+	for c in rm dkms systemctl deb-systemd-helper deb-systemd-invoke; do
 		printf '#!/bin/sh\necho "%s $*"\n' $c >"$dir/bin/$c"
 	done
 	chmod +x "$dir"/bin/*
