@@ -38,6 +38,7 @@ int cmd_export_revalidate(struct ctx *ctx);
 int cmd_client_list(struct ctx *ctx);
 int cmd_client_show(struct ctx *ctx);
 int cmd_client_disconnect(struct ctx *ctx);
+int cmd_batch(struct ctx *ctx);
 int cmd_check(struct ctx *ctx);
 int cmd_server_path_list(struct ctx *ctx);
 int cmd_server_path_show(struct ctx *ctx);

@@ -389,3 +389,13 @@ bool rnl_has_group(const struct nl *nl, const char *group)
 			return true;
 	return false;
 }
+
+void rnl_set_limit(struct nl *nl, int64_t ms)
+{
+	nl->cfg.limit_ms = ms;
+}
+
+bool rnl_is_stuck(const struct nl *nl)
+{
+	return nl->stuck;
+}

@@ -54,6 +54,10 @@ enum {
 /* Returns NULL and fills @e on failure. */
 struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e);
 void rnl_close(struct nl *nl);
+/* The limit of the changes to come; -1 none. */
+void rnl_set_limit(struct nl *nl, int64_t ms);
+/* A change that went beyond it is still in the kernel: this family answers nothing any more. */
+bool rnl_is_stuck(const struct nl *nl);
 unsigned int rnl_family_version(const struct nl *nl);
 /* Operations that the tool knows and the family does not list; returns how many it knows. */
 unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing);

@@ -154,6 +154,7 @@ const struct opt opt_table[OPT_MAX] = {
 			     .help = "a server to be reached" },
 	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
 	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
+	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
 };
 
@@ -603,6 +604,18 @@ const struct cmd cmd_table[] = {
 	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
 		   "\"by_name\":null,\"by_path\":[]}",
 	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
+	{ "batch", NULL, "run the commands of a file",
+	  { { "FILE", .help = "one command in each line; - is stdin" } },
+	  .opts = OPTS(OPT_KEEP_GOING),
+	  .text = "Words are quoted as in a shell, # begins a comment, a backslash at the end joins "
+		  "lines, a first word 'rnbdadm' is skipped. All lines are parsed first: nothing is "
+		  "done if one is wrong (exit 2). The first that fails ends it with its exit code; "
+		  "with -k all are run, and the exit code is 3. -n, -y and -f are for all lines. "
+		  "'rnbdadm -b FILE' is the same.",
+	  .examples = { "rnbdadm batch changes.txt -n", "rnbdadm config apply -n | rnbdadm batch - -k -j" },
+	  .topic = "batch",
+	  .empty = "{\"file\":null,\"lines_total\":0,\"failed\":0,\"results\":[]}",
+	  .page = "rnbdadm-batch", .flags = CMD_PLAIN, .run = cmd_batch },
 	{ "check", NULL, "find what is wrong with this host, and what helps",
 	  { { "CHECK", .optional = true, .repeat = true,
 	      .help = "all, modules, netlink, rdma, net, session, device, server, system, or one "

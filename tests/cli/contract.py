@@ -139,6 +139,7 @@ ARGUMENTS = {
     "save": ([], ["--session", "nosuch"]),
     "restore": ([], ["/nonexistent"]),
     "udev": (["rnbd0"], None),
+    "batch": (["/dev/null"], ["/nonexistent"]),
     "check": ([], ["nosuch"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
@@ -149,8 +150,9 @@ CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server exp
            "server export revalidate", "server path disconnect", "server port drain", "server port undrain",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
-SILENT = CHANGES + ("device wait", "wait", "config diff", "config apply", "config validate", "restore", "udev")
-LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev")
+SILENT = CHANGES + ("device wait", "wait", "batch", "config diff", "config apply", "config validate", "restore", "udev")
+LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev",
+         "batch")
 
 
 def expect(name, state, known):

@@ -524,6 +524,8 @@ BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl
             [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 900, 900)],
                    **{"reconnects-failed": 7})])
 RECORDINGS.update({
+    "batch": [UP] + lists()[:3] + lists()[:3] + lists() + [unmap(3)] + lists(devices=DEVICES[1:]),
+    "batch-fails": [UP] + lists() + [unmap(3, error="EBUSY")] + lists(),
     "check-good": [UP] + GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,
     "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],

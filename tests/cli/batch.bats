@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# batch: one run of many commands.
+# shellcheck shell=bats disable=SC1003,SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	F=$BATS_TEST_TMPDIR/b
+	replay batch bare
+}
+
+# lines LINE..: the file of the batch
+lines() { printf '%s\n' "$@" >"$F"; }
+
+@test "text: what the commands print, one after the other; quotes, comments, joined lines" {
+	lines '# a comment' '' 'session list --brief   # and another' '  rnbdadm device "show" \' '   rnbd'\''0'\'' -F name' 'unmap rnbd2'
+	adm 0 batch "$F"
+	[ "$output" = $'cl1@srv1\ncl1@srv2\nname  rnbd0' ]
+	[ -z "$stderr" ]
+	adm 0 -b "$F"
+	[ "$output" = $'cl1@srv1\ncl1@srv2\nname  rnbd0' ]
+	run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch - <"$F"
+	[ "$output" = $'cl1@srv1\ncl1@srv2\nname  rnbd0' ]
+	lines '# nothing' ''
+	adm 0 batch "$F"
+	[ -z "$output$stderr" ]
+}
+
+@test "JSON: one document" {
+	lines 'session list -F name' 'device show rnbd0 -F name' '' 'unmap rnbd2'
+	for o in -j "-o jsonl" -p; do
+		# shellcheck disable=SC2086
+		adm 0 batch "$F" $o
+		valid rnbdadm.batch/1
+		jqv '.lines_total == 3 and .failed == 0 and [.results[].line] == [1, 2, 4] and all(.results[]; .exit_status == 0 and
+			.error == null and .skipped == false) and [.results[].changed] == [false, false, true]'
+		jqv '.results[0].output.sessions == [{name: "cl1@srv1"}, {name: "cl1@srv2"}] and
+			.results[1].command == "device show rnbd0 -F name" and .results[2].output.devices[0].result == "unmapped"'
+	done
+}
+
+@test "a line that is wrong: nothing is done, each has its place, exit code 2" {
+	lines 'unmap rnbd2' 'sesion list' 'session list -F bird' 'monitor' 'session list -j' 'batch x' 'stats -i 1' 'unmap "rnbd0'
+	# no answer of the kernel is asked for
+	R=(--nl-replay /nonexistent --test-root "$REC/bare")
+	fails 2 usage batch "$F"
+	[[ $stderr == *"rnbdadm: $F:2: 'sesion' is not a command"*"did you mean session"* && $stderr == *"$F:3: session list: "*bird* ]]
+	[[ $stderr == *"$F:4: monitor: 'monitor' has no place"* && $stderr == *"$F:5: session list: 'json' has no place"* ]]
+	[[ $stderr == *"$F:6: "* && $stderr == *"$F:7: stats: 'interval' has"* && $stderr == *"$F:8: a \" is not closed"* ]]
+	[[ $stderr == *"batch $F: 7 of 8 lines are wrong; nothing was done" ]]
+	[ "$(jq -c '[.results[].exit_status]' <<<"$JSON")" = '[null,2,2,2,2,2,2,2]' ]
+	[ "$(jq -c '[.results[] | select(.skipped)] | length' <<<"$JSON")" = 1 ]
+}
+
+@test "a line that fails: the end, with its exit code; with -k the rest, and exit code 3" {
+	replay batch-fails bare
+	lines 'unmap rnbd2' 'device list --brief' 'version'
+	fails 7 busy batch "$F"
+	[[ ${stderr_lines[0]} == "rnbdadm: $F:1: unmap rnbd2: "* && $stderr == *"line 1 failed, 2 not run"* ]]
+	[ "$(jq -c '[.results[].skipped], [.results[].exit_status]' <<<"$JSON" | tr -d '\n')" = '[false,true,true][7,null,null]' ]
+	[ "$(jq -r '.results[0].error.code' <<<"$JSON")" = busy ]
+	adm 3 batch -k "$F"
+	[[ $output == $'rnbd0\nrnbd1\nrnbd2\nrnbdadm '* ]]
+	adm 3 batch --keep-going "$F" -j
+	valid rnbdadm.batch/1
+	jqv '.failed == 1 and .error.code == "partial" and [.results[].skipped] == [false, false, false]'
+}
+
+@test "-n: the plans, which are a batch again; nothing is sent" {
+	replay two-sessions bare
+	lines 'unmap rnbd2'
+	adm 0 batch -n "$F"
+	[ "$output" = "rnbdadm unmap rnbd2" ]
+	adm 0 unmap rnbd2 -n
+	run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch - -n <<<"$output"
+	[ "$output" = "rnbdadm unmap rnbd2" ]
+	adm 0 batch -n "$F" -j
+	valid rnbdadm.batch/1
+	jqv '.results[0] | .changed == false and .output.plan == [["unmap", "rnbd2"]]'
+}
+
+@test "one lock for all, none for reading" {
+	cp -r "$REC/bare" "$BATS_TEST_TMPDIR/root"
+	R=(--nl-replay "$REC/batch.nl" --test-time "$TIME" --test-root "$BATS_TEST_TMPDIR/root")
+	lines 'session list' 'device list' 'unmap rnbd2'
+	exec 7>"$BATS_TEST_TMPDIR/root/run/rnbdadm.lock"
+	flock 7
+	fails 10 timeout batch "$F" --lock-timeout 50ms
+	[ "$(jq -c '[.results[].skipped]' <<<"$JSON")" = '[true,true,true]' ]
+	lines 'session list' 'device list'
+	adm 0 batch "$F" --lock-timeout 50ms
+	exec 7>&-
+	lines 'session list' 'device list' 'unmap rnbd2'
+	adm 0 batch "$F" --lock-timeout 50ms
+}
+
+@test "files that are none, and odd bytes" {
+	fails 4 not_found batch /nonexistent
+	printf 'version\0\n' >"$F"
+	fails 2 usage batch "$F"
+	lines $'session show "bad\xff\xfe"'
+	replay two-sessions bare
+	adm 4 batch "$F" -j
+	valid rnbdadm.batch/1
+	jqv '.results[0].command_hex'
+	lines "device show ''"
+	fails 2 usage batch "$F"
+	fails 2 usage batch
+}
+
+@test "many lines" {
+	for ((i = 0; i < 2000; i++)); do echo "help fields device"; done >"$F"
+	R=(--nl-replay /nonexistent)
+	adm 0 batch "$F" -j -q
+	jqv '.lines_total == 2000 and .failed == 0'
+}
+
+@test "the documents of these tests are valid" { all_valid; }
