@@ -176,6 +176,9 @@ static char *path_parse(struct conf_path *p, const char *text)
 	uint64_t n = 0;
 
 	p->text = xstrndup(text, len);
+	for (const char *s = p->text; *s; s++)
+		if ((unsigned char)*s < ' ' || (unsigned char)*s > '~')
+			return xstrdup("path: an address has no such characters");
 	if (*more && strncmp(more, word, sizeof(word) - 1))
 		return xasprintf("path: '%s' is not dest-port=N", more);
 	if (*more) {

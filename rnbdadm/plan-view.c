@@ -134,7 +134,7 @@ static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
 
 void plan_document(struct ctx *ctx, const struct plan *p)
 {
-	static const char *const modes[] = { "add", "sync", "replace" };
+	static const char *const modes[] = { "sync", "add", "replace" };
 	json_t *changes = json_array(), *rest = json_array(), *sum = json_object();
 	size_t n[3], failed;
 

@@ -5,7 +5,7 @@
 
 #include "conf.h"
 
-enum plan_mode { PLAN_ADD_ONLY, PLAN_SYNC, PLAN_REPLACE };
+enum plan_mode { PLAN_SYNC, PLAN_ADD_ONLY, PLAN_REPLACE };
 enum plan_prune { PRUNE_NONE, PRUNE_CONFIG, PRUNE_ALL };
 
 /* The order of work: a new path is there before an old one goes. */

@@ -32,3 +32,7 @@ unit() {
 @test "JSON wrappers, widths, exit codes, counters" { unit json; }
 
 @test "command lines, times, names, the table" { unit args; }
+
+@test "configurations" { unit conf; }
+
+@test "plans: their steps and the order of them" { unit plan; }
