@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The configuration on a real kernel, with udev: what it says comes to be, in safe steps, from wherever it was left. The tests
+# build on each other.
+# lab: make rnbdadm
+# lab: timeout 1500
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 3
+	ram_disk 32
+	load_client
+	mkdir -p /run/udev/rules.d /etc/rnbd/conf.d
+	for f in "$ROOT"/udev/*.in; do
+		sed "s|@SBINDIR@|$ROOT/build|" "$f" >"/run/udev/rules.d/$(basename "$f" .in)"
+	done
+	/lib/systemd/systemd-udevd --daemon --resolve-names=never
+}
+
+teardown_file() { pkill -x systemd-udevd || :; }
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	ADM=$ROOT/build/rnbdadm
+	CONF=/etc/rnbd/conf.d/a.conf
+}
+
+# adm STATUS ARGS..: $output, $stderr
+adm() {
+	local want=$1
+	shift
+	run --separate-stderr "$ADM" "$@"
+	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr" "exit code $status"
+	[ "$status" = "$want" ]
+}
+
+# conf I..: session s1 with a path over each of these links, its settings and disk
+conf() {
+	{
+		printf '%s\n' '[session s1]' 'mp-policy = min-inflight' 'no-path-timeout = 30s' 'connections = 1'
+		printf 'path = ip:10.0.%d.1\n' "$@"
+		printf '%s\n' '[device data]' 'session = s1' 'device-path = ram0'
+	} >$CONF
+}
+
+# conf with N paths
+some_paths() {
+	local links
+	mapfile -t links < <(shuf -e 0 1 2 -n "$1")
+	conf "${links[@]}"
+}
+
+connected() { adm_is ".sessions[0].paths_connected >= 1" session list; }
+
+@test "apply before there is a server: it fails, and nothing is left" {
+	conf 0
+	run "$ADM" config apply
+	echo "$output"
+	[ "$status" != 0 ] && [ "$status" != 2 ]
+	adm_is '.sessions == []' session list
+	[ -z "$(ls /run/rnbd/registry)" ]
+}
+
+@test "apply: the session, its settings, the disk, its links" {
+	load_server dev_search_path=/dev
+	adm 0 config apply -v
+	adm_is '.sessions[0] | .name == "s1" and .mp_policy == "min-inflight" and .no_path_timeout_ms == 30000 and
+		.owner == "config" and .paths_connected == 1 and .devices_mapped == 1' session list
+	udevadm settle --timeout=20
+	for l in by-session/s1/ram0 by-name/data by-path/ip:10.0.0.1/ram0; do
+		[ "$(readlink -f "/dev/rnbd/$l")" = /dev/rnbd0 ]
+	done
+	adm_is '.devices[0].links | length == 3' device show /dev/rnbd/by-name/data
+}
+
+@test "links stay while the disk is disconnected and after it comes back" {
+	udevadm trigger --action=change --settle /sys/block/rnbd0
+	[ -e /dev/rnbd/by-name/data ]
+	udevadm trigger --action=offline --settle /sys/block/rnbd0
+	[ -e /dev/rnbd/by-name/data ] && [ -e /dev/rnbd/by-path/ip:10.0.0.1/ram0 ]
+}
+
+@test "apply again: nothing to do; what is saved is what runs" {
+	adm_is '.changed == false and .changes == []' config apply
+	run -0 bash -o pipefail -c "$ADM config save | $ADM config diff -"
+	[ -z "$output" ]
+}
+
+# The disk is written without a pause until /run/tmp/stop is there
+write_on() {
+	while [[ ! -e /run/tmp/stop ]]; do
+		dd if=/run/tmp/data of=/dev/rnbd0 bs=64k oflag=direct status=none || return
+	done
+}
+
+@test "another path in place of the only one, under I/O" {
+	local link
+	dd if=/dev/urandom of=/run/tmp/data bs=1M count=4 status=none
+	write_on 3>&- &
+	echo $! >/run/tmp/writer
+	for link in 1 2 0; do
+		conf $link
+		adm 0 config apply -v
+		grep -A1 "added path ip:10.0.$link.1" <<<"$stderr" | grep "removed path" || fail "no new path before the old one"
+		adm_is ".paths | length == 1 and .[0].server_addr == \"ip:10.0.$link.1\"" path list
+	done
+	touch /run/tmp/stop
+	wait "$(</run/tmp/writer)" || fail "the writer failed"
+	dmesg_clean
+}
+
+@test "killed at any point: a disk never without a path, and the next run has the rest" {
+	local i delay
+	for i in {1..24}; do
+		some_paths $((i % 3 + 1))
+		"$ADM" config apply >/run/tmp/out 2>&1 3>&- &
+		delay=$((RANDOM % 400))
+		sleep "0.$(printf %03d $delay)"
+		kill -9 $! 2>/dev/null || :
+		wait $! || :
+		connected
+		[ -b /dev/rnbd0 ]
+	done
+	await 30 "$ADM" config apply
+	adm_is '.changes == []' config diff
+	adm 0 unmap /dev/rnbd/by-name/data
+	for i in {1..12}; do
+		some_paths $((i % 3 + 1))
+		"$ADM" config apply >/run/tmp/out 2>&1 3>&- &
+		delay=$((RANDOM % 400))
+		sleep "0.$(printf %03d $delay)"
+		kill -9 $! 2>/dev/null || :
+		wait $! || :
+		((i % 4)) || "$ADM" session remove s1 --force --if-exists
+	done
+	await 30 "$ADM" config apply
+	adm_is '.changes == []' config diff
+	adm_is '.devices | length == 1' device list
+}
+
+@test "prune: what apply made goes, what others made stays, what is used stays" {
+	# a name that udev cannot take as it is
+	other=$("$ADM" map ./ram0 --session s2 --path 10.0.0.1 --access ro)
+	udevadm settle --timeout=20
+	[ "$(readlink -f '/dev/rnbd/by-session/s2/.\x2fram0')" = "$other" ]
+	conf 0
+	adm 0 config apply
+	exec 7</dev/rnbd/by-name/data
+	printf '[session s1]\npath = ip:10.0.0.1@ip:10.0.0.1\n' >$CONF
+	adm 0 config diff
+	[[ $output == "- device rnbd0  ram0@s1  (unlisted, owner config; only with --prune)"* ]]
+	run "$ADM" config apply --prune
+	[ "$status" = 3 ] || [ "$status" = 1 ]
+	[[ $output == *"in use"* ]]
+	exec 7<&-
+	adm 0 config apply --prune
+	adm_is '.devices | map(select(.device_path == "ram0")) == []' device list
+	[ -b "$other" ]
+	adm 0 unmap "$other"
+	rm $CONF
+	adm 0 config apply --mode=replace
+	adm_is '.sessions | map(select(.name == "s1")) == []' session list
+	[ -z "$(ls /run/rnbd/registry)" ]
+	dmesg_clean
+}
