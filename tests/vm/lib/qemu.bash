@@ -13,6 +13,17 @@ accel_args() {
 	fi
 }
 
+# clock_args kvm|tcg: for the kernel's command line. What an emulated guest measures of its time stamp counter, which is the host's,
+# is wrong on a busy host, and its clock too fast by a factor then.
+clock_args() {
+	local tool=$ROOT/build/tsc
+	[[ $1 == tcg && $(uname -m) == x86_64 ]] || return 0
+	[[ $tool -nt $ROOT/tests/vm/lib/tsc.c ]] || {
+		mkdir -p "${tool%/*}" && cc -O2 -o "$tool.$$" "$ROOT/tests/vm/lib/tsc.c" && mv "$tool.$$" "$tool" || return
+	}
+	echo "tsc_early_khz=$("$tool")"
+}
+
 # /dev/kvm may exist and still not run a guest to its end: boot the initramfs under a short time-out and see.
 probe_kvm() {
 	local kernel=$1 initramfs=$2 answer=$3/answer args
@@ -64,15 +75,16 @@ take_slot() {
 # the guest), console.log, and in the end status. What the command prints goes to our stdout, PREFIX before each line.
 # Sets GUEST_PID and GUEST_READER, the process that ends when all of the output was passed on.
 guest_start() {
-	local name=$1 dir=$2 prefix=$3 pipe args
+	local name=$1 dir=$2 prefix=$3 pipe args clock
 	shift 3
+	clock=$(clock_args "$LAB_ACCEL") || return
 	# QEMU opens its output by name, which works for a pipe of our own whatever our stdout is
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
 	GUEST_READER=$!
 	mapfile -t args < <(accel_args "$LAB_ACCEL")
 	"$QEMU" -name "$name" -M pc "${args[@]}" -m "${LAB_MEM:-2G}" -smp "${LAB_CPUS:-2}" -nodefaults -display none -no-reboot \
 		-kernel "$LAB_IMAGE" -initrd "$LAB_INITRAMFS" \
-		-append "console=ttyS0 quiet panic=-1 reboot=t tsc=reliable no_timer_check slab_nomerge log_buf_len=4M net.ifnames=0 lab.root=$ROOT ${LAB_APPEND-}" \
+		-append "console=ttyS0 quiet panic=-1 reboot=t tsc=reliable no_timer_check slab_nomerge log_buf_len=4M net.ifnames=0 $clock lab.root=$ROOT ${LAB_APPEND-}" \
 		-chardev file,id=console,path="$dir/console.log" -serial chardev:console \
 		-device virtio-serial-pci -chardev file,id=out,path=/proc/self/fd/1 -device virtserialport,chardev=out,name=lab.out \
 		-fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
