@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The process that maps, or adds a path, is killed at any moment: what it began is done or undone, nothing is left half.
+# lab: make rnbdadm
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 2
+	ram_disk 32
+	load_server
+	load_client
+}
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	ADM=$ROOT/build/rnbdadm
+}
+
+teardown() {
+	"$ADM" unmap --all --force -y
+	"$ADM" session remove s1 --force 2>/dev/null || :
+	adm_is '.sessions == []' session list
+	census_even
+}
+
+# killed_after MS ARGS..: the command, killed then. Its end is not waited for by "run", which would hide how it ended.
+killed_after() {
+	local pid ms=$1
+	shift
+	"$ADM" "$@" >/dev/null 2>&1 3>&- &
+	pid=$!
+	read -rt "$(printf '0.%03d' "$ms")" -u "$NAP" || :
+	kill -9 $pid 2>/dev/null || :
+	if wait $pid; then DONE=$((DONE + 1)); else CUT=$((CUT + 1)); fi
+}
+
+# sweep LAST_MS ARGS..: killed at 30 moments; after each, check says what must hold and brings back what was
+sweep() {
+	local i last=$1
+	shift
+	nap
+	CUT=0 DONE=0
+	for ((i = 0; i < 30; i++)); do
+		killed_after $((last * i / 30)) "$@"
+		check
+	done
+	echo "# ${*:1:2}: killed $CUT times, done $DONE times" >&3
+	((CUT >= 10 && CUT + DONE == 30))
+}
+
+took() {
+	local t0=${EPOCHREALTIME/./}
+	"$ADM" "$@" >/dev/null
+	echo $(((${EPOCHREALTIME/./} - t0) / 1000))
+}
+
+@test "map" {
+	local ms args=(map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1)
+	ms=$(took "${args[@]}")
+	check() {
+		"$ADM" unmap --all --force -y
+		adm_is '.client == {sessions: [], devices: []}' status
+	}
+	check
+	sweep "$((ms < 900 ? ms : 900))" "${args[@]}"
+	"$ADM" "${args[@]}"
+	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
+}
+
+@test "session add-path" {
+	local ms args=(session add-path s1 ip:10.0.1.1@ip:10.0.1.1)
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	ms=$(took "${args[@]}")
+	check() {
+		"$ADM" session remove-path s1 ip:10.0.1.1@ip:10.0.1.1 --idempotent
+		adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
+		dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
+	}
+	check
+	sweep "$((ms < 900 ? ms : 900))" "${args[@]}"
+	"$ADM" "${args[@]}"
+}
