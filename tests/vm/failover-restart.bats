@@ -25,7 +25,7 @@ setup() {
 
 teardown() {
 	load_kill
-	booted || { server_power on && server up; }
+	if booted; then server_stall cont; else server_power on && server up; fi
 	unmap_all
 	dmesg_clean
 	on_server dmesg_clean
@@ -50,40 +50,35 @@ connected() { await 60 path_is "$1" connected; }
 
 gone() { await 15 lost "$1"; }
 
-reads() { dd if="/dev/$DISK" of=/dev/null bs=4k count=1 iflag=direct; }
+closed() { [[ $(<"/sys/block/$1/rnbd/state") == closed ]]; }
 
-@test "killed 5 times, no-path-timeout=-1: I/O waits and goes on" {
-	local i
+reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
+
+# Two sessions with the same disk
+@test "killed 5 times: with no-path-timeout=-1 I/O waits and goes on, with 0 it fails at once and the disk works again" {
+	local n waits=$DISK other
+	SESSION=s2 SDIR=${SDIR/s1/s2}
+	map /dev/vda access_mode=ro
+	other=$DISK
+	set_to "${QUICK[@]}" no_path_timeout_ms=0
+	SESSION=s1 SDIR=${SDIR/s2/s1} DISK=$waits
 	load_start
-	for ((i = 0; i < 5; i++)); do
-		server_power off
-		both gone
-		stands_still
-		server_power on
-		server up
-		goes_on 60
-		both connected
-	done
-	load_end /dev/vda
-}
-
-@test "killed 5 times, no-path-timeout=0: EIO at once, and the disk works again" {
-	local n
-	set_to no_path_timeout_ms=0
 	# Not i, which "run" sets
 	for ((n = 0; n < 5; n++)); do
 		server_power off
 		both gone
+		stands_still
+		await 15 closed "$other"
 		SECONDS=0
-		run -1 reads
+		run -1 reads "$other"
 		[[ $output == *"Input/output error"* ]]
-		((SECONDS <= 1))
+		((SECONDS <= 3))
 		server_power on
 		server up
+		goes_on 60
 		both connected
-		await 10 reads
+		await 60 reads "$other"
 	done
-	load_start
 	load_end /dev/vda
 }
 
@@ -99,4 +94,16 @@ reads() { dd if="/dev/$DISK" of=/dev/null bs=4k count=1 iflag=direct; }
 	server up
 	both connected
 	await 10 reads
+}
+
+# It wakes up with all that it had under way
+@test "the server stands still for a while: I/O waits, and goes on" {
+	load_start
+	server_stall stop
+	both gone
+	stands_still
+	server_stall cont
+	goes_on 60
+	both connected
+	load_end /dev/vda
 }

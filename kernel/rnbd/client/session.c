@@ -71,15 +71,14 @@ static void disconnect(struct rnbd_client_session *session)
 static void session_event(void *priv, enum rtrs_client_event event, int err)
 {
 	struct rnbd_client_session *session = priv;
+	/* With what was made for it. Before no device is there, after it none comes back. */
+	bool ready = smp_load_acquire(&session->state) == RNBD_CLIENT_SESSION_READY;
 
-	/* Before READY no device is there, after it none is to come back. */
 	if (event == RTRS_CLIENT_DISCONNECTED)
 		rnbd_client_dev_lost(session, err);
-	else if (smp_load_acquire(&session->state) != RNBD_CLIENT_SESSION_READY)
-		return;
-	else if (event == RTRS_CLIENT_RECONNECTED)
+	else if (ready && event == RTRS_CLIENT_RECONNECTED)
 		rnbd_client_recover(session);
-	else
+	else if (ready)
 		rnbd_client_park_settings(session);
 }
 
