@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The server takes paths of clients away: one by one, or all over a port, which then takes no new ones.
+# lab: ynl
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
