@@ -18,9 +18,10 @@
 struct monitor {
 	struct watch known;
 	unsigned int what;
-	bool diff, full, resync;
+	bool diff, full, resync, follow;
 	uint64_t seq, events, count;	/* lines, those of events, at most */
 	int64_t end;			/* -1 no end */
+	int64_t stats_ms, next_stats;	/* -1 no counters */
 	int signals;			/* signalfd */
 };
 
@@ -361,6 +362,59 @@ static int resync(struct ctx *ctx, struct monitor *m)
 	return rc;
 }
 
+static void print_counters(const struct ctx *ctx, const struct stats *st)
+{
+	json_t *now = js_now(ctx), *c = js_counters(&st->c), *v;
+	char *session = printable(st->session), *name = printable(st->path);
+	struct strbuf b = { 0 };
+	const char *key;
+
+	strbuf_printf(&b, "%s stats path    %s %s", json_string_value(now), session, name);
+	json_object_foreach(c, key, v)
+		put_value(&b, key, NULL, v);
+	puts(b.s);
+	free(b.s);
+	free(name);
+	free(session);
+	json_decref(c);
+	json_decref(now);
+	fflush(stdout);
+}
+
+/* --stats: the counters of each path, as they are now. */
+static int tell_stats(struct ctx *ctx, struct monitor *m)
+{
+	struct snapshot s;
+
+	if (!ctx_snapshot(ctx, M_CLIENT, NL_STATS, &s)) {
+		/* without a client there are none */
+		if (ctx->fail.code != XC_UNAVAILABLE || !ctx->nl)
+			return ctx->fail.code;
+		fail_clear(&ctx->fail);
+	}
+	for (size_t i = 0; i < s.stats.n; i++) {
+		const struct stats *st = &s.stats.v[i];
+		struct seen seen = { .what = WATCH_PATH, .object = "path", .data = json_object() };
+		json_t *line;
+
+		js_set(seen.data, "role", json_string(role_name(M_CLIENT)));
+		js_set_str(seen.data, "session", st->session);
+		js_set_str(seen.data, "name", st->path);
+		line = make_line(ctx, m, "stats", &seen, NULL);
+		js_set(line, "counters", js_counters(&st->c));
+		if (tells_json(ctx)) {
+			json_line(ctx, line);
+		} else {
+			print_counters(ctx, st);
+			json_decref(line);
+		}
+		json_decref(seen.data);
+	}
+	snapshot_free(&s);
+	m->next_stats = now_ms() + m->stats_ms;
+	return XC_OK;
+}
+
 enum end { GO_ON, ENOUGH, TIMED_OUT };
 
 /* Until there is an event, a signal, no reader, or no time. */
@@ -371,16 +425,41 @@ static enum end sleep_for_event(struct ctx *ctx, const struct monitor *m)
 		{ .fd = m->signals, .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 	};
-	int64_t left = m->end < 0 ? -1 : m->end - now_ms();
+	int64_t left = m->end < 0 ? -1 : m->end - now_ms(), stats = m->next_stats - now_ms();
 
 	/* a recording has no more to tell */
 	if (ctx->nl_replay)
 		return m->end < 0 ? ENOUGH : TIMED_OUT;
 	if (m->end >= 0 && left <= 0)
 		return TIMED_OUT;
+	if (m->stats_ms >= 0 && (left < 0 || stats < left))
+		left = stats > 0 ? stats : 0;
 	if (poll(p, 3, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
 		return ENOUGH;
 	return p[1].revents || p[2].revents & (POLLERR | POLLHUP) ? ENOUGH : GO_ON;
+}
+
+/* --follow: until the modules are back, a signal, or no time; then what is there is told anew. */
+static enum end await_family(struct ctx *ctx, struct monitor *m, int *rc)
+{
+	struct pollfd p = { .fd = m->signals, .events = POLLIN };
+
+	if (ctx->nl_replay)
+		return ENOUGH;
+	do {
+		rnl_close(ctx->nl);
+		ctx->nl = NULL;
+		fail_clear(&ctx->fail);
+		if (m->end >= 0 && now_ms() >= m->end)
+			return TIMED_OUT;
+		if (poll(&p, 1, 500) > 0)
+			return ENOUGH;
+	} while (!ctx_nl(ctx) && ctx->fail.code == XC_UNAVAILABLE);
+	m->resync = true;
+	*rc = listen_all(ctx) ? snapshot(ctx, m, false) : (int)ctx->fail.code;
+	m->resync = false;
+	/* gone again meanwhile */
+	return *rc == XC_UNAVAILABLE ? await_family(ctx, m, rc) : GO_ON;
 }
 
 static int follow(struct ctx *ctx, struct monitor *m)
@@ -392,6 +471,10 @@ static int follow(struct ctx *ctx, struct monitor *m)
 	while (!rc && end == GO_ON && !ferror(stdout)) {
 		if (m->count && m->events >= m->count)
 			return XC_OK;
+		if (m->stats_ms >= 0 && now_ms() >= m->next_stats)
+			rc = tell_stats(ctx, m);
+		if (rc)
+			break;
 		switch (rnl_next_event(ctx->nl, &ev)) {
 		case NL_NEXT_EVENT:
 			on_event(ctx, m, &ev);
@@ -401,7 +484,10 @@ static int follow(struct ctx *ctx, struct monitor *m)
 			break;
 		case NL_NEXT_LOST:
 			tell(ctx, m, "lost", NULL, NULL);
-			rc = fail_set(&ctx->fail, XC_UNAVAILABLE, "the rnbd modules were unloaded");
+			if (m->follow)
+				end = await_family(ctx, m, &rc);
+			else
+				rc = fail_set(&ctx->fail, XC_UNAVAILABLE, "the rnbd modules were unloaded");
 			break;
 		case NL_NEXT_NONE:
 			end = sleep_for_event(ctx, m);
@@ -434,7 +520,9 @@ int cmd_monitor(struct ctx *ctx)
 	struct monitor m = {
 		.diff = args_has(a, OPT_DIFF), .full = args_has(a, OPT_FULL),
 		.count = args_uint(a, OPT_EVENTS, 0), .end = -1, .signals = -1,
+		.follow = args_has(a, OPT_FOLLOW), .stats_ms = -1,
 	};
+	enum end end = GO_ON;
 	int rc = parse_types(ctx, &m);
 
 	if (rc)
@@ -443,12 +531,24 @@ int cmd_monitor(struct ctx *ctx)
 		ctx->out.fmt = OUT_JSONL;
 	if (ctx->timeout_ms >= 0)
 		m.end = now_ms() + ctx->timeout_ms;
+	if (args_has(a, OPT_MONITOR_STATS))
+		m.stats_ms = args_time(a, OPT_MONITOR_STATS, 1000);
+	if (args_has(a, OPT_MONITOR_STATS) && m.stats_ms < 10)
+		return fail_set(&ctx->fail, XC_USAGE, "--stats: at least 10ms");
 	watch_init(&m.known);
 	m.signals = take_signals();
 	/* first the events, then what is there: nothing is missed between them */
 	rc = listen_all(ctx) ? snapshot(ctx, &m, args_has(a, OPT_NO_SNAPSHOT)) :
 			       (int)ctx->fail.code;
-	if (!rc && !args_has(a, OPT_ONCE))
+	if (rc == XC_UNAVAILABLE && m.follow && !args_has(a, OPT_ONCE))
+		end = await_family(ctx, &m, &rc);
+	if (end == TIMED_OUT)
+		rc = fail_set(&ctx->fail, XC_UNAVAILABLE, "the rnbd modules were not loaded in time");
+	else if (end == ENOUGH)
+		rc = XC_OK;
+	if (!rc && end == GO_ON && args_has(a, OPT_ONCE) && m.stats_ms >= 0)
+		rc = tell_stats(ctx, &m);
+	if (!rc && end == GO_ON && !args_has(a, OPT_ONCE))
 		rc = follow(ctx, &m);
 	if (!rc)
 		ctx->streamed = true;

@@ -26,6 +26,7 @@ struct nl *ctx_nl(struct ctx *ctx)
 		.trace = ctx->trace,
 		.verbose = ctx->verbose > 1,
 		.limit_ms = ctx->timeout_ms == M_UNKNOWN_INT ? -1 : ctx->timeout_ms,
+		.rcvbuf = (int)args_uint(&ctx->args, OPT_RCVBUF, 1 << 20),
 	};
 	struct nl_error e;
 

@@ -18,7 +18,7 @@ static int fail_event(struct nl_error *e, int err, const char *text)
 
 bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e)
 {
-	int rc = -NLE_NOMEM, size = 1 << 20;
+	int rc = -NLE_NOMEM, size = nl->cfg.rcvbuf;
 
 	memset(e, 0, sizeof(*e));
 	if (nl->cfg.replay)

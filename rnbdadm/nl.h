@@ -35,6 +35,7 @@ struct nl_config {
 	bool trace;		/* decoded messages to stderr */
 	bool verbose;		/* one line per request to stderr */
 	int64_t limit_ms;	/* for one change; -1 no limit */
+	int rcvbuf;		/* of the events, in bytes */
 };
 
 /* What to read into a snapshot. */

@@ -126,6 +126,11 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_ONCE] = { "once", .help = "end after what is there at the start" },
 	[OPT_EVENTS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
 		       .help = "end after N events" },
+	[OPT_MONITOR_STATS] = { "stats", 0, ARG_OPTIONAL, T_TIME, "TIME",
+			      .help = "with the counters of the paths, at the start and each TIME (1s)" },
+	[OPT_RCVBUF] = { "rcvbuf", 0, ARG_REQUIRED, T_UINT, "BYTES", .min = 4096, .max = 1 << 30,
+		       .help = "room for events that were not read yet (1048576)" },
+	[OPT_FOLLOW] = { "follow", .help = "when the modules are gone wait for them to come back" },
 	[OPT_FOR] = { "for", 0, ARG_REQUIRED, T_TEXT, "COND",
 		    .help = "present, absent, or FIELD=VALUE; also !=, >=, <=, > and <" },
 	[OPT_TEST] = { "test", .help = "do not wait: exit code 11 if it is not so now" },
@@ -543,7 +548,8 @@ const struct cmd cmd_table[] = {
 	  { { "TYPE", .optional = true, .repeat = true,
 	      .values = "session|path|device|export|client",
 	      .help = "session, path, device, export, client; none is all" } },
-	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS),
+	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
+		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
 	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
 		  "before and its reason, and ends. 'overrun' says that the kernel dropped some; "
 		  "what exists follows anew. JSON is one line per event. Ends by a signal, or "

@@ -270,7 +270,7 @@ def help_texts(binary):
             problem("-%s has two meanings" % o["short"])
         longs.setdefault(o["long"], set()).add(o["argument"])
     for o, kinds in longs.items():
-        if "optional" in kinds and o not in ("color", "wait", "add-missing", "prune"):
+        if "optional" in kinds and o not in ("color", "wait", "add-missing", "stats", "prune"):
             problem("--" + o, "takes an optional argument")
     codes = run(binary, "help", "exit-codes").stdout.decode()
     for e in meta["exit_codes"]:

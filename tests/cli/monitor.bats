@@ -62,6 +62,55 @@ each_valid() {
 	run ! grep -E "10.0.0.1@ip:10.0.0.3|create session|destroy device" <<<"$output"
 }
 
+@test "monitor --stats: the counters of each path after what exists" {
+	replay monitor
+	adm 0 monitor path --stats --once -j
+	each_valid
+	printf '%s\n' "$output" | jq -es 'map(select(.event == "stats")) | length == 3 and
+		.[0].object == "path" and .[0].session == "cl1@srv1" and .[0].counters.read_ios == 123456789 and .[2].counters.read_bytes == 40960'
+	adm 0 monitor path --stats=100ms --once
+	[[ ${lines[-1]} == *"stats path    cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 read_ios=10 read_bytes=40960 "*"reconnects_failed=0" ]]
+	fails 2 usage monitor --stats=1ms
+	adm 0 monitor --once -j --rcvbuf 65536
+	fails 2 usage monitor --rcvbuf 1
+}
+
+@test "monitor --follow: modules that go are no end, and those that are not there are waited for" {
+	replay monitor-lost
+	adm 0 monitor --follow --no-snapshot
+	[ "$(words)" = $'sync\nlost' ]
+	adm 8 monitor --no-snapshot
+	alone 8 monitor --follow --timeout 100ms
+	[[ $stderr == *"not loaded in time"* ]]
+	"$PLAIN" monitor --follow 3>&- &
+	pid=$!
+	# once it takes signals it is waiting
+	until [[ $(sed -n 's/^SigBlk:\s*//p' "/proc/$pid/status") == *4002 ]]; do sleep 0.02; done
+	kill -TERM $pid
+	wait $pid
+}
+
+@test "monitor: 100 000 events in the memory of two" {
+	"$PY" - "$CLI" "$BATS_TEST_TMPDIR" <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import nlgen
+		from recordings import *
+		few, two, many = (sys.argv[2] + "/" + n for n in ("none.nl", "two.nl", "many.nl"))
+		start = [UP] + server() + lists()
+		nlgen.write(few, start)
+		nlgen.write(two, start + [ntf("path", dict(PATHS[0], state=s), 1, 3 - s) for s in (2, 1)])
+		start, events = open(few, "rb").read(), open(two, "rb").read()[len(open(few, "rb").read()):]
+		open(many, "wb").write(start + events * 50000)
+	END
+	for n in two many; do
+		# what the tool may take beside its libraries
+		(ulimit -v 40000 && "$PLAIN" --nl-replay "$BATS_TEST_TMPDIR/$n.nl" --test-root "$REC/root" monitor -j --no-snapshot |
+			grep -c '"event":"change"' >"$BATS_TEST_TMPDIR/$n")
+	done
+	[ "$(cat "$BATS_TEST_TMPDIR"/{two,many})" = $'2\n100000' ]
+}
+
 @test "monitor: types and filters" {
 	replay monitor
 	adm 0 monitor device --no-snapshot
