@@ -90,7 +90,8 @@ static void put_examples(struct strbuf *b, const char *const *examples, const ch
 	strbuf_puts(b, "\nExamples:\n");
 	for (size_t i = 0; i < 2 && examples[i]; i++)
 		strbuf_printf(b, "  %s\n", examples[i]);
-	strbuf_printf(b, "\nSee %s(8)\n", page);
+	strbuf_printf(b, "\nSee %s(%d)\n", page,
+		      !strcmp(page, "rnbdadm.conf") ? 5 : !strcmp(page, "rnbdadm-json") ? 7 : 8);
 }
 
 static char *help_cmd(const struct cmd *c)

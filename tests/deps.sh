@@ -53,7 +53,7 @@ packages() {
 		check bash-completion      tests: completion as bash loads it
 		check zsh                  tests: completion in zsh
 		check fish                 tests: completion in fish
-		check mandoc               lint: manual pages
+		check mandoc               tests: manual pages
 		check strace               tests: system calls of the tool
 		check debhelper            make deb: builds packages
 		check dh-dkms              the same, of the modules

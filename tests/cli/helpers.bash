@@ -18,7 +18,7 @@ prepare() {
 	mkdir -p "$TOP/build"
 	(
 		flock 9
-		make -s -C "$TOP/rnbdadm" || exit
+		make -s -C "$TOP/rnbdadm" all man || exit
 		make -s -C "$TOP/rnbdadm" SAN=1 || exit
 		[[ $REC/stamp -nt $CLI/recordings.py && $REC/stamp -nt $CLI/nlgen.py &&
 			$REC/stamp -nt $TOP/include/netlink/rnbd.yaml ]] && exit

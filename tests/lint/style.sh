@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# checkpatch and clang-format on the C files, shellcheck on the shell files, mandoc on the manual.
+# checkpatch and clang-format on the C files, shellcheck on the shell files.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 . "$ROOT/tests/vm/lib/kernel.bash"
 
@@ -52,10 +52,7 @@ done; }
 
 shell_check() { shells | xargs -r shellcheck -S warning -x -f gcc; }
 
-man_check() { tree man | grep -E '\.[1-9]$' | xargs -r mandoc -T lint -W warning; }
-
 check "checkpatch" patch_check
 check "clang-format" format_check
 check "shellcheck" shell_check
-[[ ! -d man ]] || check "manual pages" man_check
 finish

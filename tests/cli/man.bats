@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The manual: its form, what it says against what the tool knows, its examples.
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() { load helpers; }
+
+@test "every page is clean" {
+	# that pages refer to pages that are there is looked at below
+	run mandoc -T lint -W all "$TOP"/build/man/*.[578]
+	[ "$(grep -v 'referenced manual not found' <<<"$output")" = "" ]
+}
+
+@test "every command has prose, every option is on its page, and nothing else" {
+	"$PY" "$CLI/man.py" table "$PLAIN" "$TOP/build/man"
+}
+
+@test "a command without prose does not build" {
+	cd "$TOP/man"
+	local args=(-v page=rnbdadm-path -f expand.awk "$TOP/build/man/table" "$TOP/build/man/checks")
+	awk "${args[@]}" rnbdadm-path.8.in >/dev/null
+	run --separate-stderr ! awk "${args[@]}" <(grep -v '^\.\\"@ COMMAND path show' rnbdadm-path.8.in)
+	[[ $stderr == *"no prose for 'path show'"* ]]
+	run --separate-stderr ! awk "${args[@]}" <(sed '/^\.\\"@ COMMAND path show/q' rnbdadm-path.8.in; echo .Sh OPTIONS)
+	[[ $stderr == *"no prose for 'path show'"* ]]
+	run --separate-stderr ! awk "${args[@]}" <(cat rnbdadm-path.8.in; printf '.\\"@ COMMAND path fly\nflies\n')
+	[[ $stderr == *"no command 'path fly'"* ]]
+}
+
+@test "every example runs, and prints what the page shows" {
+	"$PY" "$CLI/man.py" examples "$PLAIN" "$REC" "$TOP/build/man"
+}
+
+@test "installed and removed: tool, pages, completions, schemas" {
+	make -s -C "$TOP/rnbdadm" install DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr >&2
+	cd "$BATS_TEST_TMPDIR/usr"
+	for f in sbin/rnbdadm share/man/man8/rnbdadm{,-session}.8 share/man/man5/rnbdadm.conf.5 share/man/man7/rnbdadm-json.7 \
+		share/bash-completion/completions/rnbdadm share/zsh/vendor-completions/_rnbdadm \
+		share/fish/vendor_completions.d/rnbdadm.fish share/rnbdadm/schema/session.json; do
+		[ -s "$f" ]
+	done
+	[ "$(ls share/rnbdadm/schema)" = "$("$PLAIN" schema --list | sed 's/$/.json/' | sort)" ]
+	make -s -C "$TOP/rnbdadm" uninstall DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr >&2
+	[ -z "$(find . -type f)" ]
+}

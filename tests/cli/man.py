@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The manual against the command table, and its examples as they run.
+
+    man.py table BINARY PAGES                   options, arguments, commands: what the table has, the pages have, and no more
+    man.py examples BINARY RECORDINGS PAGES     each line "$ ..." of a literal block is run; what follows it is what it prints
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+problems = []
+
+
+def pages(directory):
+    for f in sorted(glob.glob(os.path.join(directory, "*.[578]"))):
+        with open(f) as page:
+            yield os.path.basename(f).rsplit(".", 1)[0], f, page.read()
+
+
+def table(binary, directory):
+    meta = json.loads(subprocess.run([binary, "metadata", "-j"], capture_output=True, check=True).stdout)
+    seen = {name: text for name, _, text in pages(directory)}
+    for page, text in seen.items():
+        commands = [c for c in meta["commands"] if c["manual"] == page]
+        options = {"--" + o["long"] for c in commands for o in c["options"]}
+        if page == "rnbdadm":
+            options |= {"--" + o["long"] for o in meta["options"] if not o["hidden"]}
+        listed = {m.replace("\\", "-") for m in re.findall(r"^\.It .*?Fl (\\-[a-z-]+)", text, re.M)}
+        for o in sorted(listed ^ options):
+            problems.append("%s: %s is in the %s alone" % (page, o, "page" if o in listed else "table"))
+        known = options | {"--" + o["long"] for o in meta["options"]} | {"--" + o["long"] for c in meta["commands"] for o in c["options"]}
+        for o in set(re.findall(r"Fl \\-([a-z\\-]+)", text)):
+            if "--" + o.replace("\\-", "-") not in known:
+                problems.append("%s: there is no --%s" % (page, o))
+        for c in commands:
+            part = re.search(r"^\.Ss %s\n(.*?)(?=^\.S[hs] )" % re.escape(c["name"]), text, re.M | re.S)
+            if not part:
+                problems.append("%s: no command %s" % (page, c["name"]))
+                continue
+            list_ = re.search(r"^Options:\n((?:\.Fl .*\n)+)", part[1], re.M)
+            named = set(re.findall(r"^\.Fl \\-([a-z-]+) [,.]$", list_[1], re.M)) if list_ else set()
+            for o in sorted({o["long"] for o in c["options"]} ^ named):
+                problems.append("%s: %s: --%s" % (page, c["name"], o))
+        for e in meta["exit_codes"]:
+            if not re.search(r"^\.It %d\n\.Li %s :" % (e["code"], e["name"]), text, re.M):
+                problems.append("%s: no exit code %s" % (page, e["name"]))
+        for ref in re.findall(r"^\.Xr (rnbdadm\S*) ", text, re.M):
+            if ref not in seen:
+                problems.append("%s: there is no page %s" % (page, ref))
+    for c in meta["commands"]:
+        if c["manual"] not in seen:
+            problems.append("%s: there is no page %s" % (c["name"], c["manual"]))
+    print(len(seen), "pages,", len(meta["commands"]), "commands")
+
+
+def examples(binary, rec, directory):
+    ran = 0
+    for page, _, text in pages(directory):
+        recording, status = "two-sessions", 0
+        for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S):
+            command, shown = None, []
+            for line in block.splitlines() + ["$ "]:
+                m = re.match(r'\.\\"@ (RECORDING|STATUS) (\S+)', line)
+                if line.startswith("$ ") or m:
+                    if command:
+                        run(binary, rec, page, recording, status, command, shown)
+                        ran += 1
+                    command, shown = None, []
+                if m and m[1] == "RECORDING":
+                    recording = m[2]
+                elif m:
+                    status = int(m[2])
+                elif line.startswith("$ "):
+                    command = line[2:].replace("\\e", "\\").replace("\\-", "-")
+                else:
+                    shown.append(line.replace("\\e", "\\").replace("\\&", "").replace("\\-", "-"))
+    print(ran, "examples")
+    if ran < 30:
+        problems.append("only %d examples" % ran)
+
+
+def run(binary, rec, page, recording, status, command, shown):
+    with tempfile.TemporaryDirectory() as tmp:
+        script = os.path.join(tmp, "rnbdadm")
+        with open(script, "w") as f:
+            f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s/root "$@"\n' % (binary, rec, recording, rec))
+        os.chmod(script, 0o755)
+        env = dict(os.environ, PATH=tmp + ":" + os.environ["PATH"], LC_ALL="C")
+        p = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=env, timeout=60, text=True)
+    if p.returncode != status or (p.stderr and not status) or (shown and shown != p.stdout.rstrip("\n").split("\n")):
+        problems.append("%s: $ %s\n  exit %d, not %d\n%s%s" % (page, command, p.returncode, status, p.stdout, p.stderr))
+
+
+def main():
+    {"table": table, "examples": examples}[sys.argv[1]](*sys.argv[2:])
+    for p in problems:
+        print(p)
+    sys.exit(bool(problems))
+
+
+main()
