@@ -129,21 +129,25 @@ static bool wanted(const struct parsed *a, const char *id)
 	return !a->nargs;
 }
 
+void check_names(struct strlist *l)
+{
+	strlist_add(l, "all");
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+		strlist_add(l, groups[g].name);
+		for (const struct check *c = groups[g].checks; c->id; c++)
+			strlist_add(l, c->id);
+	}
+}
+
 /* Every word is a group or a check. */
 static int check_words(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
 	struct strlist legal = { 0 };
-	const struct check *c;
 	char *hint;
 	int rc = XC_OK;
 
-	strlist_add(&legal, "all");
-	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
-		strlist_add(&legal, groups[g].name);
-		for (c = groups[g].checks; c->id; c++)
-			strlist_add(&legal, c->id);
-	}
+	check_names(&legal);
 	for (size_t i = 0; i < a->nargs && !rc; i++) {
 		if (strlist_has(&legal, a->args[i]))
 			continue;

@@ -65,5 +65,7 @@ int cmd_complete(struct ctx *ctx);
 
 /* "help checks": every check in a line. To be freed. */
 char *check_list_text(void);
+/* Words that check takes. */
+void check_names(struct strlist *l);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "complete.h"
 #include "objects.h"
 #include "schema.h"
@@ -196,11 +197,22 @@ static void add_help(struct complete *c)
 		add_words(c, of.object);
 	if (!p->nargs) {
 		complete_add(c, "exit-codes", "what they mean");
+		complete_add(c, "checks", "what check looks at");
 		complete_add(c, "selectors", "how objects are named");
 		complete_add(c, "fields", "those of a list");
 	}
 	args_free(&of);
 	free(argv);
+}
+
+static void add_checks(struct complete *c)
+{
+	struct strlist l = { 0 };
+
+	check_names(&l);
+	for (size_t i = 0; i < l.n; i++)
+		complete_add(c, l.v[i], "%s", "");
+	strlist_free(&l);
 }
 
 /* By the name that the argument has in the table. */
@@ -212,6 +224,8 @@ static void add_argument(struct complete *c, const char *what)
 		add_topics(c);
 	else if (!strcmp(what, "WORD"))
 		add_help(c);
+	else if (!strcmp(what, "CHECK"))
+		add_checks(c);
 	else if (!strcmp(what, "LIST") || !strcmp(what, "[-]FIELD") || !strcmp(what, "EXPR") ||
 		 !strcmp(what, "COND"))
 		add_fields(c, what);

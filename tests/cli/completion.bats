@@ -118,6 +118,8 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[ "${output%%$'\t'*}" = -size_bytes ]
 	offers rnbdadm wait cl1@srv1 --for pres
 	[ "${output%%$'\t'*}" = present ]
+	offers rnbdadm check rdma.port
+	[ "${output%%$'\t'*}" = rdma.port_state ]
 	offers rnbdadm schema stats-
 	[ "${output%%$'\t'*}" = stats-reset ]
 	offers rnbdadm help fields dev
