@@ -289,7 +289,7 @@ void complete_live(struct complete *c, const char *what)
 		add_addresses(c);
 	else if (!strcmp(what, "PATH"))
 		add_paths(c);
-	else if (!strncmp(what, "HCA", 3))
+	else if (!strncmp(what, "HCA", 3) || !strcmp(what, "PORT"))
 		add_hcas(c);
 	else if (c->opt)
 		add_setting(c);

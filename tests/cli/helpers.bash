@@ -13,12 +13,12 @@ export LC_ALL=C TZ=UTC TERM=xterm PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=${ASAN_OPTIONS-exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS-exitcode=99}
 unset COLUMNS NO_COLOR RNBDADM_CONFIG RNBDADM_OUTPUT
 
-# prepare: the binaries and the recordings, made once for all files of tests
+# prepare [TARGET]..: the binaries, the recordings and what else is to be made, once for all files of tests
 prepare() {
 	mkdir -p "$TOP/build"
 	(
 		flock 9
-		make -s -C "$TOP/rnbdadm" all man || exit
+		make -s -C "$TOP/rnbdadm" all "$@" || exit
 		make -s -C "$TOP/rnbdadm" SAN=1 || exit
 		[[ $REC/stamp -nt $CLI/recordings.py && $REC/stamp -nt $CLI/nlgen.py &&
 			$REC/stamp -nt $TOP/include/netlink/rnbd.yaml ]] && exit

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	load helpers
-	prepare
+	prepare man
 }
 
 setup() { load helpers; }
