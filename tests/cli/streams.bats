@@ -121,7 +121,7 @@ setup() {
 	[[ $stderr != *"did you mean"* ]]
 	adm 2 resume
 	[[ $stderr == *"did you mean resize"* ]]
-	for later in add-path batch; do
+	for later in add-path; do
 		adm 2 "$later"
 		[[ $stderr == *"'$later' is not a command"* ]]
 	done
