@@ -136,6 +136,19 @@ static const struct nl_attr_desc port_attrs[] = {
 	A(RNBD_A_PORT_GENERATION, "generation", NL_U32),
 };
 
+static const struct nl_attr_desc latency_attrs[] = {
+	A(RNBD_A_LATENCY_BUCKET_LE_NS, "le-ns", NL_U64),
+	A(RNBD_A_LATENCY_BUCKET_READ_IOS, "read-ios", NL_U64),
+	A(RNBD_A_LATENCY_BUCKET_WRITE_IOS, "write-ios", NL_U64),
+};
+static const struct nl_attr_set latency_set = SET(latency_attrs);
+
+static const struct nl_attr_desc sg_attrs[] = {
+	A(RNBD_A_SG_BUCKET_ENTRIES, "entries", NL_U32),
+	A(RNBD_A_SG_BUCKET_IOS, "ios", NL_U64),
+};
+static const struct nl_attr_set sg_set = SET(sg_attrs);
+
 static const struct nl_attr_desc cpu_attrs[] = {
 	A(RNBD_A_CPU_STATS_CPU, "cpu", NL_U32),
 	A(RNBD_A_CPU_STATS_READ_IOS, "read-ios", NL_U64),
@@ -144,6 +157,14 @@ static const struct nl_attr_desc cpu_attrs[] = {
 	A(RNBD_A_CPU_STATS_WRITE_BYTES, "write-bytes", NL_U64),
 	A(RNBD_A_CPU_STATS_MIGRATIONS_FROM, "migrations-from", NL_U64),
 	A(RNBD_A_CPU_STATS_MIGRATIONS_TO, "migrations-to", NL_U64),
+	A(RNBD_A_CPU_STATS_INFLIGHT, "inflight", NL_U32),
+	A(RNBD_A_CPU_STATS_COMPLETIONS, "completions", NL_U64),
+	A(RNBD_A_CPU_STATS_POLLS, "polls", NL_U64),
+	A(RNBD_A_CPU_STATS_COMPLETIONS_MAX, "completions-max", NL_U64),
+	A(RNBD_A_CPU_STATS_READ_LATENCY_MAX_NS, "read-latency-max-ns", NL_U64),
+	A(RNBD_A_CPU_STATS_WRITE_LATENCY_MAX_NS, "write-latency-max-ns", NL_U64),
+	AN(RNBD_A_CPU_STATS_LATENCY, "latency", &latency_set),
+	AN(RNBD_A_CPU_STATS_SG, "sg", &sg_set),
 };
 static const struct nl_attr_set cpu_set = SET(cpu_attrs);
 
@@ -165,6 +186,14 @@ static const struct nl_attr_desc stats_attrs[] = {
 	A(RNBD_A_STATS_RECONNECTS_FAILED, "reconnects-failed", NL_U64),
 	A(RNBD_A_STATS_HEARTBEAT_LATENCY_NS, "heartbeat-latency-ns", NL_U64),
 	AN(RNBD_A_STATS_CPU, "cpu", &cpu_set),
+	A(RNBD_A_STATS_COMPLETIONS, "completions", NL_U64),
+	A(RNBD_A_STATS_POLLS, "polls", NL_U64),
+	A(RNBD_A_STATS_COMPLETIONS_MAX, "completions-max", NL_U64),
+	A(RNBD_A_STATS_READ_LATENCY_MAX_NS, "read-latency-max-ns", NL_U64),
+	A(RNBD_A_STATS_WRITE_LATENCY_MAX_NS, "write-latency-max-ns", NL_U64),
+	AN(RNBD_A_STATS_LATENCY, "latency", &latency_set),
+	AN(RNBD_A_STATS_SG, "sg", &sg_set),
+	A(RNBD_A_STATS_GROUPS, "groups", NL_U32),
 	A(RNBD_A_STATS_GENERATION, "generation", NL_U32),
 };
 

@@ -21,7 +21,7 @@
  * @dump: for each object with an id above *@cursor, in ascending order of ids, that fits
  *	the filter in @attrs: begin a message with rtrs_nl_dump_begin(), put, end with
  *	rtrs_nl_dump_end(), and set *@cursor to its id; stop with -EMSGSIZE as soon as
- *	something does not fit. 0 when all are out.
+ *	something does not fit. 0 when all are out. cursor[1] is the provider's own, 0 at first.
  */
 struct rtrs_nl_cmd {
 	u8 cmd;
@@ -56,6 +56,27 @@ void rtrs_nl_unregister(const struct rtrs_nl_provider *provider);
 /* Messages of a dump. NULL: the skb is full, return -EMSGSIZE. */
 void *rtrs_nl_dump_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 void rtrs_nl_dump_end(struct sk_buff *skb, struct netlink_callback *cb, void *hdr);
+
+/**
+ * struct rtrs_nl_stats - the counters of a path, for rtrs_nl_dump_stats()
+ * @id: of the path
+ * @path: for the others
+ * @totals: puts all but CPUs
+ * @cpu: puts those of one CPU as a nest, nothing if there are none; not in part
+ */
+struct rtrs_nl_stats {
+	u32 id;
+	void *path;
+	int (*totals)(struct sk_buff *skb, void *path);
+	int (*cpu)(struct sk_buff *skb, void *path, unsigned int cpu);
+};
+
+/*
+ * Message of one path in a dump. -EMSGSIZE: some CPUs or all are left for the next skb;
+ * @cursor knows.
+ */
+int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct rtrs_nl_stats *stats, u32 *cursor);
 
 /**
  * rtrs_nl_event_begin - start a notification

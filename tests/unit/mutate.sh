@@ -82,6 +82,11 @@ mutations() {
 		policy        kernel/rtrs/client/policy.c    s/%= pick->set->count/%= ~0U/
 		policy        kernel/rtrs/client/policy.c    s/if (rtrs_client_path_connected(path))/if (path)/
 		policy        kernel/rtrs/client/path-set.c  s/set->path\[old->count\] = path/set->path[0] = path/
+		hist          kernel/rtrs/core/hist.h  s/fls64(v - 1)/fls64(v)/
+		hist          kernel/rtrs/core/hist.h  s/if (o <= order)/if (o <= order + 1)/
+		hist          kernel/rtrs/core/hist.h  s/o - order < count ?/o - order <= count ?/
+		hist          kernel/rtrs/core/hist.h  s/bucket + 1 < count ?/bucket < count ?/
+		hist          kernel/rtrs/core/hist.h  s/return entries ? 1 +/return entries ? 0 +/
 		hb            kernel/rtrs/core/hb.c  s/missed > hb->missed_max/missed >= hb->missed_max/
 		hb            kernel/rtrs/core/hb.c  s/if (!hb->stopped)/if (hb)/
 		hb            kernel/rtrs/core/hb.c  s/atomic_set(\&hb->missed, 1)/atomic_set(\&hb->missed, 2)/

@@ -122,7 +122,9 @@ hca_port -r--r--r--
 src_addr -r--r--r--
 dst_addr -r--r--r--
 stats drwxr-xr-x
-stats/rdma -rw-r--r--" ]
+stats/rdma -rw-r--r--
+stats/reset_all -rw-r--r--
+stats/wc_completion -rw-r--r--" ]
 	[ "$(ls $dir | wc -l)" -eq 6 ]
 	[ "$(cat $dir/hca_name $dir/hca_port $dir/src_addr $dir/dst_addr)" = "rxe0
 1
@@ -132,6 +134,7 @@ ip:10.0.0.1" ]
 	[[ $(cat $dir/stats/rdma) =~ ^[1-9][0-9]*\ [1-9][0-9]{3,}\ [0-9]+\ [0-9]+$ ]]
 	for file in disconnect stats/rdma; do
 		for value in 0 2 all; do
+			[[ $file$value != stats/rdma0 ]] || continue
 			run bash -c 'echo "$2" >"$1"' _ $dir/$file $value
 			[[ $status -ne 0 && $output == *"Invalid argument"* ]]
 		done

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The YNL Python client of the kernel sources as a second client of the family, written by nobody of this project.
 
-usage: ynl.py [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
+usage: ynl.py [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
 
 Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
-errno, text and attribute of the extended ack, and the "events" that came up to then, in their order.
+errno, text and attribute of the extended ack, and the "events" that came up to then, in their order. --room: bytes for one
+block of messages.
 Environment: YNL (the unpacked generator), ROOT (this tree).
 """
 import argparse
@@ -72,6 +73,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--listen", action="append", default=[])
     parser.add_argument("--shell")
+    parser.add_argument("--room", type=int, default=0)
     parser.add_argument("what", nargs="?", choices=["do", "dump"])
     parser.add_argument("operation", nargs="?")
     parser.add_argument("json", nargs="?", default="{}")
@@ -79,7 +81,7 @@ def main():
 
     spec = os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml")
     events = listener(spec, args.listen) if args.listen else None
-    ynl = Family(spec, schema="")
+    ynl = Family(spec, schema="", recv_size=args.room)
     out = {}
     if args.shell:
         out["status"] = subprocess.run(args.shell, shell=True, check=False, stdout=sys.stderr).returncode

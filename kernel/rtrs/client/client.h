@@ -22,6 +22,7 @@
 #include <rtrs/client.h>
 
 #include "core.h"
+#include "hist.h"
 #include "state.h"
 
 #define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
@@ -62,7 +63,7 @@ enum {
  * @sg_count: entries of it
  * @mapped: entries of it for the device
  * @bytes: data and user message, for statistics
- * @start: when it was submitted, 0 where nobody wants to know
+ * @start: when it was submitted
  * @send_cqe: completion of the send
  * @inval_cqe: completion of the local invalidation
  * @done: callback of the user
@@ -140,21 +141,35 @@ struct rtrs_client_latency {
 };
 
 /**
- * struct rtrs_client_cpu_stats - counters of a path on one CPU
- * @ios: requests done; writes, reads
- * @bytes: of data and user messages; writes, reads
- * @migrations_from: requests submitted here that came back on another CPU
- * @migrations_to: requests that came back here, submitted on another CPU
- * @inflight: submitted here less done here; only the sum over all CPUs means anything
- * @latency: of requests submitted here, kept under min-latency
+ * struct rtrs_client_counts - what is counted of requests that are done; writes, reads
+ * @ios: requests
+ * @bytes: of data and user messages
+ * @polls: of completion queues
+ * @latency_max: longest time from submission to completion, in ns
+ * @latency: distribution of these times
+ * @sg: distribution of the entries of scatter-gather lists
  */
-struct rtrs_client_cpu_stats {
+struct rtrs_client_counts {
 	u64 ios[2];
 	u64 bytes[2];
-	atomic_t migrations_from;
-	u32 migrations_to;
+	struct rtrs_polls polls;
+	u64 latency_max[2];
+	u64 latency[2][RTRS_LATENCY_BUCKETS];
+	u64 sg[RTRS_SG_BUCKETS];
+};
+
+/**
+ * struct rtrs_client_cpu_stats - counters of a path on one CPU, which alone writes to them
+ * @c: counts
+ * @inflight: submitted here less done here; only the sum over all CPUs means anything
+ * @latency: of requests submitted here, kept under min-latency
+ * @came: requests done here, by the CPU that they were submitted on
+ */
+struct rtrs_client_cpu_stats {
+	struct rtrs_client_counts c;
 	s32 inflight;
 	struct rtrs_client_latency latency;
+	u32 came[];
 };
 
 /**
@@ -528,17 +543,32 @@ void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 /* @wc failed: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
 
-/* stats.c */
+/* stats.c: any context but hard interrupts */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path);
 void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req);
-void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_cpu_stats *sum);
-void rtrs_client_stats_reset(struct rtrs_client_path *path);
-void rtrs_client_stats_reset_reconnects(struct rtrs_client_path *path);
-void rtrs_client_stats_reset_ios(struct rtrs_client_path *path);
-void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path);
+/* A completion of @con; those of polled connections are told by how many a poll found. */
+void rtrs_client_stats_wc(struct rtrs_client_con *con, const struct ib_cq *cq,
+			  const struct ib_wc *wc);
+void rtrs_client_stats_polled(struct rtrs_client_path *path, unsigned int n);
+
+/* process context */
+struct rtrs_client_cpu_stats __percpu *rtrs_client_stats_alloc(void);
+void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_counts *sum);
+u32 rtrs_client_stats_inflight(struct rtrs_client_path *path);
+/* In flight, submitted on @cpu */
+u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu);
+/* Submitted on @cpu, done on another; the reverse */
+u32 rtrs_client_stats_migrated_from(struct rtrs_client_path *path, unsigned int cpu);
+u32 rtrs_client_stats_migrated_to(struct rtrs_client_path *path, unsigned int cpu);
+/* @groups: RNBD_COUNTERS_* (uapi). What is in flight is not touched. */
+void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups);
+
+/* sysfs-stats.c */
+extern const struct attribute_group *rtrs_client_stats_groups[];
 
 /* sysfs.c: process context */
+struct rtrs_client_path *rtrs_client_sysfs_path(struct kobject *kobj);
 int rtrs_client_sysfs_init(void);
 void rtrs_client_sysfs_exit(void);
 int rtrs_client_sysfs_add_session(struct rtrs_client_session *session);
@@ -554,6 +584,10 @@ void rtrs_client_nl_exit(void);
 /* Any context but hard interrupts. */
 unsigned int rtrs_client_nl_path_state(unsigned int state);
 int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session);
+/* nl-stats.c; -EMSGSIZE: @skb is full */
+int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path);
+int rtrs_client_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
+			      struct rtrs_client_path *path, u32 *cursor);
 /* @event and @old: RNBD_EVENT_*, state before (uapi). session->state_lock is held. */
 void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned int event,
 				  unsigned int old);

@@ -27,10 +27,12 @@ static void imm_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
 
-	if (wc->status == IB_WC_SUCCESS)
-		rtrs_client_con_give(con, 1);
-	else
+	if (wc->status != IB_WC_SUCCESS) {
 		rtrs_client_wc_failed(con, wc, "heartbeat");
+		return;
+	}
+	rtrs_client_stats_wc(con, cq, wc);
+	rtrs_client_con_give(con, 1);
 }
 
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid)

@@ -74,6 +74,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_client_wc_failed(req->con, wc, "request");
 		return;
 	}
+	rtrs_client_stats_wc(req->con, cq, wc);
 	rtrs_client_con_give(req->con, req->wrs);
 	rtrs_client_req_put(req, RTRS_CLIENT_REQ_SENT);
 }
@@ -219,6 +220,7 @@ static int send_on(struct rtrs_client_path *path, const struct rtrs_client_reque
 	req->usr_len = rq->usr_len;
 	req->registered = false;
 	req->mapped = 0;
+	req->sg_count = rq->sg_count;
 	req->bytes = rq->data_len + rq->usr_len;
 	req->done = rq->done;
 	req->priv = rq->priv;
@@ -312,6 +314,7 @@ static int poll_con(struct rtrs_client_con *con)
 	if (test_and_set_bit_lock(0, &con->polling))
 		return 0;
 	n = ib_process_cq_direct(con->c.cq, -1);
+	rtrs_client_stats_polled(con->path, n);
 	clear_bit_unlock(0, &con->polling);
 	return n;
 }

@@ -39,7 +39,6 @@ int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_clien
 	if (!req->mapped)
 		return -ENOMEM;
 	req->sgl = rq->sgl;
-	req->sg_count = rq->sg_count;
 	return 0;
 }
 
@@ -94,6 +93,7 @@ void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_client_wc_failed(req->con, wc, "invalidation");
 		return;
 	}
+	rtrs_client_stats_wc(req->con, cq, wc);
 	req->registered = false;
 	rtrs_client_req_put(req, RTRS_CLIENT_REQ_INVAL);
 }

@@ -102,74 +102,6 @@ static int put_path(struct sk_buff *skb, struct rtrs_client_path *path)
 	return err;
 }
 
-static int put_cpu_stats(struct sk_buff *skb, struct rtrs_client_path *path, unsigned int cpu)
-{
-	const struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
-	u32 from = atomic_read(&s->migrations_from), to = READ_ONCE(s->migrations_to);
-	struct nlattr *nest;
-
-	if (!s->ios[0] && !s->ios[1] && !from && !to)
-		return 0;
-	nest = nla_nest_start(skb, RNBD_A_STATS_CPU);
-	if (!nest ||
-	    nla_put_u32(skb, RNBD_A_CPU_STATS_CPU, cpu) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_READ_IOS, s->ios[1], RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_READ_BYTES, s->bytes[1],
-			      RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_WRITE_IOS, s->ios[0], RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_WRITE_BYTES, s->bytes[0],
-			      RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_FROM, from, RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_TO, to, RNBD_A_CPU_STATS_PAD))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_stats_head(struct sk_buff *skb, struct rtrs_client_path *path)
-{
-	int err;
-
-	spin_lock_bh(&path->session->state_lock);
-	err = nla_put_u32(skb, RNBD_A_STATS_PATH_ID, path->id) ||
-	      nla_put_string(skb, RNBD_A_STATS_PATH_NAME, path->name) ||
-	      nla_put_u32(skb, RNBD_A_STATS_SESSION_ID, path->session->id) ||
-	      nla_put_string(skb, RNBD_A_STATS_SESSION_NAME, path->session->name) ||
-	      nla_put_u32(skb, RNBD_A_STATS_ROLE, RNBD_ROLE_CLIENT) ||
-	      nla_put_string(skb, RNBD_A_STATS_HCA_NAME, path->hca_name) ||
-	      nla_put_u32(skb, RNBD_A_STATS_HCA_PORT, path->hca_port);
-	spin_unlock_bh(&path->session->state_lock);
-	return err ? -EMSGSIZE : 0;
-}
-
-static int put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
-{
-	s64 rtt = atomic64_read(&path->hb.rtt_ns);
-	struct rtrs_client_cpu_stats sum;
-	unsigned int cpu;
-
-	rtrs_client_stats_sum(path, &sum);
-	if (put_stats_head(skb, path) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_READ_IOS, sum.ios[1], RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_READ_BYTES, sum.bytes[1], RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_WRITE_IOS, sum.ios[0], RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_WRITE_BYTES, sum.bytes[0], RNBD_A_STATS_PAD) ||
-	    nla_put_u32(skb, RNBD_A_STATS_INFLIGHT, sum.inflight) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_FAILOVERS, atomic64_read(&path->failovers),
-			      RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_OK,
-			      atomic64_read(&path->reconnects_ok), RNBD_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_FAILED,
-			      atomic64_read(&path->reconnects_failed), RNBD_A_STATS_PAD) ||
-	    (rtt && nla_put_u64_64bit(skb, RNBD_A_STATS_HEARTBEAT_LATENCY_NS, rtt,
-				      RNBD_A_STATS_PAD)))
-		return -EMSGSIZE;
-	for_each_possible_cpu(cpu)
-		if (put_cpu_stats(skb, path, cpu))
-			return -EMSGSIZE;
-	return nla_put_u32(skb, RNBD_A_STATS_GENERATION, rtrs_nl_generation());
-}
-
 /* Look-up; rtrs_client_lock is held */
 
 static struct rtrs_client_session *find_session(const struct nlattr *id, const struct nlattr *name)
@@ -440,12 +372,13 @@ static bool filter_fits(const struct filter *f, const struct rtrs_client_path *p
 	return !f->name || !nla_strcmp(f->name, path->session->name);
 }
 
-typedef int (*put_fn)(struct sk_buff *skb, struct rtrs_client_path *path);
-
-static int dump_paths(struct sk_buff *skb, struct netlink_callback *cb, const struct filter *f,
-		      u32 *cursor, u8 cmd)
+static int dump_all_paths(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+			  u32 *cursor)
 {
-	put_fn put = cmd == RNBD_CMD_PATH_GET ? put_path : put_stats;
+	const struct filter f = {
+		.id = attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
+		.name = attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL,
+	};
 	struct rtrs_client_path *path;
 	unsigned long id;
 	int err = 0;
@@ -454,10 +387,10 @@ static int dump_paths(struct sk_buff *skb, struct netlink_callback *cb, const st
 	xa_for_each_start(&rtrs_client_paths, id, path, *cursor + 1UL) {
 		void *hdr;
 
-		if (!filter_fits(f, path))
+		if (!filter_fits(&f, path))
 			continue;
-		hdr = rtrs_nl_dump_begin(skb, cb, cmd);
-		if (!hdr || put(skb, path)) {
+		hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_PATH_GET);
+		if (!hdr || put_path(skb, path)) {
 			genlmsg_cancel(skb, hdr);
 			err = -EMSGSIZE;
 			break;
@@ -469,17 +402,6 @@ static int dump_paths(struct sk_buff *skb, struct netlink_callback *cb, const st
 	return err;
 }
 
-static int dump_all_paths(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
-			  u32 *cursor)
-{
-	const struct filter f = {
-		.id = attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
-		.name = attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL,
-	};
-
-	return dump_paths(skb, cb, &f, cursor, RNBD_CMD_PATH_GET);
-}
-
 static int dump_all_stats(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
 			  u32 *cursor)
 {
@@ -487,8 +409,20 @@ static int dump_all_stats(struct sk_buff *skb, struct netlink_callback *cb, stru
 		.id = attrs ? attrs[RNBD_A_STATS_SESSION_ID] : NULL,
 		.name = attrs ? attrs[RNBD_A_STATS_SESSION_NAME] : NULL,
 	};
+	struct rtrs_client_path *path;
+	unsigned long id;
+	int err = 0;
 
-	return dump_paths(skb, cb, &f, cursor, RNBD_CMD_STATS_GET);
+	mutex_lock(&rtrs_client_lock);
+	xa_for_each_start(&rtrs_client_paths, id, path, *cursor + 1UL) {
+		if (!filter_fits(&f, path))
+			continue;
+		err = rtrs_client_nl_dump_stats(skb, cb, path, cursor);
+		if (err)
+			break;
+	}
+	mutex_unlock(&rtrs_client_lock);
+	return err;
 }
 
 static int get_stats(struct sk_buff *msg, struct genl_info *info)
@@ -499,7 +433,7 @@ static int get_stats(struct sk_buff *msg, struct genl_info *info)
 
 	mutex_lock(&rtrs_client_lock);
 	path = id ? xa_load(&rtrs_client_paths, nla_get_u32(id)) : NULL;
-	err = path ? put_stats(msg, path) : no_object(info, id, "path");
+	err = path ? rtrs_client_nl_put_stats(msg, path) : no_object(info, id, "path");
 	mutex_unlock(&rtrs_client_lock);
 	return err;
 }
@@ -507,6 +441,7 @@ static int get_stats(struct sk_buff *msg, struct genl_info *info)
 /* One path, those of one session, or all. */
 static int reset_stats(struct genl_info *info)
 {
+	const struct nlattr *groups = info->attrs[RNBD_A_STATS_GROUPS];
 	const struct nlattr *path_id = info->attrs[RNBD_A_STATS_PATH_ID];
 	const struct filter f = {
 		.id = info->attrs[RNBD_A_STATS_SESSION_ID],
@@ -525,7 +460,7 @@ static int reset_stats(struct genl_info *info)
 		goto out;
 	xa_for_each(&rtrs_client_paths, id, path)
 		if (path_id ? id == nla_get_u32(path_id) : filter_fits(&f, path))
-			rtrs_client_stats_reset(path);
+			rtrs_client_stats_reset(path, groups ? nla_get_u32(groups) : ~0U);
 out:
 	mutex_unlock(&rtrs_client_lock);
 	return err;

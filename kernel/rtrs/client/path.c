@@ -415,7 +415,7 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 		     session->settings.hb_misses);
 	path->con_count = session->io_cons + session->poll_cons + 1;
 	path->con = kcalloc(path->con_count, sizeof(*path->con), GFP_KERNEL);
-	path->stats = alloc_percpu(struct rtrs_client_cpu_stats);
+	path->stats = rtrs_client_stats_alloc();
 	if (!path->con || !path->stats) {
 		path_free(path);
 		return NULL;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters of a path, for each CPU. */
+/* Counters of a path, for each CPU. Nothing is shared where requests come by. */
 #include <linux/ktime.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
+#include <uapi/linux/rnbd.h>
 #include "client.h"
 
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req)
 {
 	req->cpu = raw_smp_processor_id();
 	this_cpu_inc(path->stats->inflight);
-	req->start = 0;
-	if (READ_ONCE(path->session->settings.policy) != RTRS_CLIENT_MIN_LATENCY)
-		return;
 	req->start = ktime_get_ns();
-	rtrs_client_latency_chosen(&per_cpu_ptr(path->stats, req->cpu)->latency, req->start);
+	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
+		rtrs_client_latency_chosen(&per_cpu_ptr(path->stats, req->cpu)->latency,
+					   req->start);
 }
 
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path)
@@ -22,78 +23,153 @@ void rtrs_client_stats_unsubmit(struct rtrs_client_path *path)
 
 void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req)
 {
-	unsigned int cpu = raw_smp_processor_id();
+	struct rtrs_client_cpu_stats __percpu *s = path->stats;
+	u64 now = ktime_get_ns(), ns = now - req->start;
 
-	this_cpu_dec(path->stats->inflight);
-	if (req->start) {
-		u64 now = ktime_get_ns();
-
-		rtrs_client_latency_sample(&per_cpu_ptr(path->stats, req->cpu)->latency, now,
-					   now - req->start);
-	}
-	this_cpu_inc(path->stats->ios[req->is_read]);
-	this_cpu_add(path->stats->bytes[req->is_read], req->bytes);
-	if (cpu == req->cpu)
-		return;
-	this_cpu_inc(path->stats->migrations_to);
-	atomic_inc(&per_cpu_ptr(path->stats, req->cpu)->migrations_from);
+	this_cpu_dec(s->inflight);
+	this_cpu_inc(s->c.ios[req->is_read]);
+	this_cpu_add(s->c.bytes[req->is_read], req->bytes);
+	this_cpu_inc(s->c.latency[req->is_read][rtrs_latency_bucket(ns)]);
+	rtrs_raise(&s->c.latency_max[req->is_read], ns);
+	this_cpu_inc(s->c.sg[rtrs_sg_bucket(req->sg_count)]);
+	this_cpu_inc(s->came[req->cpu]);
+	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
+		rtrs_client_latency_sample(&per_cpu_ptr(s, req->cpu)->latency, now, ns);
 }
 
-void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_cpu_stats *sum)
+void rtrs_client_stats_wc(struct rtrs_client_con *con, const struct ib_cq *cq,
+			  const struct ib_wc *wc)
 {
-	unsigned int cpu, i;
+	if (!con->c.private_cq)
+		rtrs_polls_count(&con->path->stats->c.polls, cq, wc);
+}
+
+void rtrs_client_stats_polled(struct rtrs_client_path *path, unsigned int n)
+{
+	if (!n)
+		return;
+	this_cpu_inc(path->stats->c.polls.calls);
+	this_cpu_add(path->stats->c.polls.total, n);
+	rtrs_raise(&path->stats->c.polls.max, n);
+}
+
+struct rtrs_client_cpu_stats __percpu *rtrs_client_stats_alloc(void)
+{
+	return __alloc_percpu(sizeof(struct rtrs_client_cpu_stats) + nr_cpu_ids * sizeof(u32),
+			      __alignof__(struct rtrs_client_cpu_stats));
+}
+
+void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_counts *sum)
+{
+	unsigned int cpu, i, b;
 
 	memset(sum, 0, sizeof(*sum));
 	for_each_possible_cpu(cpu) {
-		const struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
+		const struct rtrs_client_counts *c = &per_cpu_ptr(path->stats, cpu)->c;
 
 		for (i = 0; i < 2; i++) {
-			sum->ios[i] += READ_ONCE(s->ios[i]);
-			sum->bytes[i] += READ_ONCE(s->bytes[i]);
+			sum->ios[i] += READ_ONCE(c->ios[i]);
+			sum->bytes[i] += READ_ONCE(c->bytes[i]);
+			sum->latency_max[i] = max(sum->latency_max[i],
+						  READ_ONCE(c->latency_max[i]));
+			for (b = 0; b < RTRS_LATENCY_BUCKETS; b++)
+				sum->latency[i][b] += READ_ONCE(c->latency[i][b]);
 		}
-		sum->inflight += READ_ONCE(s->inflight);
+		for (b = 0; b < RTRS_SG_BUCKETS; b++)
+			sum->sg[b] += READ_ONCE(c->sg[b]);
+		sum->polls.calls += READ_ONCE(c->polls.calls);
+		sum->polls.total += READ_ONCE(c->polls.total);
+		sum->polls.max = max(sum->polls.max, READ_ONCE(c->polls.max));
 	}
-	/* Summed up while requests go on. */
-	sum->inflight = max(sum->inflight, 0);
 }
 
-void rtrs_client_stats_reset_ios(struct rtrs_client_path *path)
-{
-	unsigned int cpu, i;
-
-	for_each_possible_cpu(cpu) {
-		struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
-
-		for (i = 0; i < 2; i++) {
-			WRITE_ONCE(s->ios[i], 0);
-			WRITE_ONCE(s->bytes[i], 0);
-		}
-	}
-	atomic64_set(&path->failovers, 0);
-}
-
-void rtrs_client_stats_reset_migrations(struct rtrs_client_path *path)
+u32 rtrs_client_stats_inflight(struct rtrs_client_path *path)
 {
 	unsigned int cpu;
+	s32 sum = 0;
 
-	for_each_possible_cpu(cpu) {
-		struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->inflight);
+	/* Summed up while requests go on. */
+	return max(sum, 0);
+}
 
-		atomic_set(&s->migrations_from, 0);
-		WRITE_ONCE(s->migrations_to, 0);
+/* Of the slots, which stay for a grace period after the path was connected. */
+u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu)
+{
+	u32 i, n = 0;
+
+	rcu_read_lock();
+	for (i = 0; rtrs_client_path_connected(path) && i < path->geo.queue_depth; i++)
+		n += atomic_read(&path->req[i].pending) && READ_ONCE(path->req[i].cpu) == cpu;
+	rcu_read_unlock();
+	return n;
+}
+
+u32 rtrs_client_stats_migrated_from(struct rtrs_client_path *path, unsigned int cpu)
+{
+	unsigned int to;
+	u32 n = 0;
+
+	for_each_possible_cpu(to)
+		if (to != cpu)
+			n += READ_ONCE(per_cpu_ptr(path->stats, to)->came[cpu]);
+	return n;
+}
+
+u32 rtrs_client_stats_migrated_to(struct rtrs_client_path *path, unsigned int cpu)
+{
+	unsigned int from;
+	u32 n = 0;
+
+	for_each_possible_cpu(from)
+		if (from != cpu)
+			n += READ_ONCE(per_cpu_ptr(path->stats, cpu)->came[from]);
+	return n;
+}
+
+/* Resets */
+
+/**
+ * struct reset - what to reset
+ * @path: of this path
+ * @groups: RNBD_COUNTERS_*
+ */
+struct reset {
+	struct rtrs_client_path *path;
+	u32 groups;
+};
+
+static void reset_cpu(void *arg, unsigned int cpu)
+{
+	const struct reset *r = arg;
+	struct rtrs_client_cpu_stats *s = per_cpu_ptr(r->path->stats, cpu);
+
+	if (r->groups & RNBD_COUNTERS_IOS) {
+		memset(s->c.ios, 0, sizeof(s->c.ios));
+		memset(s->c.bytes, 0, sizeof(s->c.bytes));
 	}
+	if (r->groups & RNBD_COUNTERS_LATENCY) {
+		memset(s->c.latency, 0, sizeof(s->c.latency));
+		memset(s->c.latency_max, 0, sizeof(s->c.latency_max));
+	}
+	if (r->groups & RNBD_COUNTERS_SG)
+		memset(s->c.sg, 0, sizeof(s->c.sg));
+	if (r->groups & RNBD_COUNTERS_POLLS)
+		memset(&s->c.polls, 0, sizeof(s->c.polls));
+	if (r->groups & RNBD_COUNTERS_MIGRATIONS)
+		memset(s->came, 0, nr_cpu_ids * sizeof(*s->came));
 }
 
-void rtrs_client_stats_reset_reconnects(struct rtrs_client_path *path)
+void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups)
 {
-	atomic64_set(&path->reconnects_ok, 0);
-	atomic64_set(&path->reconnects_failed, 0);
-}
+	struct reset r = { .path = path, .groups = groups };
 
-/* What is in flight is not touched. */
-void rtrs_client_stats_reset(struct rtrs_client_path *path)
-{
-	rtrs_client_stats_reset_reconnects(path);
-	rtrs_client_stats_reset_ios(path);
-	rtrs_client_stats_reset_migrations(path);
+	rtrs_counts_reset(reset_cpu, &r);
+	if (groups & RNBD_COUNTERS_IOS)
+		atomic64_set(&path->failovers, 0);
+	if (groups & RNBD_COUNTERS_RECONNECTS) {
+		atomic64_set(&path->reconnects_ok, 0);
+		atomic64_set(&path->reconnects_failed, 0);
+	}
 }

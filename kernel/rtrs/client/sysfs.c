@@ -344,85 +344,10 @@ static struct attribute *path_attrs[] = {
 };
 ATTRIBUTE_GROUPS(path);
 
-/* Counters of a path: writing 1, or 0 as older documents have it, resets */
-
-static ssize_t reset_by(struct rtrs_client_path *path, const char *buf, size_t count,
-			void (*reset)(struct rtrs_client_path *path))
+struct rtrs_client_path *rtrs_client_sysfs_path(struct kobject *kobj)
 {
-	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
-		return -EINVAL;
-	reset(path);
-	return count;
+	return to_path(kobj);
 }
-
-#define STATS_ATTR(name, reset)							\
-	static ssize_t name##_store(struct kobject *kobj, struct kobj_attribute *attr, \
-				    const char *buf, size_t count)		\
-	{									\
-		return reset_by(to_path(kobj), buf, count, reset);		\
-	}									\
-	static struct kobj_attribute stats_attr_##name = __ATTR_RW(name)
-
-static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct rtrs_client_cpu_stats sum;
-
-	rtrs_client_stats_sum(to_path(kobj), &sum);
-	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.ios[1], sum.bytes[1],
-			  sum.ios[0], sum.bytes[0], sum.inflight,
-			  (u64)atomic64_read(&to_path(kobj)->failovers));
-}
-STATS_ATTR(rdma, rtrs_client_stats_reset_ios);
-
-static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct rtrs_client_path *path = to_path(kobj);
-
-	return sysfs_emit(buf, "%lld %lld\n", (s64)atomic64_read(&path->reconnects_ok),
-			  (s64)atomic64_read(&path->reconnects_failed));
-}
-STATS_ATTR(reconnects, rtrs_client_stats_reset_reconnects);
-
-static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
-				       char *buf)
-{
-	struct rtrs_client_path *path = to_path(kobj);
-	int cpu, len = 0;
-
-	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, "%d ",
-				     atomic_read(&per_cpu_ptr(path->stats, cpu)->migrations_from));
-	return len + sysfs_emit_at(buf, len, "\n");
-}
-STATS_ATTR(cpu_migration_from, rtrs_client_stats_reset_migrations);
-
-static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct rtrs_client_path *path = to_path(kobj);
-	int cpu, len = 0;
-
-	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, "%u ",
-				     READ_ONCE(per_cpu_ptr(path->stats, cpu)->migrations_to));
-	return len + sysfs_emit_at(buf, len, "\n");
-}
-STATS_ATTR(cpu_migration_to, rtrs_client_stats_reset_migrations);
-
-static ssize_t reset_all_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "echo 1 to reset all statistics\n");
-}
-STATS_ATTR(reset_all, rtrs_client_stats_reset);
-
-static struct attribute *stats_attrs[] = {
-	&stats_attr_rdma.attr,
-	&stats_attr_reconnects.attr,
-	&stats_attr_cpu_migration_from.attr,
-	&stats_attr_cpu_migration_to.attr,
-	&stats_attr_reset_all.attr,
-	NULL,
-};
-ATTRIBUTE_GROUPS(stats);
 
 static void path_dir_release(struct kobject *kobj)
 {
@@ -441,7 +366,7 @@ static struct kobj_type path_ktype = {
 static struct kobj_type stats_ktype = {
 	.sysfs_ops = &kobj_sysfs_ops,
 	.release = path_dir_release,
-	.default_groups = stats_groups,
+	.default_groups = rtrs_client_stats_groups,
 };
 
 static struct kobject *dir_add(struct rtrs_client_path *path, struct kobj_type *ktype,

@@ -9,6 +9,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -135,6 +136,57 @@ int rtrs_post_send_iu(struct rtrs_con *con, struct rtrs_iu *iu, u32 len, struct 
 
 /* Zero-length RDMA WRITE WITH IMMEDIATE. */
 int rtrs_post_imm(struct rtrs_con *con, struct ib_cqe *cqe, u32 imm, bool signalled);
+
+/* Counters of one CPU */
+
+/**
+ * struct rtrs_polls - what polls of completion queues found for a path
+ * @calls: polls that began with a completion of the path; queues may be shared
+ * @total: completions of the path
+ * @max: completions that one poll found
+ */
+struct rtrs_polls {
+	u64 calls;
+	u64 total;
+	u64 max;
+};
+
+/* Raises a maximum of this CPU. */
+static inline void rtrs_raise(u64 __percpu *max, u64 v)
+{
+	u64 old = this_cpu_read(*max), seen;
+
+	while (v > old) {
+		seen = this_cpu_cmpxchg(*max, old, v);
+		if (seen == old)
+			return;
+		old = seen;
+	}
+}
+
+/*
+ * counts.c: calls @reset for each possible CPU, on that CPU and in an interrupt where it is
+ * online: what is counted at the same time is gone or counts from zero, and no sum is
+ * written back over the zero. Process context.
+ */
+void rtrs_counts_reset(void (*reset)(void *arg, unsigned int cpu), void *arg);
+
+/*
+ * For a completion of a queue that the core polls, in the order in which a poll found
+ * them. They lie in an array of the queue then.
+ */
+static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const struct ib_cq *cq,
+				    const struct ib_wc *wc)
+{
+	size_t place = ((uintptr_t)wc - (uintptr_t)cq->wc) / sizeof(*wc);
+
+	if (unlikely(place >= cq->cqe))
+		place = 0;
+	if (!place)
+		this_cpu_inc(polls->calls);
+	this_cpu_inc(polls->total);
+	rtrs_raise(&polls->max, place + 1);
+}
 
 /* hb.c: heartbeats, on the service connection of a path */
 

@@ -15,7 +15,6 @@
 
 #define ROLE_COUNT	(RNBD_ROLE_SERVER + 1)
 #define ATTR_ID		1	/* of every noun */
-#define GET_SIZE_MAX	(64 * 1024)
 
 static DEFINE_MUTEX(providers_lock);
 static const struct rtrs_nl_provider *providers[8];
@@ -179,9 +178,9 @@ static int nobody(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
 	return rtrs_fail(extack, -EOPNOTSUPP, "module %s is not loaded", provider_name[role][cmd]);
 }
 
-static int run_get(const struct rtrs_nl_cmd *c, struct genl_info *info, size_t size)
+static int run_get(const struct rtrs_nl_cmd *c, struct genl_info *info)
 {
-	struct sk_buff *msg = genlmsg_new(size, GFP_KERNEL);
+	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
 	int err;
 
@@ -199,17 +198,7 @@ static int run_get(const struct rtrs_nl_cmd *c, struct genl_info *info, size_t s
 
 static int run_cmd(const struct rtrs_nl_cmd *c, struct genl_info *info)
 {
-	size_t size = NLMSG_DEFAULT_SIZE;
-	int err;
-
-	if (c->act)
-		return c->act(info);
-	do {
-		err = run_get(c, info, size);
-		size *= 4;
-		/* What changes something is not done twice: those replies always fit. */
-	} while (err == -EMSGSIZE && c->cmd == RNBD_CMD_STATS_GET && size <= GET_SIZE_MAX);
-	return err;
+	return c->act ? c->act(info) : run_get(c, info);
 }
 
 static void forget(struct netlink_ext_ack *extack)
@@ -252,11 +241,11 @@ static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 /**
  * struct dump_ctx - where a dump goes on
  * @step: index into the roles
- * @cursor: id of the last object sent
+ * @cursor: id of the last object sent, and what its provider makes of it
  */
 struct dump_ctx {
 	unsigned int step;
-	u32 cursor;
+	u32 cursor[2];
 };
 
 static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
@@ -268,7 +257,7 @@ static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
 	cb->seq = rtrs_nl_generation();
-	for (; ctx->step < set.count; ctx->step++, ctx->cursor = 0) {
+	for (; ctx->step < set.count; ctx->step++, memset(ctx->cursor, 0, sizeof(ctx->cursor))) {
 		struct module *owner;
 		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[ctx->step], &owner);
 
@@ -276,7 +265,7 @@ static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 			return nobody(cmd, set.role[0], cb->extack);
 		if (!c)
 			continue;
-		err = c->dump(skb, cb, attrs, &ctx->cursor);
+		err = c->dump(skb, cb, attrs, ctx->cursor);
 		module_put(owner);
 		if (err == -EMSGSIZE && skb->len)
 			return skb->len;

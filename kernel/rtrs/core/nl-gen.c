@@ -87,11 +87,12 @@ const struct nla_policy rnbd_stats_get_nl_policy[RNBD_A_STATS_ROLE + 1] = {
 };
 
 /* RNBD_CMD_STATS_RESET - do */
-const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1] = {
+const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_GROUPS + 1] = {
 	[RNBD_A_STATS_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RNBD_A_STATS_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RNBD_A_STATS_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_STATS_ROLE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RNBD_A_STATS_GROUPS] = NLA_POLICY_MASK(NLA_U32, 0x3f),
 };
 
 /* RNBD_CMD_REMAP - do */
@@ -254,7 +255,7 @@ const struct genl_ops rnbd_nl_ops[23] = {
 		.cmd		= RNBD_CMD_STATS_RESET,
 		.doit		= rnbd_nl_stats_reset_doit,
 		.policy		= rnbd_stats_reset_nl_policy,
-		.maxattr	= RNBD_A_STATS_ROLE,
+		.maxattr	= RNBD_A_STATS_GROUPS,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

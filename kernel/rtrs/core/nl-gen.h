@@ -29,7 +29,7 @@ extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
 
 extern const struct nla_policy rnbd_stats_get_nl_policy[RNBD_A_STATS_ROLE + 1];
 
-extern const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_ROLE + 1];
+extern const struct nla_policy rnbd_stats_reset_nl_policy[RNBD_A_STATS_GROUPS + 1];
 
 extern const struct nla_policy rnbd_remap_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1];
 

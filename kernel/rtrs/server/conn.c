@@ -37,6 +37,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 		}
 		return;
 	}
+	rtrs_polls_count(&con->path->counts->polls, cq, wc);
 	spin_lock_irqsave(&con->send_lock, flags);
 	count = con->fifo[con->fifo_head++ % RTRS_SERVER_BATCHES];
 	spin_unlock_irqrestore(&con->send_lock, flags);

@@ -210,11 +210,13 @@ static int put_path(struct sk_buff *msg, struct rtrs_server_path *path)
 	return put_path_state(msg, path, READ_ONCE(path->state));
 }
 
-static int put_cpu_stats(struct sk_buff *msg, const struct rtrs_server_counts *c, int cpu)
+static int put_cpu_stats(struct sk_buff *msg, void *arg, unsigned int cpu)
 {
+	struct rtrs_server_path *path = arg;
+	const struct rtrs_server_counts *c = per_cpu_ptr(path->counts, cpu);
 	struct nlattr *nest;
 
-	if (!c->ios[0] && !c->ios[1])
+	if (!c->ios[0] && !c->ios[1] && !c->polls.total)
 		return 0;
 	nest = nla_nest_start(msg, RNBD_A_STATS_CPU);
 	if (!nest)
@@ -225,6 +227,11 @@ static int put_cpu_stats(struct sk_buff *msg, const struct rtrs_server_counts *c
 			      RNBD_A_CPU_STATS_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_WRITE_IOS, c->ios[0], RNBD_A_CPU_STATS_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_WRITE_BYTES, c->bytes[0],
+			      RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_COMPLETIONS, c->polls.total,
+			      RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_POLLS, c->polls.calls, RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_CPU_STATS_COMPLETIONS_MAX, c->polls.max,
 			      RNBD_A_CPU_STATS_PAD)) {
 		nla_nest_cancel(msg, nest);
 		return -EMSGSIZE;
@@ -237,7 +244,6 @@ static int put_stats(struct sk_buff *msg, struct rtrs_server_path *path)
 {
 	const struct rtrs_server_session *session = path->session;
 	struct rtrs_server_totals sum;
-	int cpu;
 
 	rtrs_server_stats_sum(path, &sum);
 	if (nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path->id) ||
@@ -251,12 +257,17 @@ static int put_stats(struct sk_buff *msg, struct rtrs_server_path *path)
 	    nla_put_u64_64bit(msg, RNBD_A_STATS_READ_BYTES, sum.bytes[1], RNBD_A_STATS_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_STATS_WRITE_IOS, sum.ios[0], RNBD_A_STATS_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_STATS_WRITE_BYTES, sum.bytes[0], RNBD_A_STATS_PAD) ||
-	    nla_put_u32(msg, RNBD_A_STATS_INFLIGHT, sum.inflight))
+	    nla_put_u32(msg, RNBD_A_STATS_INFLIGHT, sum.inflight) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_COMPLETIONS, sum.polls.total, RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_POLLS, sum.polls.calls, RNBD_A_STATS_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_STATS_COMPLETIONS_MAX, sum.polls.max, RNBD_A_STATS_PAD))
 		return -EMSGSIZE;
-	for_each_possible_cpu(cpu)
-		if (put_cpu_stats(msg, per_cpu_ptr(path->counts, cpu), cpu))
-			return -EMSGSIZE;
 	return nla_put_u32(msg, RNBD_A_STATS_GENERATION, rtrs_nl_generation()) ? -EMSGSIZE : 0;
+}
+
+static int put_totals(struct sk_buff *msg, void *path)
+{
+	return put_stats(msg, path);
 }
 
 typedef int (*put_fn)(struct sk_buff *msg, struct rtrs_server_path *path);
@@ -289,31 +300,24 @@ static bool path_fits(const struct rtrs_server_path *path, struct nlattr *sessio
 	return !session_name || !nla_strcmp(session_name, path->session->name);
 }
 
-/**
- * struct path_query - what a dump asks for
- * @cmd: of the messages
- * @session_id: only of this session, or NULL
- * @session_name: the same
- * @put: attributes
- */
-struct path_query {
-	u8 cmd;
-	struct nlattr *session_id;
-	struct nlattr *session_name;
-	put_fn put;
-};
-
-static int path_dump_by(struct sk_buff *skb, struct netlink_callback *cb, u32 *cursor,
-			const struct path_query *query)
+static int one_path_get(struct sk_buff *msg, struct genl_info *info)
 {
+	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path);
+}
+
+static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
+		     u32 *cursor)
+{
+	struct nlattr *session_id = attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL;
+	struct nlattr *session_name = attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL;
 	struct rtrs_server_path *path;
 	int err = 0;
 
 	while (!err && (path = rtrs_server_path_next(*cursor))) {
-		if (path_fits(path, query->session_id, query->session_name)) {
-			void *hdr = rtrs_nl_dump_begin(skb, cb, query->cmd);
+		if (path_fits(path, session_id, session_name)) {
+			void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_PATH_GET);
 
-			err = hdr ? query->put(skb, path) : -EMSGSIZE;
+			err = hdr ? put_path(skb, path) : -EMSGSIZE;
 			if (!err)
 				rtrs_nl_dump_end(skb, cb, hdr);
 			else if (hdr)
@@ -324,11 +328,6 @@ static int path_dump_by(struct sk_buff *skb, struct netlink_callback *cb, u32 *c
 		rtrs_server_path_put(path);
 	}
 	return err;
-}
-
-static int one_path_get(struct sk_buff *msg, struct genl_info *info)
-{
-	return path_get_by(msg, info, info->attrs[RNBD_A_PATH_ID], put_path);
 }
 
 static int path_disconnect(struct sk_buff *msg, struct genl_info *info)
@@ -356,19 +355,6 @@ static int path_disconnect(struct sk_buff *msg, struct genl_info *info)
 	return rtrs_fail(info->extack, err, "no server path with id %u", nla_get_u32(id));
 }
 
-static int path_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
-		     u32 *cursor)
-{
-	const struct path_query query = {
-		.cmd		= RNBD_CMD_PATH_GET,
-		.session_id	= attrs ? attrs[RNBD_A_PATH_SESSION_ID] : NULL,
-		.session_name	= attrs ? attrs[RNBD_A_PATH_SESSION_NAME] : NULL,
-		.put		= put_path,
-	};
-
-	return path_dump_by(skb, cb, cursor, &query);
-}
-
 static int stats_get(struct sk_buff *msg, struct genl_info *info)
 {
 	return path_get_by(msg, info, info->attrs[RNBD_A_STATS_PATH_ID], put_stats);
@@ -377,18 +363,31 @@ static int stats_get(struct sk_buff *msg, struct genl_info *info)
 static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb, struct nlattr **attrs,
 		      u32 *cursor)
 {
-	const struct path_query query = {
-		.cmd		= RNBD_CMD_STATS_GET,
-		.session_id	= attrs ? attrs[RNBD_A_STATS_SESSION_ID] : NULL,
-		.session_name	= attrs ? attrs[RNBD_A_STATS_SESSION_NAME] : NULL,
-		.put		= put_stats,
-	};
+	struct nlattr *session_id = attrs ? attrs[RNBD_A_STATS_SESSION_ID] : NULL;
+	struct nlattr *session_name = attrs ? attrs[RNBD_A_STATS_SESSION_NAME] : NULL;
+	struct rtrs_server_path *path;
+	u32 last = *cursor;
+	int err = 0;
 
-	return path_dump_by(skb, cb, cursor, &query);
+	while (!err && (path = rtrs_server_path_next(last))) {
+		const struct rtrs_nl_stats stats = {
+			.id	= path->id,
+			.path	= path,
+			.totals	= put_totals,
+			.cpu	= put_cpu_stats,
+		};
+
+		if (path_fits(path, session_id, session_name))
+			err = rtrs_nl_dump_stats(skb, cb, &stats, cursor);
+		last = path->id;
+		rtrs_server_path_put(path);
+	}
+	return err;
 }
 
 static int stats_reset(struct genl_info *info)
 {
+	struct nlattr *groups = info->attrs[RNBD_A_STATS_GROUPS];
 	struct nlattr *id = info->attrs[RNBD_A_STATS_PATH_ID];
 	struct nlattr *session_id = info->attrs[RNBD_A_STATS_SESSION_ID];
 	struct nlattr *session_name = info->attrs[RNBD_A_STATS_SESSION_NAME];
@@ -399,7 +398,7 @@ static int stats_reset(struct genl_info *info)
 	while ((path = rtrs_server_path_next(cursor))) {
 		if ((!id || nla_get_u32(id) == path->id) &&
 		    path_fits(path, session_id, session_name)) {
-			rtrs_server_stats_reset(path);
+			rtrs_server_stats_reset(path, groups ? nla_get_u32(groups) : ~0U);
 			any = true;
 		}
 		cursor = path->id;

@@ -42,6 +42,7 @@ void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_server_path_close(con->path, -ECONNRESET);
 		return;
 	}
+	rtrs_polls_count(&con->path->counts->polls, cq, wc);
 	if (unlikely(rtrs_post_recv_empty(&con->base, &con->recv_cqe))) {
 		rtrs_server_path_close(con->path, -EIO);
 		return;

@@ -127,6 +127,7 @@ struct rtrs_server_session {
 struct rtrs_server_counts {
 	u64 ios[2];
 	u64 bytes[2];
+	struct rtrs_polls polls;
 	long inflight;
 };
 
@@ -424,6 +425,7 @@ int rtrs_server_resp_post(struct rtrs_server_op *op);
 struct rtrs_server_totals {
 	u64 ios[2];
 	u64 bytes[2];
+	struct rtrs_polls polls;
 	u32 inflight;
 };
 
@@ -434,7 +436,8 @@ static inline void rtrs_server_stats_begin(struct rtrs_server_path *path, bool i
 }
 
 void rtrs_server_stats_sum(struct rtrs_server_path *path, struct rtrs_server_totals *sum);
-void rtrs_server_stats_reset(struct rtrs_server_path *path);
+/* @groups: RNBD_COUNTERS_* (uapi) */
+void rtrs_server_stats_reset(struct rtrs_server_path *path, u32 groups);
 
 /* sysfs.c; session->lock held */
 int rtrs_server_sysfs_init(void);

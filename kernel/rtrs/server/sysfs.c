@@ -6,6 +6,7 @@
 #include <linux/device.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <uapi/linux/rnbd.h>
 #include "server.h"
 
 /**
@@ -98,21 +99,46 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char
 			  sum.bytes[0]);
 }
 
-static ssize_t rdma_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			  size_t count)
+/* Most completions that one poll found, completions, polls: as the documents of 2019 have it. */
+static ssize_t wc_completion_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	if (!sysfs_streq(buf, "1"))
+	struct rtrs_server_totals sum;
+
+	rtrs_server_stats_sum(stats_path(kobj), &sum);
+	return sysfs_emit(buf, "%llu %llu %llu\n", sum.polls.max, sum.polls.total,
+			  sum.polls.calls);
+}
+
+static ssize_t reset_all_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "echo 1 to reset all statistics\n");
+}
+
+/* 1, or 0 as the first documents have it */
+static ssize_t reset_by(struct kobject *kobj, const char *buf, size_t count, u32 groups)
+{
+	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
 		return -EINVAL;
-	rtrs_server_stats_reset(stats_path(kobj));
+	rtrs_server_stats_reset(stats_path(kobj), groups);
 	return count;
 }
 
+#define STATS_ATTR(name, groups)						\
+	static ssize_t name##_store(struct kobject *kobj, struct kobj_attribute *attr, \
+				    const char *buf, size_t count)		\
+	{									\
+		return reset_by(kobj, buf, count, groups);			\
+	}									\
+	static struct kobj_attribute name##_attr = __ATTR_RW(name)
+
+STATS_ATTR(rdma, RNBD_COUNTERS_IOS);
+STATS_ATTR(wc_completion, RNBD_COUNTERS_POLLS);
+STATS_ATTR(reset_all, ~0U);
 static struct kobj_attribute hca_name_attr = __ATTR_RO(hca_name);
 static struct kobj_attribute hca_port_attr = __ATTR_RO(hca_port);
 static struct kobj_attribute src_addr_attr = __ATTR_RO(src_addr);
 static struct kobj_attribute dst_addr_attr = __ATTR_RO(dst_addr);
 static struct kobj_attribute disconnect_attr = __ATTR_RW(disconnect);
-static struct kobj_attribute rdma_attr = __ATTR_RW(rdma);
 
 static struct attribute *path_attrs[] = {
 	&hca_name_attr.attr,
@@ -126,6 +152,8 @@ ATTRIBUTE_GROUPS(path);
 
 static struct attribute *stats_attrs[] = {
 	&rdma_attr.attr,
+	&wc_completion_attr.attr,
+	&reset_all_attr.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(stats);

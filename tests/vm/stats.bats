@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Counters: I/O that is known gives counts that are known, in sysfs and in netlink, for a path and for each CPU; each group is
+# reset alone, what is in flight never. In one guest.
+# lab: ynl
+# lab: make rnbdadm
+# lab: make tests/vm/hold
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+NAME=ip:10.0.0.1@ip:10.0.0.1
+DIR=/sys/class/rtrs-client/s1/paths/$NAME/stats
+SDIR=/sys/class/rtrs-server/s1/paths/$NAME/stats
+GROUPS_ALL="ios latency sg migrations polls reconnects"
+
+setup_file() {
+	. "$ROOT/tests/vm/disk.bash"
+	net_up 2
+	ram_disk 16
+	load_server
+	load_client
+}
+
+setup() {
+	. "$ROOT/tests/vm/disk.bash"
+	ADM=$ROOT/build/rnbdadm
+}
+
+teardown() { unmap_all; }
+
+ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
+
+# get ROLE: the first path's counters, parts joined, in $output
+get() {
+	run -0 ynl dump stats-get "{\"role\":\"$1\"}"
+	output=$(jq -e '.reply | group_by(."path-id") | map((map(.cpu // []) | add) as $cpu | .[0] + {cpu: $cpu})' <<<"$output")
+}
+
+jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+
+reads() { taskset -c "${3:-0}" dd if="/dev/$1" of=/dev/null bs=4k count="$2" iflag=direct status=none; }
+writes() { taskset -c "${3:-0}" dd if=/dev/zero of="/dev/$1" bs=8k count="$2" oflag=direct status=none; }
+
+reset() { echo 1 >$DIR/reset_all; }
+
+# column N FILE: sum of the numbers of this column from the back
+column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
+
+@test "counts of known I/O in the files of both ends" {
+	local disk
+	disk=$(map /dev/ram0)
+	reset
+	echo 0 >$SDIR/reset_all
+	reads "$disk" 64
+	writes "$disk" 32 1
+	# 26 bytes of message and 6 of padding count with the data
+	[ "$(<$DIR/rdma)" = "64 $((64 * 4128)) 32 $((32 * 8224)) 0 0" ]
+	[ "$(<$SDIR/rdma)" = "64 $((64 * 4128)) 32 $((32 * 8224))" ]
+
+	# 1 ms to 65536 ms, more than that, and the longest
+	[ "$(cut -d: -f1 $DIR/rdma_lat | xargs)" = "$(printf '%d ms ' 1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536)>= 65536 ms maximum ms" ]
+	[ "$(grep -v maximum $DIR/rdma_lat | column 2 -)" -eq 64 ]
+	[ "$(grep -v maximum $DIR/rdma_lat | column 1 -)" -eq 32 ]
+
+	[ "$(head -n 1 $DIR/sg_entries)" = "entries: 0 1 2 4 8 16 32 64 128 >128" ]
+	[ "$(wc -l <$DIR/sg_entries)" -eq "$(($(nproc --all) + 1))" ]
+	# one page, or two that may lie side by side
+	[ "$(awk 'NR > 1 { s += $3 + $4 } END { print s }' $DIR/sg_entries)" -eq 96 ]
+	[ "$(awk 'NR > 1 { s += $3 } END { print s }' $DIR/sg_entries)" -ge 64 ]
+
+	[[ $(<$DIR/wc_completion) =~ ^[1-9][0-9]*\ [1-9][0-9]*$ ]]
+	# most in one poll, completions, polls: a request each, and what the server was told of its sends
+	awk '{ exit !($1 >= 1 && $2 >= 96 && $3 >= 1 && $3 <= $2 && $1 * $3 >= $2) }' $SDIR/wc_completion
+
+	[ "$(head -n 1 $DIR/cpu_migration)" = "    $(printf ' CPU%d' $(seq 0 $(($(nproc --all) - 1))))" ]
+	[ "$(sed -n 's/^from: //p' $DIR/cpu_migration)" = "$(sed 's/ $//' $DIR/cpu_migration_from)" ]
+	[ "$(sed -n 's/^to  : //p' $DIR/cpu_migration)" = "$(sed 's/ $//' $DIR/cpu_migration_to)" ]
+}
+
+@test "the same in netlink, and CPUs that add up" {
+	local disk
+	disk=$(map /dev/ram0)
+	reset
+	reads "$disk" 64
+	writes "$disk" 32 1
+	get client
+	jqe '.[0] | ."read-ios" == 64 and ."read-bytes" == 64 * 4128 and ."write-ios" == 32 and ."write-bytes" == 32 * 8224'
+	jqe '.[0] | (.latency | map(."read-ios") | add) == 64 and (.latency | map(."write-ios") | add) == 32'
+	jqe '.[0] | (.sg | map(.ios) | add) == 96 and all(.sg[]; .entries <= 2)'
+	jqe '.[0] | .completions >= 96 and .polls <= .completions and ."completions-max" * .polls >= .completions'
+	jqe '.[0] | ."read-latency-max-ns" > 0 and ."write-latency-max-ns" > 0'
+	# the longest is in the last bucket that has any
+	jqe '.[0] | (.latency | map(select(."read-ios" > 0) | ."le-ns") | max) as $le | ."read-latency-max-ns" <= $le and ."read-latency-max-ns" > $le / 2'
+	for name in read-ios read-bytes write-ios write-bytes completions polls; do
+		jqe ".[0] | (.cpu | map(.\"$name\") | add) == .\"$name\""
+	done
+	jqe '.[0] | (.cpu | map(."completions-max") | max) == ."completions-max"'
+	jqe '.[0] | (.cpu | map(.latency // [] | .[] | ."read-ios") | add) == 64'
+	jqe '.[0] | (.cpu | map(.sg // [] | .[] | .ios) | add) == 96'
+	# what left one CPU came to another
+	jqe '.[0] | (.cpu | map(."migrations-from") | add) == (.cpu | map(."migrations-to") | add)'
+	jqe '.[0] | (.cpu | map(.cpu)) | . == sort and . == unique'
+	get server
+	jqe '.[0] | ."read-ios" >= 64 and .completions >= 96 and .polls >= 1 and ."completions-max" >= 1'
+	jqe '.[0] | (.cpu | map(.completions) | add) == .completions'
+	run -0 ynl do stats-get "{\"path-id\":$(jq '.[0]."path-id"' <<<"$output"),\"role\":\"server\"}"
+	jqe '.reply | ."read-ios" >= 64 and .cpu == null'
+}
+
+@test "0 and 1 reset what a file shows, and no other" {
+	local disk file value other
+	local -A before
+	disk=$(map /dev/ram0)
+	for file in rdma rdma_lat sg_entries wc_completion; do
+		for value in 0 1; do
+			reads "$disk" 8
+			for other in rdma rdma_lat sg_entries wc_completion; do
+				before[$other]=$(<$DIR/$other)
+			done
+			echo $value >$DIR/$file
+			for other in rdma rdma_lat sg_entries wc_completion; do
+				if [[ $other == "$file" ]]; then
+					[[ $(sed 's/^[^:]*://' $DIR/$other | tail -n +2) != *[1-9]* ]]
+					[[ $(<$DIR/$other) != "${before[$other]}" ]]
+				elif [[ $other != wc_completion ]]; then # heartbeats are completions, too
+					[ "$(<$DIR/$other)" = "${before[$other]}" ]
+				fi
+			done
+		done
+		for value in 2 x 11 '' '1 1'; do
+			write_fails "Invalid argument" $DIR/$file "$value"
+		done
+	done
+	[ "$(<$DIR/rdma)" != "0 0 0 0 0 0" ]
+	echo 0 >$DIR/reset_all
+	[ "$(<$DIR/rdma)" = "0 0 0 0 0 0" ]
+}
+
+@test "netlink resets groups" {
+	local disk group
+	disk=$(map /dev/ram0)
+	local -A zero=(
+		[ios]='."read-ios" == 0 and ."read-bytes" == 0' [latency]='.latency == null and ."read-latency-max-ns" == 0'
+		[sg]='.sg == null' [migrations]='all(.cpu // [] | .[]; ."migrations-from" + ."migrations-to" == 0)'
+		[polls]='.completions < 100' [reconnects]='."reconnects-ok" == 0'
+	)
+	local -A more=([ios]='."read-ios" >= 8' [latency]='.latency != null' [sg]='.sg != null' [polls]='.completions >= 100')
+	# heartbeats are completions, too
+	for group in $GROUPS_ALL; do
+		reads "$disk" 64
+		run -0 ynl do stats-reset "{\"session-name\":\"s1\",\"groups\":[\"$group\"]}"
+		[ "$(jq .error <<<"$output")" = null ]
+		get client
+		jqe ".[0] | ${zero[$group]}"
+		for other in "${!more[@]}"; do
+			[[ $other == "$group" ]] || jqe ".[0] | ${more[$other]}"
+		done
+	done
+}
+
+@test "in flight: on the CPU that submitted it, through every reset; how long it took" {
+	local disk pid begin seen end ms row
+	modprobe nbd nbds_max=1
+	mkdir -p /run/tmp/hold
+	"$ROOT/build/hold/hold" /dev/nbd0 8 /run/tmp/hold 3>&- &
+	await 10 eval '[[ $(</sys/block/nbd0/size) -gt 0 ]]'
+	disk=$(map /dev/nbd0)
+	echo "hold 0 8 1" >/run/tmp/hold/control
+	await 10 grep -q hold /run/tmp/hold/record
+	reset
+	begin=${EPOCHREALTIME/./}
+	taskset -c 1 dd if=/dev/zero of="/dev/$disk" bs=4k count=1 oflag=direct status=none &
+	pid=$!
+	await 10 grep -q '^0 0 0 0 1 0$' $DIR/rdma
+	seen=${EPOCHREALTIME/./}
+	reset
+	[ "$(<$DIR/rdma)" = "0 0 0 0 1 0" ]
+	run -0 "$ADM" stats --per-cpu -j
+	jqe '.stats[0] | .counters.inflight == 1 and (.per_cpu | map(select(.cpu == 1) | .inflight)) == [1]'
+	end=${EPOCHREALTIME/./}
+	echo release >/run/tmp/hold/control
+	wait $pid
+	[ "$(<$DIR/rdma)" = "0 0 1 4128 0 0" ]
+	run -0 "$ADM" stats --latency --per-cpu -j
+	# longer than it was seen to last, shorter than it can have taken; in the one bucket of that
+	jqe ".stats[0].latency.max_write_ns | . >= $((end - seen))000 and . <= $((${EPOCHREALTIME/./} - begin))000"
+	jqe '.stats[0] | .counters.inflight == 0 and all(.per_cpu[]; .inflight == 0)'
+	jqe '.stats[0].latency | .max_write_ns as $max | .buckets | length == 1 and .[0].le_ns >= $max and .[0].le_ns < 2 * $max'
+	# milliseconds of 2^20 ns
+	ms=$(sed -n 's/^maximum ms: 0 //p' $DIR/rdma_lat)
+	row=$(sed -n 's/^\([0-9]*\) ms: 0 1$/\1/p' $DIR/rdma_lat)
+	[ "$ms" -gt 0 ]
+	[ "$ms" -lt "$row" ] && [ "$ms" -ge $((row / 2)) ]
+	[ "$(grep -c ' 0 0$' $DIR/rdma_lat)" -eq 17 ]
+	unmap_all
+	kill %1
+	await 10 eval '[[ ! -e /sys/block/nbd0/pid ]]'
+}
+
+@test "resets while I/O runs lose none of what comes later" {
+	local disk i
+	disk=$(map /dev/ram0)
+	for i in 0 1; do
+		reads "$disk" 2000 $i &
+	done
+	while [[ -n $(jobs -r) ]]; do
+		reset
+	done
+	wait
+	[ "$(awk '{ print $5 }' $DIR/rdma)" -eq 0 ]
+	reset
+	reads "$disk" 16
+	[ "$(cut -d ' ' -f 1-2 $DIR/rdma)" = "16 $((16 * 4128))" ]
+}
+
+@test "a dump with more than one message for a path" {
+	local disk try
+	disk=$(map /dev/ram0 path=ip:10.0.1.1 "path=ip:fd00:0::1" "path=ip:fd00:1::1")
+	# where a block ends depends on how many buckets there are: until it is among CPUs
+	for try in 4k 8k 16k 32k 64k 128k; do
+		dd if="/dev/$disk" of=/dev/null bs=$try count=64 iflag=direct status=none
+		taskset -c 1 dd if=/dev/zero of="/dev/$disk" bs=$try count=64 oflag=direct status=none
+		run -0 ynl --room 4096 dump stats-get '{"role":"client"}'
+		# totals once for each path, CPUs in them or behind them, no CPU left out
+		jqe '[.reply[] | select(."path-name")] | length == 4'
+		jqe '[.reply[]."path-id"] | . == sort'
+		jqe '.reply | group_by(."path-id") | all(.[]; .[0]."path-name" and (map(.cpu // [] | .[]."read-ios") | add) == .[0]."read-ios")'
+		[[ $(jq '.reply | length' <<<"$output") == 4 ]] || break
+	done
+	jqe '.reply | length > 4'
+}
