@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stats reset */
+#define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd.h"
 #include "objects.h"
 #include "select.h"
 #include "stats-select.h"
+
+/* The groups of --only as the kernel's bits, 0 for all. False with ctx->fail set. */
+static bool parse_only(struct ctx *ctx, uint32_t *groups)
+{
+	static const char *const names[] = {
+		"ios", "latency", "sg", "migrations", "polls", "reconnects",
+	};
+	const char *only = args_value(&ctx->args, OPT_GROUPS);
+	char *copy = xstrdup(only ? only : ""), *save = NULL, *bad = NULL;
+
+	*groups = 0;
+	for (char *t = strtok_r(copy, ",", &save); t && !bad; t = strtok_r(NULL, ",", &save)) {
+		bad = t;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (!strcmp(t, names[i])) {
+				*groups |= 1U << i;
+				bad = NULL;
+			}
+	}
+	if (bad)
+		fail_set(&ctx->fail, XC_USAGE, "--only: '%s' is not ios, latency, sg, migrations, "
+			 "polls or reconnects", bad);
+	else if (only && !*groups)
+		fail_set(&ctx->fail, XC_USAGE, "--only: the list is empty");
+	free(copy);
+	return !ctx->fail.code;
+}
 
 static void add_words(struct ctx *ctx, enum m_role role)
 {
@@ -20,22 +49,31 @@ static void add_words(struct ctx *ctx, enum m_role role)
 		strlist_add(&w, "--all");
 	if (role == M_SERVER)
 		strlist_add(&w, "--server");
+	if (args_has(a, OPT_GROUPS)) {
+		strlist_add(&w, "--only");
+		strlist_add(&w, args_value(a, OPT_GROUPS));
+	}
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }
 
 /* One request where the selection is one object of the kernel. */
-static bool reset(struct ctx *ctx, enum m_role role, const struct stats_list *l)
+static bool reset(struct ctx *ctx, enum m_role role, const struct stats_list *l, uint32_t groups)
 {
+	struct nl_stats_reset r = { .role = role, .groups = groups };
 	struct nl_error e = { 0 };
 	bool ok = true;
 
 	if (!ctx->args.nargs)
-		ok = rnl_stats_reset(ctx->nl, role, 0, 0, &e);
-	else if (ctx->args.nargs == 1)
-		ok = !l->n || rnl_stats_reset(ctx->nl, role, 0, l->v[0].session_id, &e);
-	for (size_t i = 0; ok && ctx->args.nargs > 1 && i < l->n; i++)
-		ok = rnl_stats_reset(ctx->nl, role, l->v[i].path_id, 0, &e);
+		ok = rnl_stats_reset(ctx->nl, &r, &e);
+	if (ctx->args.nargs == 1 && l->n) {
+		r.session_id = l->v[0].session_id;
+		ok = rnl_stats_reset(ctx->nl, &r, &e);
+	}
+	for (size_t i = 0; ok && ctx->args.nargs > 1 && i < l->n; i++) {
+		r.path_id = l->v[i].path_id;
+		ok = rnl_stats_reset(ctx->nl, &r, &e);
+	}
 	if (!ok)
 		fail_nl(&ctx->fail, &e, role == M_SERVER ? "server" : "client");
 	return ok;
@@ -68,8 +106,11 @@ int cmd_stats_reset(struct ctx *ctx)
 	enum m_role role = args_has(a, OPT_SERVER_ROLE) ? M_SERVER : M_CLIENT;
 	bool all = args_has(a, OPT_ALL);
 	struct stats_list l;
+	uint32_t groups;
 	int rc;
 
+	if (!parse_only(ctx, &groups))
+		return XC_USAGE;
 	if (!a->nargs && !all)
 		return fail_set(&ctx->fail, XC_USAGE, "name a session or a device, or --all");
 	if (a->nargs && all)
@@ -83,7 +124,7 @@ int cmd_stats_reset(struct ctx *ctx)
 		rc = ctx->fail.code;
 	else if (ctx->dry_run)
 		add_words(ctx, role);
-	else if (!reset(ctx, role, &l))
+	else if (!reset(ctx, role, &l, groups))
 		rc = ctx->fail.code;
 	if (!rc) {
 		say(ctx, "counters of %zu path%s are zero", l.n, l.n == 1 ? "" : "s");

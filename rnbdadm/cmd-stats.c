@@ -2,6 +2,7 @@
 /* stats: totals, or what was added in each interval */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +11,17 @@
 
 #include "cmd.h"
 #include "objects.h"
-#include "select.h"
+#include "stats-json.h"
+#include "stats-prom.h"
 #include "stats-select.h"
 
 struct sampling {
 	enum m_role role;
 	int64_t interval_ms;		/* 0: one sample of totals */
 	uint64_t count;			/* samples to print, M_UNKNOWN: no end */
-	bool skip_first, rate, per_cpu, one_document;
+	bool skip_first, rate, one_document;
+	enum stats_by by;
+	struct stats_wants wants;
 };
 
 static uint64_t now_ns(void)
@@ -37,90 +41,9 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-static json_t *js_rate(uint64_t n, uint64_t ns)
-{
-	double v;
-
-	if (n == M_UNKNOWN || !ns)
-		return json_null();
-	v = (double)n * 1e9 / (double)ns;
-	/* one digit behind the point says enough */
-	if (v < 1e14)
-		v = (double)(uint64_t)(v * 10 + 0.5) / 10;
-	return json_real(v);
-}
-
-static json_t *js_rates(const struct counters *c, uint64_t ns)
-{
-	json_t *o = json_object();
-
-	js_set(o, "read_ios_per_second", js_rate(c->read_ios, ns));
-	js_set(o, "read_bytes_per_second", js_rate(c->read_bytes, ns));
-	js_set(o, "write_ios_per_second", js_rate(c->write_ios, ns));
-	js_set(o, "write_bytes_per_second", js_rate(c->write_bytes, ns));
-	return o;
-}
-
-static void set_cpu(json_t *o, const struct cpu_counters *c)
-{
-	js_set(o, "cpu", js_u64(c->cpu));
-	js_set(o, "read_ios", js_u64(c->read_ios));
-	js_set(o, "read_bytes", js_u64(c->read_bytes));
-	js_set(o, "write_ios", js_u64(c->write_ios));
-	js_set(o, "write_bytes", js_u64(c->write_bytes));
-	js_set(o, "migrations_from", js_u64(c->migrations_from));
-	js_set(o, "migrations_to", js_u64(c->migrations_to));
-}
-
-static uint64_t minus(uint64_t a, uint64_t b, bool *reset)
-{
-	if (a == M_UNKNOWN || b == M_UNKNOWN)
-		return M_UNKNOWN;
-	if (a < b) {
-		*reset = true;
-		return M_UNKNOWN;
-	}
-	return a - b;
-}
-
-/* What @c counted since @before, which may lack this CPU. */
-static struct cpu_counters cpu_delta(const struct cpu_counters *c, const struct stats *before,
-				     bool *reset)
-{
-	struct cpu_counters d = *c, zero = { 0 };
-	const struct cpu_counters *b = &zero;
-
-	if (!before)
-		return d;
-	for (size_t i = 0; i < before->ncpus; i++)
-		if (before->cpu[i].cpu == c->cpu)
-			b = &before->cpu[i];
-	d.read_ios = minus(c->read_ios, b->read_ios, reset);
-	d.read_bytes = minus(c->read_bytes, b->read_bytes, reset);
-	d.write_ios = minus(c->write_ios, b->write_ios, reset);
-	d.write_bytes = minus(c->write_bytes, b->write_bytes, reset);
-	d.migrations_from = minus(c->migrations_from, b->migrations_from, reset);
-	d.migrations_to = minus(c->migrations_to, b->migrations_to, reset);
-	return d;
-}
-
-static json_t *js_per_cpu(const struct stats *st, const struct stats *before, bool *reset)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < st->ncpus; i++) {
-		struct cpu_counters d = cpu_delta(&st->cpu[i], before, reset);
-		json_t *o = json_object();
-
-		set_cpu(o, &d);
-		json_array_append_new(a, o);
-	}
-	return a;
-}
-
 struct sample {
 	const struct sampling *how;
-	bool rates;
+	bool rates, rows;
 	uint64_t interval_ns;		/* 0: totals */
 	bool reset;
 	struct stats total;
@@ -128,48 +51,63 @@ struct sample {
 	json_t *list;
 };
 
-static const struct stats *find_before(const struct stats_list *l, uint32_t id)
+static const struct stats *find_before(const struct stats_list *l, const struct stats *st)
 {
-	for (size_t i = 0; l && i < l->n; i++)
-		if (l->v[i].path_id == id)
-			return &l->v[i];
+	for (size_t i = 0; l && i < l->n; i++) {
+		const struct stats *b = &l->v[i];
+
+		if (b->path_id == st->path_id && b->session_id == st->session_id &&
+		    b->hca_port == st->hca_port && !strcmp(b->hca, st->hca))
+			return b;
+	}
 	return NULL;
 }
 
-static void add_path(struct sample *sm, const struct stats *st, const struct stats *before)
+static void set_names(json_t *o, const struct stats *st, enum stats_by by)
 {
+	static const char *const objects[] = { "path", "session", "hca" };
+	char *port;
+
+	js_set(o, "object", json_string(objects[by]));
+	js_set_str(o, "session", by == STATS_BY_HCA ? "" : st->session);
+	if (by == STATS_BY_HCA && st->hca_port != M_UNKNOWN) {
+		port = xasprintf("%s:%" PRIu64, st->hca, st->hca_port);
+		js_set_str(o, "name", port);
+		free(port);
+	} else {
+		js_set_str(o, "name", by == STATS_BY_PATH ? st->path :
+			   by == STATS_BY_SESSION ? st->session : st->hca);
+	}
+	js_set(o, "hca", js_str_or_null(st->hca));
+	js_set(o, "hca_port", js_u64(st->hca_port));
+}
+
+static void add_object(struct sample *sm, const struct stats *st, const struct stats *before)
+{
+	const struct stats_wants *w = &sm->how->wants;
+	struct distributions d = st->d;
 	struct counters c = st->c;
 	json_t *o = json_object();
 
-	if (before)
+	if (before) {
 		sm->reset |= counters_delta(&st->c, &before->c, &c);
-	js_set(o, "object", json_string("path"));
-	js_set_str(o, "session", st->session);
-	js_set_str(o, "name", st->path);
-	js_set(o, "hca", js_str_or_null(st->hca));
-	js_set(o, "hca_port", js_u64(st->hca_port));
+		sm->reset |= distributions_delta(&st->d, &before->d, &d);
+	}
+	set_names(o, st, sm->how->by);
 	js_set(o, "counters", js_counters(&c));
+	js_set(o, "polling", js_polling(&d));
 	if (sm->rates)
 		js_set(o, "rates", js_rates(&c, sm->interval_ns));
 	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
-	if (sm->how->per_cpu)
-		js_set(o, "per_cpu", js_per_cpu(st, before, &sm->reset));
+	if (w->per_cpu)
+		js_set(o, "per_cpu", js_per_cpu(st, before, w, &sm->reset));
+	js_distributions(o, &d, w);
 	counters_add(&sm->total.c, &c);
 	sm->paths++;
-	json_array_append_new(sm->list, o);
-}
-
-static void add_cpu_rows(struct sample *sm, const struct stats *st, const struct stats *before)
-{
-	for (size_t i = 0; i < st->ncpus; i++) {
-		struct cpu_counters d = cpu_delta(&st->cpu[i], before, &sm->reset);
-		json_t *o = json_object();
-
-		js_set_str(o, "session", st->session);
-		js_set_str(o, "name", st->path);
-		set_cpu(o, &d);
+	if (sm->rows)
+		js_rows(sm->list, o, w);
+	else
 		json_array_append_new(sm->list, o);
-	}
 }
 
 static void add_total(struct sample *sm)
@@ -185,10 +123,18 @@ static void add_total(struct sample *sm)
 	json_array_append_new(sm->list, o);
 }
 
+static const struct view *view_of(const struct sample *sm)
+{
+	const struct stats_wants *w = &sm->how->wants;
+
+	if (!sm->rows)
+		return &stats_view;
+	return w->latency ? &stats_latency_view : w->sg ? &stats_sg_view : &stats_cpu_view;
+}
+
 static void write_sample(struct ctx *ctx, struct sample *sm, bool first)
 {
 	struct out_opts *o = &ctx->out;
-	bool rows = sm->how->per_cpu && (o->fmt == OUT_TEXT || o->fmt == OUT_CSV);
 	json_t *data;
 
 	if (o->fmt == OUT_JSON || o->fmt == OUT_JSONL) {
@@ -206,10 +152,10 @@ static void write_sample(struct ctx *ctx, struct sample *sm, bool first)
 		putchar('\n');
 	if (!first && o->fmt == OUT_CSV)
 		o->no_headers = true;
-	if (o->totals && !rows && sm->paths > 1 && o->fmt == OUT_TEXT && !o->filter &&
+	if (o->totals && !sm->rows && sm->paths > 1 && o->fmt == OUT_TEXT && !o->filter &&
 	    !o->sort && !o->brief)
 		add_total(sm);
-	out_list(ctx, rows ? &stats_cpu_view : &stats_view, sm->list);
+	out_list(ctx, view_of(sm), sm->list);
 	fflush(stdout);
 }
 
@@ -218,20 +164,33 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 		 const struct stats_list *before, uint64_t interval_ns, bool first)
 {
 	struct sample sm = { .how = how, .interval_ns = interval_ns, .list = json_array() };
-	bool rows = how->per_cpu && (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV);
+	const struct stats_wants *w = &how->wants;
 
+	sm.rows = (w->per_cpu || w->latency || w->sg) &&
+		  (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV);
 	/* totals have no rate; other formats keep their keys */
 	sm.rates = how->rate && (interval_ns || ctx->out.fmt != OUT_TEXT);
 	stats_init(&sm.total);
-	for (size_t i = 0; i < now->n; i++) {
-		const struct stats *b = find_before(before, now->v[i].path_id);
-
-		if (rows)
-			add_cpu_rows(&sm, &now->v[i], b);
-		else
-			add_path(&sm, &now->v[i], b);
-	}
+	for (size_t i = 0; i < now->n; i++)
+		add_object(&sm, &now->v[i], find_before(before, &now->v[i]));
 	write_sample(ctx, &sm, first);
+}
+
+static int check_tables(struct ctx *ctx, const struct sampling *how)
+{
+	const struct parsed *a = &ctx->args;
+
+	if (how->wants.latency && how->wants.sg &&
+	    (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV))
+		return fail_set(&ctx->fail, XC_USAGE, "--latency and --sg are two tables; JSON "
+				"has both");
+	if (args_has(a, OPT_TEXTFILE))
+		ctx->out.fmt = OUT_PROM;
+	if (ctx->out.fmt == OUT_PROM && (args_has(a, OPT_INTERVAL) || how->rate ||
+					 how->wants.per_cpu || how->wants.sg || args_has(a, OPT_BY)))
+		return fail_set(&ctx->fail, XC_USAGE, "prom has all counters of paths, and takes "
+				"none of -i, --rate, --by, --per-cpu and --sg");
+	return XC_OK;
 }
 
 static int plan_sampling(struct ctx *ctx, struct sampling *how)
@@ -245,8 +204,15 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		.count = args_uint(a, OPT_COUNT, M_UNKNOWN),
 		.skip_first = args_has(a, OPT_SKIP_FIRST),
 		.rate = args_has(a, OPT_RATE),
-		.per_cpu = args_has(a, OPT_PER_CPU),
+		.by = stats_by(args_value(a, OPT_BY)),
+		.wants = {
+			.per_cpu = args_has(a, OPT_PER_CPU),
+			.latency = args_has(a, OPT_LATENCY),
+			.sg = args_has(a, OPT_SG),
+		},
 	};
+	if (check_tables(ctx, how))
+		return XC_USAGE;
 	if (args_has(a, OPT_INTERVAL) && interval < 10)
 		return fail_set(&ctx->fail, XC_USAGE, "--interval: at least 10ms");
 	if (!args_has(a, OPT_INTERVAL)) {
@@ -284,6 +250,7 @@ static int sample_all(struct ctx *ctx, const struct sampling *how)
 		rc = stats_read(ctx, how->role, &now);
 		if (rc)
 			break;
+		stats_group(&now, how->by);
 		if (have || !how->skip_first) {
 			emit(ctx, how, &now, have ? &before : NULL, have ? t - last : 0, !done);
 			done++;
@@ -308,6 +275,8 @@ int cmd_stats(struct ctx *ctx)
 
 	if (rc)
 		return rc;
+	if (ctx->out.fmt == OUT_PROM)
+		return stats_prom(ctx, how.role);
 	/* a reader that goes away ends a stream, which is no error */
 	if (!how.one_document)
 		signal(SIGPIPE, SIG_IGN);

@@ -48,6 +48,7 @@ int cmd_port_drain(struct ctx *ctx);
 int cmd_port_undrain(struct ctx *ctx);
 int cmd_status(struct ctx *ctx);
 int cmd_stats(struct ctx *ctx);
+int cmd_stats_latency(struct ctx *ctx);
 int cmd_stats_reset(struct ctx *ctx);
 int cmd_config_save(struct ctx *ctx);
 int cmd_config_show(struct ctx *ctx);

@@ -155,6 +155,7 @@ void stats_init(struct stats *s)
 	memset(s, 0, sizeof(*s));
 	s->role = s->hca_port = s->heartbeat_ns = M_UNKNOWN;
 	counters_init(&s->c);
+	distributions_init(&s->d);
 }
 
 void export_init(struct export *e)
@@ -323,51 +324,4 @@ void snapshot_free(struct snapshot *s)
 	free(s->session_exports.v);
 	free(s->path_stats.v);
 	memset(s, 0, sizeof(*s));
-}
-
-static void sum(uint64_t *a, uint64_t b)
-{
-	if (b == M_UNKNOWN)
-		return;
-	*a = *a == M_UNKNOWN ? b : *a + b;
-}
-
-void counters_add(struct counters *a, const struct counters *b)
-{
-	sum(&a->read_ios, b->read_ios);
-	sum(&a->read_bytes, b->read_bytes);
-	sum(&a->write_ios, b->write_ios);
-	sum(&a->write_bytes, b->write_bytes);
-	sum(&a->inflight, b->inflight);
-	sum(&a->failovers, b->failovers);
-	sum(&a->reconnects_ok, b->reconnects_ok);
-	sum(&a->reconnects_failed, b->reconnects_failed);
-}
-
-static bool delta(uint64_t now, uint64_t before, uint64_t *d)
-{
-	*d = M_UNKNOWN;
-	if (now == M_UNKNOWN || before == M_UNKNOWN)
-		return false;
-	if (now < before)
-		return true;
-	*d = now - before;
-	return false;
-}
-
-bool counters_delta(const struct counters *now, const struct counters *before,
-		    struct counters *d)
-{
-	bool reset = false;
-
-	d->inflight = now->inflight;
-	reset |= delta(now->read_ios, before->read_ios, &d->read_ios);
-	reset |= delta(now->read_bytes, before->read_bytes, &d->read_bytes);
-	reset |= delta(now->write_ios, before->write_ios, &d->write_ios);
-	reset |= delta(now->write_bytes, before->write_bytes, &d->write_bytes);
-	reset |= delta(now->failovers, before->failovers, &d->failovers);
-	reset |= delta(now->reconnects_ok, before->reconnects_ok, &d->reconnects_ok);
-	reset |= delta(now->reconnects_failed, before->reconnects_failed,
-		       &d->reconnects_failed);
-	return reset;
 }

@@ -28,10 +28,29 @@ struct counters {
 	uint64_t inflight, failovers, reconnects_ok, reconnects_failed;
 };
 
+/* Of a distribution bucket i ends at 2^i ns, or at 2^(i-1) entries, the first one at none; the last one has no end. */
+#define M_LATENCY_N	65
+#define M_SG_N		34
+/* The family's first and last bucket with an end: 1 us, 69 s. Beyond is what has none. */
+#define M_LATENCY_FIRST	10
+#define M_LATENCY_LAST	36
+
+enum m_op { M_READ, M_WRITE };
+
+/* What a path and a CPU count alike. */
+struct distributions {
+	uint64_t completions, polls, completions_max;
+	bool counted;			/* what follows, not so on a server */
+	uint64_t max_ns[2];
+	uint64_t latency[2][M_LATENCY_N];
+	uint64_t sg[M_SG_N];
+};
+
 struct cpu_counters {
 	uint64_t cpu;
 	uint64_t read_ios, read_bytes, write_ios, write_bytes;
-	uint64_t migrations_from, migrations_to;
+	uint64_t inflight, migrations_from, migrations_to;
+	struct distributions d;
 };
 
 /* Counters of one path. */
@@ -40,6 +59,7 @@ struct stats {
 	char path[M_PATH_MAX], session[M_NAME_MAX], hca[M_HCA_MAX];
 	uint64_t role, hca_port, heartbeat_ns;
 	struct counters c;
+	struct distributions d;
 	struct cpu_counters *cpu;
 	size_t ncpus;
 };
@@ -176,6 +196,27 @@ void snapshot_free(struct snapshot *s);
 
 /* a += b, unknown parts left out; unknown only if both are. */
 void counters_add(struct counters *a, const struct counters *b);
+
+void cpu_counters_add(struct cpu_counters *a, const struct cpu_counters *b);
+
+/* The same; the larger maximum. */
+void distributions_init(struct distributions *d);
+void distributions_add(struct distributions *a, const struct distributions *b);
+/* As counters_delta(); a maximum that did not grow says nothing of the interval. */
+bool distributions_delta(const struct distributions *now, const struct distributions *before,
+			 struct distributions *d);
+/* The upper end of bucket @i; M_UNKNOWN: it has none. */
+uint64_t latency_end(size_t i);
+uint64_t sg_end(size_t i);
+/* The bucket that @v is in. */
+size_t latency_bucket(uint64_t ns);
+size_t sg_bucket(uint64_t entries);
+uint64_t latency_count(const struct distributions *d, enum m_op op);
+/*
+ * The time in ns below which @percent of the requests stayed, as if those of a bucket lay evenly in it; M_UNKNOWN
+ * where there were none.
+ */
+uint64_t latency_quantile(const struct distributions *d, enum m_op op, double percent);
 
 /*
  * now - before for the monotonic parts; the others are taken from now. Returns true

@@ -301,19 +301,20 @@ bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e)
 	return on_port(nl, RNBD_CMD_PORT_UNDRAIN, p, false, e);
 }
 
-bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,
-		    uint32_t session_id, struct nl_error *e)
+bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_error *e)
 {
 	struct nl_msg *msg;
 
 	if (!rnl_has_op(nl, RNBD_CMD_STATS_RESET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);
-	if (path_id)
-		nla_put_u32(msg, RNBD_A_STATS_PATH_ID, path_id);
-	else if (session_id)
-		nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, session_id);
+	if (r->path_id)
+		nla_put_u32(msg, RNBD_A_STATS_PATH_ID, r->path_id);
+	else if (r->session_id)
+		nla_put_u32(msg, RNBD_A_STATS_SESSION_ID, r->session_id);
 	nla_put_u32(msg, RNBD_A_STATS_ROLE,
-		    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+		    r->role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
+	if (r->groups)
+		nla_put_u32(msg, RNBD_A_STATS_GROUPS, r->groups);
 	return rnl_transact(nl, msg, NULL, NULL, e);
 }

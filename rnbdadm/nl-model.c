@@ -322,6 +322,68 @@ bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev)
 	}
 }
 
+/* The attributes of either set that are distributions. */
+struct distribution_attrs {
+	int completions, polls, completions_max, read_max, write_max, latency, sg;
+};
+
+static const struct distribution_attrs of_path = {
+	RNBD_A_STATS_COMPLETIONS, RNBD_A_STATS_POLLS, RNBD_A_STATS_COMPLETIONS_MAX,
+	RNBD_A_STATS_READ_LATENCY_MAX_NS, RNBD_A_STATS_WRITE_LATENCY_MAX_NS,
+	RNBD_A_STATS_LATENCY, RNBD_A_STATS_SG,
+};
+
+static const struct distribution_attrs of_cpu = {
+	RNBD_A_CPU_STATS_COMPLETIONS, RNBD_A_CPU_STATS_POLLS, RNBD_A_CPU_STATS_COMPLETIONS_MAX,
+	RNBD_A_CPU_STATS_READ_LATENCY_MAX_NS, RNBD_A_CPU_STATS_WRITE_LATENCY_MAX_NS,
+	RNBD_A_CPU_STATS_LATENCY, RNBD_A_CPU_STATS_SG,
+};
+
+/* A bucket may come once only. */
+static void add_latency(struct distributions *d, struct nlattr *nest)
+{
+	struct nlattr *tb[RNBD_A_LATENCY_BUCKET_MAX + 1];
+	size_t i;
+
+	if (nla_parse_nested(tb, RNBD_A_LATENCY_BUCKET_MAX, nest, NULL) < 0)
+		return;
+	i = latency_bucket(get_u64(tb[RNBD_A_LATENCY_BUCKET_LE_NS]));
+	d->latency[M_READ][i] = get_u64(tb[RNBD_A_LATENCY_BUCKET_READ_IOS]);
+	d->latency[M_WRITE][i] = get_u64(tb[RNBD_A_LATENCY_BUCKET_WRITE_IOS]);
+}
+
+static void add_sg(struct distributions *d, struct nlattr *nest)
+{
+	struct nlattr *tb[RNBD_A_SG_BUCKET_MAX + 1];
+
+	if (nla_parse_nested(tb, RNBD_A_SG_BUCKET_MAX, nest, NULL) < 0)
+		return;
+	d->sg[sg_bucket(get_u32(tb[RNBD_A_SG_BUCKET_ENTRIES]))] =
+		get_u64(tb[RNBD_A_SG_BUCKET_IOS]);
+}
+
+/* @head: the first attribute, of @len bytes with those behind it. */
+static void parse_distributions(struct nlattr **tb, struct nlattr *head, int len,
+				const struct distribution_attrs *of, struct distributions *d)
+{
+	struct nlattr *a;
+	int rem;
+
+	distributions_init(d);
+	d->completions = get_u64(tb[of->completions]);
+	d->polls = get_u64(tb[of->polls]);
+	d->completions_max = get_u64(tb[of->completions_max]);
+	d->max_ns[M_READ] = get_u64(tb[of->read_max]);
+	d->max_ns[M_WRITE] = get_u64(tb[of->write_max]);
+	d->counted = tb[of->read_max];
+	nla_for_each_attr(a, head, len, rem) {
+		if (nla_type(a) == of->latency)
+			add_latency(d, a);
+		else if (nla_type(a) == of->sg)
+			add_sg(d, a);
+	}
+}
+
 static void add_cpu(struct stats *s, struct nlattr *nest)
 {
 	struct nlattr *tb[RNBD_A_CPU_STATS_MAX + 1];
@@ -338,17 +400,35 @@ static void add_cpu(struct stats *s, struct nlattr *nest)
 	c->write_bytes = get_u64(tb[RNBD_A_CPU_STATS_WRITE_BYTES]);
 	c->migrations_from = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_FROM]);
 	c->migrations_to = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_TO]);
+	c->inflight = get_u32(tb[RNBD_A_CPU_STATS_INFLIGHT]);
+	parse_distributions(tb, nla_data(nest), nla_len(nest), &of_cpu, &c->d);
+}
+
+static void add_cpus(struct stats *s, const struct nlmsghdr *h)
+{
+	struct nlattr *a;
+	int rem;
+
+	/* the multi-attribute appears many times; nla_parse keeps one */
+	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem)
+		if (nla_type(a) == RNBD_A_STATS_CPU)
+			add_cpu(s, a);
 }
 
 static void on_stats(const struct nlmsghdr *h, void *arg)
 {
 	struct stats_list *l = arg;
-	struct nlattr *tb[ATTR_MAX + 1], *a;
+	struct nlattr *tb[ATTR_MAX + 1];
 	struct stats *s;
-	int rem;
 
 	if (!parse(h, tb))
 		return;
+	/* the rest of the path before, whose CPUs did not fit */
+	if (l->n && !tb[RNBD_A_STATS_PATH_NAME] &&
+	    l->v[l->n - 1].path_id == get_id(tb[RNBD_A_STATS_PATH_ID])) {
+		add_cpus(&l->v[l->n - 1], h);
+		return;
+	}
 	l->v = grow(l->v, &l->n, sizeof(*l->v));
 	s = &l->v[l->n - 1];
 	stats_init(s);
@@ -372,10 +452,9 @@ static void on_stats(const struct nlmsghdr *h, void *arg)
 	s->c.failovers = get_u64(tb[RNBD_A_STATS_FAILOVERS]);
 	s->c.reconnects_ok = get_u64(tb[RNBD_A_STATS_RECONNECTS_OK]);
 	s->c.reconnects_failed = get_u64(tb[RNBD_A_STATS_RECONNECTS_FAILED]);
-	/* the multi-attribute appears many times; nla_parse keeps one */
-	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem)
-		if (nla_type(a) == RNBD_A_STATS_CPU)
-			add_cpu(s, a);
+	parse_distributions(tb, nlmsg_attrdata((struct nlmsghdr *)h, GENL_HDRLEN),
+			    nlmsg_attrlen(h, GENL_HDRLEN), &of_path, &s->d);
+	add_cpus(s, h);
 }
 
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e)

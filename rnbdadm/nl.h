@@ -140,7 +140,12 @@ bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_e
 bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e);
 
 /* @path_id or @session_id 0: not used; both 0: all paths of @role. */
-bool rnl_stats_reset(struct nl *nl, enum m_role role, uint32_t path_id,
-		    uint32_t session_id, struct nl_error *e);
+struct nl_stats_reset {
+	enum m_role role;
+	uint32_t path_id, session_id;
+	uint32_t groups;		/* bits of the family's counters, 0: all */
+};
+
+bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_error *e);
 
 #endif

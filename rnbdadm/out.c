@@ -451,6 +451,8 @@ void out_list(struct ctx *ctx, const struct view *v, json_t *list)
 			json_line(ctx, one);
 		}
 		break;
+	case OUT_PROM:
+		break;
 	case OUT_CSV:
 	case OUT_TEXT:
 		if (o->brief)

@@ -14,7 +14,7 @@
 
 struct ctx;
 
-enum out_fmt { OUT_TEXT, OUT_JSON, OUT_JSONL, OUT_CSV };
+enum out_fmt { OUT_TEXT, OUT_JSON, OUT_JSONL, OUT_CSV, OUT_PROM };
 
 struct out_opts {
 	enum out_fmt fmt;

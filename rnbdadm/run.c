@@ -31,7 +31,8 @@ static void set_format(struct ctx *ctx)
 		} else if (v->id == OPT_OUTPUT) {
 			o->fmt = !strcmp(v->value, "json") ? OUT_JSON :
 				 !strcmp(v->value, "jsonl") ? OUT_JSONL :
-				 !strcmp(v->value, "csv") ? OUT_CSV : OUT_TEXT;
+				 !strcmp(v->value, "csv") ? OUT_CSV :
+				 !strcmp(v->value, "prom") ? OUT_PROM : OUT_TEXT;
 		}
 	}
 }
@@ -139,10 +140,13 @@ static const struct view *chosen_view(const struct ctx *ctx)
 {
 	const struct view *v = ctx->args.cmd->view;
 
-	if (v == &stats_view && args_has(&ctx->args, OPT_PER_CPU) &&
-	    (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV))
-		return &stats_cpu_view;
-	return v;
+	if (v != &stats_view || (ctx->out.fmt != OUT_TEXT && ctx->out.fmt != OUT_CSV))
+		return v;
+	if (args_has(&ctx->args, OPT_LATENCY))
+		return &stats_latency_view;
+	if (args_has(&ctx->args, OPT_SG))
+		return &stats_sg_view;
+	return args_has(&ctx->args, OPT_PER_CPU) ? &stats_cpu_view : v;
 }
 
 bool run_check(struct ctx *ctx, char **message, char **hint, bool *done)
@@ -153,6 +157,8 @@ bool run_check(struct ctx *ctx, char **message, char **hint, bool *done)
 	*done = false;
 	if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
 		*message = xstrdup("this command has no csv output");
+	else if (ctx->out.fmt == OUT_PROM && c->view != &stats_view)
+		*message = xstrdup("this command has no prom output");
 	return !*message && (!v || out_check(&ctx->out, v, message, hint, done));
 }
 

@@ -64,15 +64,13 @@ static void keep(struct stats_list *l, uint32_t session, const struct addr_pair 
 	l->n = n;
 }
 
-int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l)
+int stats_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)
 {
 	const struct parsed *a = &ctx->args;
-	unsigned int what = NL_STATS;
 	struct addr_pair want;
-	struct snapshot s;
 	uint32_t id;
 
-	memset(l, 0, sizeof(*l));
+	memset(s, 0, sizeof(*s));
 	if (a->nargs > 1) {
 		char *msg = addr_pair_parse(a->args[1], &want);
 
@@ -82,28 +80,99 @@ int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l)
 			return XC_USAGE;
 		}
 	}
+	what |= NL_STATS;
 	if (a->nargs)
 		what |= NL_SESSIONS | (role == M_CLIENT ? NL_DEVICES_OPT : 0);
-	if (!ctx_snapshot(ctx, role, what, &s))
+	if (!ctx_snapshot(ctx, role, what, s))
 		return ctx->fail.code;
-	if (a->nargs) {
-		id = session_of(ctx, &s, a->args[0], role);
-		if (!id) {
-			snapshot_free(&s);
-			return ctx->fail.code;
-		}
-		keep(&s.stats, id, a->nargs > 1 ? &want : NULL);
-		if (a->nargs > 1 && !s.stats.n) {
-			fail_set(&ctx->fail, XC_NOT_FOUND, "no path '%s'", a->args[1]);
-			fail_text(&ctx->fail, "no such path");
-			fail_object(&ctx->fail, "path", a->args[1]);
-			fail_hint(&ctx->fail, "rnbdadm path list");
-		}
+	if (!a->nargs)
+		return XC_OK;
+	id = session_of(ctx, s, a->args[0], role);
+	if (id)
+		keep(&s->stats, id, a->nargs > 1 ? &want : NULL);
+	if (id && a->nargs > 1 && !s->stats.n) {
+		fail_set(&ctx->fail, XC_NOT_FOUND, "no path '%s'", a->args[1]);
+		fail_text(&ctx->fail, "no such path");
+		fail_object(&ctx->fail, "path", a->args[1]);
+		fail_hint(&ctx->fail, "rnbdadm path list");
 	}
+	if (ctx->fail.code)
+		snapshot_free(s);
+	return ctx->fail.code;
+}
+
+int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l)
+{
+	struct snapshot s;
+	int rc = stats_snapshot(ctx, role, 0, &s);
+
+	memset(l, 0, sizeof(*l));
+	if (rc)
+		return rc;
 	*l = s.stats;
 	memset(&s.stats, 0, sizeof(s.stats));
 	snapshot_free(&s);
-	if (ctx->fail.code)
-		stats_list_free(l);
-	return ctx->fail.code;
+	return XC_OK;
+}
+
+enum stats_by stats_by(const char *word)
+{
+	if (!word || !strcmp(word, "path"))
+		return STATS_BY_PATH;
+	return !strcmp(word, "session") ? STATS_BY_SESSION : STATS_BY_HCA;
+}
+
+static bool same_group(const struct stats *a, const struct stats *b, enum stats_by by)
+{
+	if (by == STATS_BY_SESSION)
+		return a->session_id == b->session_id;
+	return a->hca_port == b->hca_port && !strcmp(a->hca, b->hca);
+}
+
+static void add_cpu(struct stats *to, const struct cpu_counters *c)
+{
+	struct cpu_counters *t = NULL;
+
+	for (size_t i = 0; i < to->ncpus && !t; i++)
+		if (to->cpu[i].cpu == c->cpu)
+			t = &to->cpu[i];
+	if (!t) {
+		to->cpu = xrealloc(to->cpu, (to->ncpus + 1) * sizeof(*to->cpu));
+		to->cpu[to->ncpus++] = *c;
+		return;
+	}
+	cpu_counters_add(t, c);
+}
+
+void stats_group(struct stats_list *l, enum stats_by by)
+{
+	size_t n = 0, k;
+
+	if (by == STATS_BY_PATH)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct stats *st = &l->v[i];
+
+		for (k = 0; k < n && !same_group(&l->v[k], st, by); k++)
+			;
+		if (k == n) {
+			l->v[n] = *st;
+			st = &l->v[n++];
+			st->path_id = 0;
+			st->heartbeat_ns = M_UNKNOWN;
+			if (by == STATS_BY_HCA) {
+				st->session_id = 0;
+			} else {
+				st->hca[0] = '\0';
+				st->hca_port = M_UNKNOWN;
+			}
+			continue;
+		}
+		counters_add(&l->v[k].c, &st->c);
+		distributions_add(&l->v[k].d, &st->d);
+		for (size_t c = 0; c < st->ncpus; c++)
+			add_cpu(&l->v[k], &st->cpu[c]);
+		free(st->cpu);
+	}
+	l->n = n;
 }

@@ -11,5 +11,14 @@
  */
 int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l);
 void stats_list_free(struct stats_list *l);
+/* The same with the session list and whatever else @what names; the caller frees @s. */
+int stats_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s);
+
+enum stats_by { STATS_BY_PATH, STATS_BY_SESSION, STATS_BY_HCA };
+
+/* NULL: paths */
+enum stats_by stats_by(const char *word);
+/* Adds up those of one session or of one port of an RDMA device. */
+void stats_group(struct stats_list *l, enum stats_by by);
 
 #endif

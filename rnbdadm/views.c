@@ -7,16 +7,7 @@
 
 #include "ctx.h"
 #include "objects.h"
-
-#define COUNTER_FIELDS(opt)								\
-	{ "read_ios", "counters", F_COUNT, opt, "reads" },				\
-	{ "read_bytes", "counters", F_BYTES, opt, "bytes read" },			\
-	{ "write_ios", "counters", F_COUNT, opt, "writes" },				\
-	{ "write_bytes", "counters", F_BYTES, opt, "bytes written" },			\
-	{ "inflight", "counters", F_COUNT, opt, "requests in flight" },			\
-	{ "failovers", "counters", F_COUNT, opt, "requests moved to another path" },	\
-	{ "reconnects_ok", "counters", F_COUNT, opt, "reconnections that succeeded" },	\
-	{ "reconnects_failed", "counters", F_COUNT, opt, "reconnections that failed" }
+#include "views.h"
 
 static const struct field session_fields[] = {
 	{ "name", NULL, F_STR, false, "name given by the client" },
@@ -293,124 +284,6 @@ static const struct column unmap_columns[] = {
 const struct view unmap_view = {
 	.name = "unmap", .key = "devices", .fields = unmap_fields, .columns = unmap_columns,
 	.brief = "name",
-};
-
-static const struct field stats_fields[] = {
-	{ "object", NULL, F_STR, false, "path, or total" },
-	{ "session", NULL, F_STR, false, "session" },
-	{ "name", NULL, F_STR, false, "path, SRC@DST" },
-	{ "hca", NULL, F_STR, false, "RDMA device" },
-	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
-	COUNTER_FIELDS(false),
-	{ "read_ios_per_second", "rates", F_REAL, true, "reads per second" },
-	{ "read_bytes_per_second", "rates", F_REAL, true, "bytes read per second" },
-	{ "write_ios_per_second", "rates", F_REAL, true, "writes per second" },
-	{ "write_bytes_per_second", "rates", F_REAL, true, "bytes written per second" },
-	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
-	{ "per_cpu", NULL, F_LIST, true, "the same for each CPU" },
-	{ 0 }
-};
-
-#define STATS_HEAD								\
-	{ .title = "SESSION", .field = "session", .drop = 1 },			\
-	{ .title = "PATH", .field = "name", .text = col_short_path }
-
-#define STATS_TAIL								\
-	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 },	\
-	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 }, \
-	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
-	  .drop = 3, .text = col_reconnects },					\
-	{ .title = "LAT us", .field = "heartbeat_latency_ns", .right = true,	\
-	  .drop = 2, .text = col_latency_us }
-
-static const char group_read[] = "READ", group_write[] = "WRITE";
-
-static const struct column stats_columns[] = {
-	STATS_HEAD,
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true,
-	  .text = col_read_ios },
-	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true,
-	  .text = col_write_ios },
-	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
-	STATS_TAIL,
-	{ 0 }
-};
-
-static const struct column stats_rate_columns[] = {
-	STATS_HEAD,
-	{ .title = "IOPS", .field = "read_ios_per_second", .group = group_read, .right = true,
-	  .text = col_iops_read },
-	{ .title = "MiB/s", .field = "read_bytes_per_second", .group = group_read, .right = true,
-	  .text = col_mib_read },
-	{ .title = "IOPS", .field = "write_ios_per_second", .group = group_write, .right = true,
-	  .text = col_iops_write },
-	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, .right = true,
-	  .text = col_mib_write },
-	STATS_TAIL,
-	{ 0 }
-};
-
-/* Rates where the sample has them. */
-static const struct column *stats_pick(const json_t *list)
-{
-	return json_object_get(json_array_get(list, 0), "rates") ? stats_rate_columns :
-								   stats_columns;
-}
-
-const struct view stats_view = {
-	.name = "stats", .key = "stats", .fields = stats_fields, .columns = stats_columns,
-	.pick = stats_pick, .brief = "name",
-};
-
-static const struct field stats_cpu_fields[] = {
-	{ "session", NULL, F_STR, false, "session" },
-	{ "name", NULL, F_STR, false, "path, SRC@DST" },
-	{ "cpu", NULL, F_COUNT, false, "number of the CPU" },
-	{ "read_ios", NULL, F_COUNT, false, "reads" },
-	{ "read_bytes", NULL, F_BYTES, false, "bytes read" },
-	{ "write_ios", NULL, F_COUNT, false, "writes" },
-	{ "write_bytes", NULL, F_BYTES, false, "bytes written" },
-	{ "migrations_from", NULL, F_COUNT, false, "completions that went to another CPU" },
-	{ "migrations_to", NULL, F_COUNT, false, "completions that came from another CPU" },
-	{ 0 }
-};
-
-static const struct column stats_cpu_columns[] = {
-	STATS_HEAD,
-	{ .title = "CPU", .field = "cpu", .right = true },
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true },
-	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
-	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
-	{ .title = "FROM", .field = "migrations_from", .group = "MIGRATIONS", .right = true,
-	  .drop = 2 },
-	{ .title = "TO", .field = "migrations_to", .right = true, .drop = 2 },
-	{ 0 }
-};
-
-const struct view stats_cpu_view = {
-	.name = "stats-cpu", .key = "stats", .fields = stats_cpu_fields,
-	.columns = stats_cpu_columns, .brief = "name",
-};
-
-static const struct field reset_fields[] = {
-	{ "session", NULL, F_STR, false, "session" },
-	{ "name", NULL, F_STR, false, "path, SRC@DST" },
-	{ "result", NULL, F_STR, false, "reset or would-reset" },
-	{ 0 }
-};
-
-static const struct column reset_columns[] = {
-	{ .title = "SESSION", .field = "session" },
-	{ .title = "PATH", .field = "name" },
-	{ .title = "RESULT", .field = "result" },
-	{ 0 }
-};
-
-const struct view reset_view = {
-	.name = "stats-reset", .key = "paths", .fields = reset_fields,
-	.columns = reset_columns, .brief = "name",
 };
 
 static const struct field remap_fields[] = {

@@ -120,7 +120,7 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[ "${output%%$'\t'*}" = present ]
 	offers rnbdadm check rdma.port
 	[ "${output%%$'\t'*}" = rdma.port_state ]
-	offers rnbdadm schema stats-
+	offers rnbdadm schema stats-r
 	[ "${output%%$'\t'*}" = stats-reset ]
 	offers rnbdadm help fields dev
 	[ "${output%%$'\t'*}" = device ]

@@ -116,6 +116,7 @@ ARGUMENTS = {
     "server client disconnect": (["cl7@here", "--force"], ["nosuch", "--force"]),
     "status": ([], ["nosuch"]),
     "stats": ([], ["nosuch"]),
+    "stats latency": ([], ["nosuch"]),
     "stats reset": (["cl1@srv1"], ["nosuch"]),
     "session add": (["cl1@srv9", "--path", "10.0.0.9"], None),
     "session remove": (["cl1@srv2", "--force"], ["nosuch"]),
@@ -293,7 +294,8 @@ def fields(binary, rec):
     common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
     for key, cmd in (("sessions", "session list --stats --details"), ("paths", "path list --stats --details"),
                      ("devices", "device list --stats --details"), ("stats", "stats"),
-                     ("exports", "server export list"), ("clients", "server client list --stats --details")):
+                     ("exports", "server export list"), ("clients", "server client list --stats --details"),
+                     ("sessions", "stats latency")):
         doc = json.loads(run(binary, *common, *cmd.split(), "-j").stdout)
         everything = run(binary, *common, *cmd.split(), "-o", "csv", "-F", "all").stdout.decode()
         rows = list(csv.reader(io.StringIO(everything)))
@@ -302,7 +304,7 @@ def fields(binary, rec):
         for head in (rows[0], plain[0]):
             missing = [n for n in keys if n not in head]
             extra = [n for n in head if n not in keys and n not in (
-                "per_cpu", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second", "write_bytes_per_second")]
+                "per_cpu", "latency", "sg_entries", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second", "write_bytes_per_second")]
             if missing or extra:
                 problem(cmd, "JSON and -F all differ:", missing, extra)
         if len(rows) != len(doc[key]) + 1 or any(len(r) != len(rows[0]) for r in rows):
@@ -341,7 +343,8 @@ def schemas():
     binary, rec = sys.argv[2:4]
     common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
     tried = 0
-    for cmd in ("session list", "path list", "device list", "stats --per-cpu", "unmap rnbd0", "metadata", "version",
+    for cmd in ("session list", "path list", "device list", "stats --per-cpu", "stats --latency --sg",
+                "stats latency", "unmap rnbd0", "metadata", "version",
                 "status", "server export list", "server client list", "remap rnbd0 rnbd2 --recreate -n", "resize rnbd0 +1G -n",
                 "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all-clients --force -n",
                 "server client disconnect cl7@here --force -n", "session add-path cl1@srv1 10.9.9.9 -n",
@@ -366,7 +369,7 @@ def schemas():
             else:
                 at[where[-1]] = {"of": "another type"}
             tried += 1
-            if loose.is_valid(m) and not (how is None and where[-1] in ("warnings", "error", "details", "id", "per_cpu", "rates", "dry_run", "plan", "changes")
+            if loose.is_valid(m) and not (how is None and where[-1] in ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "dry_run", "plan", "changes")
                                           or how is None and where == ("changed",) and topic in ("session", "client")):
                 problem(cmd, "schema takes a document with", "no" if how is None else "odd", "/".join(map(str, where)))
     print(tried, "mutations")

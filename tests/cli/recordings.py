@@ -34,9 +34,17 @@ def device(did, name, sid, sname, dpath, size, access=1, state=1, **more):
             "generation": 7, **more}
 
 
-def cpu(n, rios, rbytes, wios, wbytes, frm=0, to=0):
+def cpu(n, rios, rbytes, wios, wbytes, frm=0, to=0, **more):
     return {"cpu": n, "read-ios": rios, "read-bytes": rbytes, "write-ios": wios, "write-bytes": wbytes,
-            "migrations-from": frm, "migrations-to": to}
+            "migrations-from": frm, "migrations-to": to, **more}
+
+
+def distributions(latency, sg, longest, polling):
+    """{le: (reads, writes)} and {entries: requests}, None without end; the longest read and write; completions, polls, most"""
+    return {"latency": [{**({"le-ns": le} if le else {}), "read-ios": r, "write-ios": w} for le, (r, w) in latency.items()],
+            "sg": [{**({} if n is None else {"entries": n}), "ios": ios} for n, ios in sg.items()],
+            "read-latency-max-ns": longest[0], "write-latency-max-ns": longest[1],
+            "completions": polling[0], "polls": polling[1], "completions-max": polling[2]}
 
 
 def stats(pid, name, sid, sname, hca, counts, inflight=0, role=0, **more):
@@ -63,12 +71,18 @@ DEVICES = [
     device(1, "rnbd0", 1, S1, "vol0", 20 << 30, **{"open-count": 1}),
     device(2, "rnbd1", 1, S1, "vol1", 1 << 40, **{"open-count": 1}),
 ]
+LATENCY = {1 << 14: (12034, 8112), 1 << 15: (402311, 98113), 1 << 16: (990120, 301554), 1 << 17: (80233, 120010),
+           1 << 18: (3021, 9333), 1 << 22: (17, 0), 1 << 23: (0, 40)}
+# one that carries much, one that has had nothing to do since its counters were reset, one of modules that count less
 STATS = [
     stats(1, P1, 1, S1, "mlx5_0", (123456789, 505678901234, 60001234, 245765054464), 31,
-          cpu=[cpu(0, 7716049, 31604931327, 3750077, 15360315904, 12, 9),
-               cpu(3, 115740740, 474073969907, 56251157, 230404738560, 9, 12)]),
+          cpu=[cpu(0, 7716049, 31604931327, 3750077, 15360315904, 12, 9, inflight=1, **distributions(
+                   {1 << 15: (402311, 8112)}, {0: 3, 1: 410420}, (32000, 17000), (820846, 400000, 4))),
+               cpu(3, 115740740, 474073969907, 56251157, 230404738560, 9, 12, inflight=30, **distributions(
+                   {1 << 16: (990120, 301554), None: (0, 1)}, {8: 1291674, None: 1}, (3104112, 5220198), (3000000, 1000000, 16)))],
+          **distributions(LATENCY, {0: 3, 1: 410420, 8: 1614474, None: 1}, (3104112, 5220198), (3820846, 1400000, 16))),
     stats(2, P2, 1, S1, "mlx5_1", (81204, 332611993, 40120, 164331520),
-          **{"failovers": 3, "reconnects-ok": 1, "reconnects-failed": 7}),
+          **{"failovers": 3, "reconnects-ok": 1, "reconnects-failed": 7}, **distributions({}, {}, (0, 0), (0, 0, 0))),
     stats(3, P3, 2, S2, "mlx5_0", (10, 40960, 0, 0), cpu=[cpu(1, 10, 40960, 0, 0)]),
 ]
 del STATS[1]["heartbeat-latency-ns"]
@@ -147,7 +161,9 @@ def hostile():
 def extreme():
     values = [0, 2**53 + 1, 2**63 - 1, 2**63, U64]
     cnt = [stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), 1, S1, "mlx5_0", (v, v, v, v), 2**32 - 1,
-                 **{"failovers": v, "reconnects-ok": U64, "reconnects-failed": v, "heartbeat-latency-ns": v})
+                 **{"failovers": v, "reconnects-ok": U64, "reconnects-failed": v, "heartbeat-latency-ns": v},
+                 **distributions({1 << 20: (v, 0), None: (v, v)}, {4: v, None: v}, (v, v), (v, v, v)),
+                 cpu=[cpu(0, v, v, v, v, v, v, inflight=2**32 - 1, **distributions({2: (v, v)}, {1: v}, (v, v), (v, v, v)))])
            for i, v in enumerate(values, 1)]
     ses = [session(1, S1, 99, 98, 2**32 - 1, 2**32 - 1, 2**32 - 1, **{"queue-depth": 2**32 - 1, "max-io-bytes": 2**32 - 1})]
     pat = [path(1, 1, S1, "ip:fe80::1", "gid:fe80::2", "../etc", 77, **{"last-error": -2**31, "since-ns": U64,
@@ -265,6 +281,12 @@ RECORDINGS = {
     "devices": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, "vol%d" % i, 1 << 30) for i in range(4096)]),
     "server": [UP, {"dump": "stats-get", "request": {"role": 1}, "objects": [
         stats(9, "ip:10.0.0.1@ip:10.0.0.2", 5, "cl1@srv1", "mlx5_0", (5, 20480, 7, 28672), role=1)]}],
+    "distributions": [UP] + lists(counters=STATS[:1]) + [{"dump": "stats-get", "objects": [
+        {**STATS[0], **distributions({**LATENCY, 1 << 15: (402316, 98113), 1 << 22: (18, 0)}, {0: 3, 1: 410426, 8: 1614474, None: 1},
+                                     (4000000, 5220198), (3820858, 1400006, 16))}]}],
+    "parts": [UP] + lists(counters=[
+        {**STATS[0], "cpu": STATS[0]["cpu"][:1]}, {"path-id": 1, "cpu": STATS[0]["cpu"][1:]}] + STATS[1:]),
+    "old-stats": [UP] + lists(counters=STATS[2:]),
     "series": [UP] + lists() + [
         {"dump": "stats-get", "objects": grown(STATS, read_ios=100, read_bytes=409600, write_ios=50, write_bytes=204800)},
         {"dump": "stats-get", "objects": [dict(st, **{"read-ios": 0}) for st in STATS]}],
@@ -376,6 +398,7 @@ RECORDINGS = {
                                               "export-revalidate")],
     "old-modules": [{"family": True, "ops": ["session-get", "path-get", "device-get", "export-get", "map", "unmap",
                                              "stats-get", "stats-reset"]}] + server() + lists(),
+    "reset-only": [UP] + lists() + [{"do": "stats-reset", "request": {"session-id": 1, "role": 0, "groups": 2 | 4 | 32}}],
     "reset-all": [UP] + lists() + [{"do": "stats-reset", "request": {"role": 0}}],
     "reset-session": [UP] + lists() + [{"do": "stats-reset", "request": {"session-id": 1, "role": 0}}],
     "reset-path": [UP] + lists() + [{"do": "stats-reset", "request": {"path-id": 2, "role": 0}}],

@@ -171,4 +171,197 @@ setup() {
 	fails 5 permission stats reset cl1@srv1
 }
 
+@test "--by session and hca: sums" {
+	adm 0 stats --by session
+	golden stats-session.txt
+	adm 0 stats --by session --per-cpu --latency --sg -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '.stats[0] | [.object, .name, .counters.read_ios, .counters.reconnects_failed, .polling.polls] | join(" ")')" = "session cl1@srv1 123537993 7 1400000" ]
+	[ "$(jqv '.stats[0].hca == null and .stats[0].heartbeat_latency_ns == null')" = true ]
+	adm 0 stats --by hca -o csv -F name,read_ios
+	[ "$output" = "name,read_ios
+mlx5_0:1,123456799
+mlx5_1:1,81204" ]
+	adm 0 stats --by hca --per-cpu -o csv -F cpu,read_ios
+	[ "$output" = "cpu,read_ios
+0,7716049
+3,115740740
+1,10" ]
+	fails 2 usage stats --by device
+}
+
+@test "--latency and --sg: of paths and of CPUs; unknown where the modules do not count them" {
+	adm 0 stats --latency --sg -j
+	valid rnbdadm.stats/1
+	golden stats-latency-sg.json
+	[ "$(jqv '[.stats[].latency == null] | tojson')" = "[false,false,true]" ]
+	[ "$(jqv '.stats[1].latency.buckets | tojson')" = "[]" ]
+	adm 0 stats --latency
+	golden stats-latency-table.txt
+	adm 0 stats --latency --per-cpu -o csv
+	golden stats-latency-cpu.csv
+	adm 0 stats --sg
+	golden stats-sg.txt
+	adm 0 stats --sg --per-cpu -o csv
+	golden stats-sg-cpu.csv
+	adm 0 stats --per-cpu --latency --sg -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '.stats[0].per_cpu[1] | [.inflight, .polling.completions_max, .latency.max_read_ns, .sg_entries[1].ios] | join(" ")')" = "30 16 3104112 1" ]
+	adm 2 stats --latency --sg
+	adm 2 stats --latency --sg -o csv
+}
+
+@test "CPUs of a path in more than one message" {
+	replay parts
+	adm 0 stats --per-cpu
+	golden stats-cpu.txt
+}
+
+@test "distributions of an interval; a longest one that did not change is not of it" {
+	replay distributions
+	adm 0 stats -i 10ms -c 2 --latency --sg -j
+	output=${lines[1]}
+	valid rnbdadm.stats/1
+	[ "$(jqv '.stats[0].latency | tojson')" = '{"unit":"ns","clock":"submit-to-complete","buckets":[{"le_ns":32768,"read":5,"write":0},{"le_ns":4194304,"read":1,"write":0}],"max_read_ns":4000000,"max_write_ns":null}' ]
+	[ "$(jqv '.stats[0].sg_entries | tojson')" = '[{"entries":1,"ios":6}]' ]
+	[ "$(jqv '.stats[0].polling | tojson')" = '{"completions":12,"polls":6,"completions_max":null}' ]
+	[ "$(jqv '.reset | not')" = true ]
+}
+
+@test "latency as a plot: ASCII and UTF-8, 80 and 200 columns, linear and logarithmic" {
+	local width
+	adm 0 stats latency
+	golden latency.txt
+	for width in 80 200; do
+		run -0 script -qec "stty cols $width; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency)" /dev/null
+		output=${output//$'\r'/}
+		golden latency-$width.txt
+		[ "$(wc -L <<<"$output")" -le $width ]
+		LC_ALL=C.UTF-8 run -0 script -qec "stty cols $width; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency cl1@srv1 --log)" /dev/null
+		output=${output//$'\r'/}
+		golden latency-$width-utf8.txt
+		[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le $width ]
+	done
+	# no room for bars
+	run -0 script -qec "stty cols 30; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency cl1@srv1)" /dev/null
+	[[ $output != *'#'* && $output == *402311* ]]
+}
+
+@test "latency as JSON and CSV, quantiles; where nothing is counted: 9" {
+	adm 0 stats latency -j
+	valid rnbdadm.stats-latency/1
+	golden stats-latency.json
+	[ "$(jqv '.sessions[0] | [.read_ios, .read_p50_ns, .read_p99_ns, .write_p99_ns, .read_max_ns] | join(" ")')" = "1487736 43673 121401 187267 3104112" ]
+	[ "$(jqv '.sessions[1].read_p50_ns == null')" = true ]
+	adm 0 stats latency -o csv -F session,read_ios,write_p999_ns
+	[ "${lines[1]}" = "cl1@srv1,1487736,255161" ]
+	adm 0 stats latency rnbd0 10.0.1.2
+	[ "${#lines[@]}" = 1 ]
+	replay old-stats
+	fails 9 unsupported stats latency
+	[[ $stderr == *bpftrace* ]]
+	replay empty
+	adm 0 stats latency
+	[ "$output" = "no paths" ]
+}
+
+@test "counters at 0, 2^53+1, 2^63-1, 2^63 and U64_MAX in every form" {
+	local how
+	replay extreme
+	for how in "stats --per-cpu --latency --sg" "stats --by session --latency" "stats --by hca --sg --per-cpu" "stats latency"; do
+		# shellcheck disable=SC2086
+		adm 0 $how -j
+		valid_any
+		jqv '[.. | numbers | . >= 0] | all'
+	done
+	adm 0 stats --latency -j
+	[[ $output == *'"le_ns":1048576,"read":9007199254740993,'*'"read":9223372036854775807,'*'"read":null,'* ]]
+	adm 0 stats --sg -o csv
+	[[ $output == *,4,9223372036854775807* && $output == *,4,$'\n'* ]]
+	adm 0 stats latency
+	adm 0 stats -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[[ $output == *" 9007199254740993"* && $output == *" 9223372036854775807"* && $output != *922337203685477580[8-9]* && $output != *1844674407370955161* ]]
+}
+
+@test "Prometheus: of clients and servers, with hostile names, without modules" {
+	adm 0 stats -o prom
+	golden stats.prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	adm 0 stats cl1@srv2 -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[[ $output == *cl1@srv2* && $output != *cl1@srv1* ]]
+	replay hostile
+	adm 0 stats -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	replay two-sessions
+	adm 0 stats --server -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[[ $output == *rnbd_server_up\ 1* && $output == *'rnbd_server_path_read_ios_total{session="cl7@here"'* ]]
+	replay empty
+	adm 0 stats -o prom
+	[ "$("$PY" "$CLI/prom.py" <<<"$output")" = "2 series" ]
+	replay absent
+	adm 8 stats -o prom
+	[[ $output == *$'\nrnbd_up 0\n'* ]]
+	"$PY" "$CLI/prom.py" <<<"$output"
+	alone 2 session list -o prom
+	[[ $stderr == *"no prom output"* ]]
+	for how in "-i 1" --rate --per-cpu --sg "--by hca"; do
+		# shellcheck disable=SC2086
+		adm 2 stats -o prom $how
+	done
+}
+
+@test "the checker of Prometheus text refuses" {
+	local text what
+	adm 0 stats -o prom
+	text=$output
+	for what in '/^# TYPE rnbd_path_up/d' 's/^# HELP rnbd_up.*/&\n&/' '/le="+Inf"/d' 's/rnbd_path_up{/rnbd_path_up{port="1",/' 's/_total / /' \
+		's/le="6.5536e-05"} 1404465/le="6.5536e-05"} 14/' 's/session="cl1@/&"/' 's/_count\(.*\) .*/_count\1 7/' '/^rnbd_path_up/p' 's/^rnbd_up 1/rnbd_up one/'; do
+		run ! "$PY" "$CLI/prom.py" <<<"$(sed "$what" <<<"$text")"
+		[[ $text != "$(sed "$what" <<<"$text")" ]] || fail "$what changes nothing"
+	done
+}
+
+@test "--textfile is replaced at once, or stays as it was" {
+	local dir=$BATS_TEST_TMPDIR/collector
+	mkdir "$dir"
+	echo old >"$dir/rnbd.prom"
+	ln "$dir/rnbd.prom" "$dir/kept"
+	adm 0 stats --textfile "$dir/rnbd.prom"
+	[ -z "$output$stderr" ]
+	diff "$CLI/golden/stats.prom" "$dir/rnbd.prom"
+	# another file under the same name, not written over
+	[ "$(<"$dir/kept")" = old ]
+	[ "$(stat -c %a "$dir/rnbd.prom")" = 644 ]
+	[ "$(ls "$dir")" = "kept
+rnbd.prom" ]
+	replay absent
+	adm 8 stats --textfile "$dir/rnbd.prom"
+	grep -q '^rnbd_up 0' "$dir/rnbd.prom"
+	replay denied
+	adm 5 stats --textfile "$dir/rnbd.prom"
+	grep -q '^rnbd_up 0' "$dir/rnbd.prom"
+	replay two-sessions
+	adm 4 stats --textfile "$dir/nosuch/rnbd.prom"
+	[[ $stderr == *ENOENT* ]]
+	mkdir "$dir/dir.prom"
+	adm 1 stats --textfile "$dir/dir.prom"
+	[ "$(ls "$dir")" = "dir.prom
+kept
+rnbd.prom" ]
+}
+
+@test "reset --only: groups, and what is none" {
+	replay reset-only
+	adm 0 stats reset cl1@srv1 --only latency,sg,reconnects
+	adm 0 stats reset cl1@srv1 --only latency,sg -n
+	[ "$output" = "rnbdadm stats reset cl1@srv1 --only latency,sg" ]
+	# what the recording has is another set
+	adm 1 stats reset cl1@srv1 --only latency
+	fails 2 usage stats reset cl1@srv1 --only latency,birds
+	fails 2 usage stats reset cl1@srv1 --only ,
+}
+
 @test "the documents of these tests are valid" { all_valid; }

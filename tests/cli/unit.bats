@@ -36,3 +36,5 @@ unit() {
 @test "configurations" { unit conf; }
 
 @test "plans: their steps and the order of them" { unit plan; }
+
+@test "buckets, quantiles, sums and differences of counters" { unit counters; }
