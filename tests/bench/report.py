@@ -5,13 +5,13 @@
 bench.json:
   setup    what was measured on: accel (kvm or tcg), cpus, kernel, rounds, seconds of each measurement
   figures  list, one entry for each contender, cell and quantity:
-           contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N
+           contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N; before: ours at another commit
            cell       "4k randread qd1" and so on
            quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
                       which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
                       where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
            median, rounds
-           to_in_tree, to_nvme  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
+           to_in_tree, to_nvme, to_before  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines
 """
@@ -23,6 +23,7 @@ import sys
 
 NAMES = {
     "ours": "this project, secure",
+    "before": "this project at BENCH_BEFORE, secure",
     "in-tree": "in-tree RNBD, secure",
     "nvme": "NVMe/RDMA",
     "ours-N": "this project, insecure",
@@ -40,8 +41,8 @@ DIGITS = {"iops": 0, "exact": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
 
 
 def rival(contender, kind):
-    if kind == "nvme":
-        return "nvme"
+    if kind in ("nvme", "before"):
+        return kind
     return "in-tree-N" if contender.endswith("-N") else "in-tree"
 
 
@@ -61,11 +62,11 @@ def figures(raw):
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
                  "median": round(statistics.median(rounds.values()), 2),
                  "rounds": [round(rounds[r], 2) for r in sorted(rounds)]}
-        for kind in ("in_tree", "nvme"):
+        for kind in ("in_tree", "nvme", "before"):
             other = rival(contender, kind)
             against = ratio(rounds, values.get((other, cell, quantity), {}))
-            if other != contender and against is not None:
-                entry["to_" + kind] = round(against, 2)
+            if other != contender and against is not None and (kind != "before" or contender == "ours"):
+                entry["to_" + kind] = round(against, 4 if kind == "before" else 2)
         yield entry
 
 
@@ -131,6 +132,10 @@ def main():
         below = [e["cell"] for e in found if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
         if found:
             print(f"\n{QUANTITIES[quantity]}, secure mode, below in-tree: " + (", ".join(below) or "nowhere"))
+        change = [f"{e['cell']} {100 * e['to_before'] - 100:+.2f} %" for e in found
+                  if e["contender"] == "ours" and e["quantity"] == quantity and "to_before" in e]
+        if change:
+            print(f"{QUANTITIES[quantity]}, secure mode, changed since before: " + ", ".join(change))
     with open(target, "w") as f:
         json.dump({"setup": setup, "figures": entries, "exact": exact, "pairs": pairs}, f, indent=1)
         f.write("\n")
