@@ -116,7 +116,7 @@ static void use(struct nl *nl, enum m_role role)
 		MUST(next != NL_NEXT_EVENT || ev.kind <= NL_IS_EXPORT);
 	if (!rnl_unmap(nl, &dev, true, &e))
 		failed(&e);
-	if (!rnl_stats_reset(nl, role, 1, 0, &e))
+	if (!rnl_stats_reset(nl, &(struct nl_stats_reset){ .role = role, .path_id = 1, .groups = 1 }, &e))
 		failed(&e);
 }
 
