@@ -92,8 +92,7 @@ static void modules_origin(struct checkup *k)
 		check_tell(k, CHECK_PASS, "rtrs_core", "has the netlink family");
 	} else {
 		check_tell(k, CHECK_FAIL, "rtrs_core", "is the in-tree driver, which has no netlink family");
-		check_hint(k, "unload rnbd_* and rtrs_*, then modprobe those of this project; "
-			   "until then --backend sysfs");
+		check_hint(k, "unload rnbd_* and rtrs_*, then modprobe those of this project");
 	}
 }
 
