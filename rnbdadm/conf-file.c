@@ -149,7 +149,6 @@ int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 	}
 	if (rc || !c->errors)
 		return rc;
-	fail_hint(&ctx->fail, "rnbdadm config validate");
 	return fail_set(&ctx->fail, XC_USAGE, "the configuration has %zu mistake%s", c->errors,
 			c->errors == 1 ? "" : "s");
 }
