@@ -25,7 +25,7 @@ setup() {
 
 teardown() {
 	load_kill
-	if booted; then server_stall cont; else server_power on && server up; fi
+	booted || { server_power on && server up; }
 	unmap_all
 	dmesg_clean
 	on_server dmesg_clean
@@ -94,16 +94,4 @@ reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 	server up
 	both connected
 	await 10 reads
-}
-
-# It wakes up with all that it had under way
-@test "the server stands still for a while: I/O waits, and goes on" {
-	load_start
-	server_stall stop
-	both gone
-	stands_still
-	server_stall cont
-	goes_on 60
-	both connected
-	load_end /dev/vda
 }

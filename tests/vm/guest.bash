@@ -19,7 +19,6 @@
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
-#   server_stall stop|cont      two guests: the server stands still, goes on
 #   server_cable N off|on       two guests: pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash
 
@@ -266,8 +265,6 @@ on_server() {
 ask_host() { echo "$*" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power"; }
 
 server_cable() { ask_host "link$1 $2"; }
-
-server_stall() { ask_host "$1"; }
 
 server_power() {
 	ask_host "$1" || return
