@@ -91,6 +91,12 @@ setup() {
 	[ "${#lines[@]}" = 1 ]
 }
 
+@test "every file of tests looks at the documents that it got" {
+	for f in $(grep -lE '^[[:space:]]*(adm|alone|fails) ' "$CLI"/*.bats); do
+		[[ $(tail -n 1 "$f") == *all_valid* ]] || { echo "${f##*/} does not end with all_valid"; return 1; }
+	done
+}
+
 @test "no exit code but those of the table" {
 	# every number that the sources return or exit with has a name of the table
 	run ! grep -nE '\b_?exit\((0|[2-9]|[1-9][0-9]+)\)' "$TOP"/rnbdadm/*.c

@@ -29,11 +29,20 @@ def problem(*words):
     problems.append(" ".join(str(w) for w in words))
 
 
+# Objects whose keys are names of something
+MAPS = ("changes", "data", "output", "sources")
+
+
+def is_object(schema):
+    kind = schema.get("type")
+    return kind == "object" or isinstance(kind, list) and "object" in kind
+
+
 def closed(schema):
     """The schema with no key beyond those it lists."""
     if isinstance(schema, dict):
         out = {k: closed(v) for k, v in schema.items()}
-        if out.get("type") == "object" and "properties" in out:
+        if is_object(out) and "properties" in out:
             out.setdefault("additionalProperties", False)
         return out
     return [closed(s) for s in schema] if isinstance(schema, list) else schema
@@ -47,10 +56,15 @@ def load(topic):
 validators = {}
 
 
-def validator(topic):
-    if topic not in validators:
-        validators[topic] = jsonschema.Draft202012Validator(closed(load(topic)))
-    return validators[topic]
+def validator(topic, fields=False):
+    """Of the closed schema; where -F picked @fields of the objects, they need not have all."""
+    if (topic, fields) not in validators:
+        schema = closed(load(topic))
+        for name, body in schema["$defs"].items() if fields else ():
+            if name != "error":
+                body.pop("required", None)
+        validators[topic, fields] = jsonschema.Draft202012Validator(schema)
+    return validators[topic, fields]
 
 
 def no_twice(pairs):
@@ -60,7 +74,7 @@ def no_twice(pairs):
     return out
 
 
-def check_document(text, schema=None):
+def check_document(text, schema=None, fields=False):
     """Problems of one document, as a list of words."""
     try:
         doc = json.loads(text, object_pairs_hook=no_twice)
@@ -73,17 +87,38 @@ def check_document(text, schema=None):
     if major != "1" or not os.path.exists(os.path.join(SCHEMAS, topic + ".json")):
         return doc, ["no schema %r" % name]
     return doc, ["%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
-                 for e in validator(topic).iter_errors(doc)]
+                 for e in validator(topic, fields).iter_errors(doc)]
+
+
+def each(text):
+    """One document, or one in each line."""
+    try:
+        json.loads(text)
+        return [text]
+    except ValueError:
+        return text.splitlines()
 
 
 def documents(file):
-    """Records of three: schema, test, document."""
+    """Records of three: schema, "any" or "fields", test, what was printed."""
     with open(file, "rb") as f:
         parts = f.read().split(b"\0")[:-1]
+    count, mutations, done = 0, 0, set()
     for schema, test, text in zip(parts[::3], parts[1::3], parts[2::3]):
-        for bad in check_document(text, schema.decode())[1]:
-            problem(test.decode() + ":", bad)
-    print(len(parts) // 3, "documents")
+        known = schema not in (b"any", b"fields")
+        for one in [text] if known else each(text):
+            # a schema is a document of another kind, and so is a configuration
+            if not known and (b'"tool":' not in one or b'"$schema"' in one):
+                continue
+            doc, bad = check_document(one, schema.decode() if known else None, schema == b"fields")
+            count += 1
+            for b in bad:
+                problem(test.decode() + ":", b)
+            keys = doc and (doc["schema"], "error" in doc)
+            if not bad and keys not in done and schema != b"fields":
+                done.add(keys)
+                mutations += refuses(doc)
+    print(count, "documents,", mutations, "mutations")
 
 
 def run(binary, *args, **more):
@@ -315,6 +350,54 @@ def fields(binary, rec):
                 problem(cmd, "-F", n, "gives", one[key][0])
 
 
+# Keys that are there with an option, or where there is something to say
+OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "dry_run", "plan", "changes")
+OPTIONAL_OF = {"session": ("changed", "counters"), "client": ("changed", "counters"), "path": ("role", "counters"),
+               "device": ("counters", "queue"), "config": ("mp_policy", "wait_ms", "sources")}
+
+
+def short(doc):
+    """The document with one element in each list."""
+    if isinstance(doc, dict):
+        return {k: short(v) for k, v in doc.items()}
+    return [short(v) for v in doc[:1]] if isinstance(doc, list) else doc
+
+
+def mutants(doc, at=()):
+    """Copies of the document, what was done to them, and where."""
+    if isinstance(doc, dict):
+        yield dict(doc, nobody_knows=1), "more", at
+        for k in doc:
+            yield {n: v for n, v in doc.items() if n != k}, "less", at + (k,)
+            yield dict(doc, **{k: {"of": "another type"}}), "type", at + (k,)
+    for k, v in doc.items() if isinstance(doc, dict) else enumerate(doc) if isinstance(doc, list) else ():
+        if k in MAPS:
+            continue
+        for m, how, where in mutants(v, at + (k,)):
+            copy_ = dict(doc) if isinstance(doc, dict) else list(doc)
+            copy_[k] = m
+            yield copy_, how, where
+
+
+def refuses(doc):
+    """One key more, one less, one of another type, at each place of the document: the schemas notice."""
+    topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")
+    loose = jsonschema.Draft202012Validator(load(topic))
+    count = 0
+    for m, how, where in mutants(short(doc)):
+        name = where[-1] if where else ""
+        strict = not validator(topic).is_valid(m)
+        count += 1
+        if how == "more":
+            if not strict:
+                problem(topic, "the closed schema takes another key in", "/".join(map(str, where)) or "the document")
+            if not loose.is_valid(m):
+                problem(topic, "the schema does not take another key in", "/".join(map(str, where)) or "the document")
+        elif not strict and not (how == "less" and name in OPTIONAL + OPTIONAL_OF.get(topic, ())) and not (how == "type" and name in MAPS):
+            problem(topic, "the schemas take", "no" if how == "less" else "odd", "/".join(map(str, where)))
+    return count
+
+
 def mutate(doc, path=()):
     """Copies of the document with one key gone or of another type."""
     items = doc.items() if isinstance(doc, dict) else enumerate(doc[:1]) if isinstance(doc, list) else ()
@@ -323,6 +406,17 @@ def mutate(doc, path=()):
             yield path + (k,), None
             yield path + (k,), object
         yield from mutate(v, path + (k,))
+
+
+def open_objects(schema, name="the document"):
+    if isinstance(schema, dict):
+        if is_object(schema) and "properties" not in schema and name not in MAPS:
+            yield name
+        for k, v in schema.items():
+            yield from open_objects(v, k)
+    elif isinstance(schema, list):
+        for v in schema:
+            yield from open_objects(v)
 
 
 def schemas():
@@ -337,6 +431,8 @@ def schemas():
         for name, body in schema["$defs"].items():
             if defs.setdefault(name, body) != body:
                 problem(file, "defines", name, "in another way")
+        for where in open_objects(schema):
+            problem(file, "does not say what is in", where)
         for name in schema["$defs"]:
             if '"#/$defs/%s"' % name not in json.dumps(schema):
                 problem(file, "does not use", name)

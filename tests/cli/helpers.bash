@@ -35,7 +35,14 @@ adm() {
 	local want=$1
 	shift
 	run --separate-stderr "-$want" "$RNBDADM" "${R[@]}" "$@"
-	# what a failed test says
+	printed "$@"
+}
+
+# printed ARGS..: every JSON that is printed is looked at by all_valid; the words are what a failed test says
+printed() {
+	local kind=any
+	[[ " $*" != *" -"?(j|p)F* && " $*" != *" --fields"* ]] || kind=fields
+	[[ $output != \{* ]] || printf '%s\0' $kind "$BATS_TEST_DESCRIPTION" "$output" >>"$BATS_FILE_TMPDIR/documents"
 	printf '%s\n' "stdout: $output" "stderr: $stderr"
 }
 
@@ -44,7 +51,7 @@ alone() {
 	local want=$1
 	shift
 	run --separate-stderr "-$want" "$RNBDADM" "$@"
-	printf '%s\n' "stdout: $output" "stderr: $stderr"
+	printed "$@"
 }
 
 # fails STATUS CODE ARGS..: the same status as text and as JSON, nothing on stdout in text, one document in JSON with this code;

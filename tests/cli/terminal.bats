@@ -100,3 +100,5 @@ tty() {
 		done
 	done
 }
+
+@test "the documents of these tests are valid" { all_valid; }
