@@ -69,7 +69,7 @@ int cmd_complete(struct ctx *ctx)
 	setitimer(ITIMER_REAL, &budget, NULL);
 	ctx->streamed = true;
 	/* CWORD is where in the words; what comes after it does not count */
-	if (!parse_uint(ctx->args.args[0], &n) || n + 2 > ctx->args.nargs)
+	if (!parse_uint(ctx->args.args[0], &n) || n >= ctx->args.nargs - 1)
 		return XC_OK;
 	complete_words(&c, (int)n + 1, (char **)ctx->args.args + 1);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);

@@ -88,6 +88,11 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[[ $output == --path$'\t'* ]]
 	offers rnbdadm session list -- --
 	[ -z "$output" ]
+	# a place beyond the words
+	for n in 2 18446744073709551614 18446744073709551615; do
+		adm 0 __complete $n -- rnbdadm sess
+		[ -z "$output" ]
+	done
 }
 
 @test "sessions, paths, devices, exports, ports, settings, fields, topics" {
