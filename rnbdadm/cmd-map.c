@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "registry.h"
 #include "select.h"
 #include "settings.h"
 #include "size.h"
@@ -351,10 +352,14 @@ int cmd_map(struct ctx *ctx)
 		rc = check_mapped(ctx, &p, &s);
 	if (!rc)
 		rc = check_paths(ctx, &p, &s);
-	if (!rc && ctx->dry_run)
+	if (!rc && ctx->dry_run) {
 		print_plan(ctx, &p);
-	else if (!rc)
+	} else if (!rc) {
+		if (!snapshot_session(&s, p.session))
+			registry_forget(ctx->test_root, p.session, NULL);
+		registry_forget(ctx->test_root, p.session, p.req.device_path);
 		rc = do_map(ctx, &p);
+	}
 	snapshot_free(&s);
 	free(p.session);
 	ways_free(&p.ways);

@@ -227,6 +227,7 @@ int cmd_session_add(struct ctx *ctx)
 			print_plan(ctx, &p);
 			report(ctx, &s, NULL, false);
 		} else {
+			registry_forget(ctx->test_root, p.req.session, NULL);
 			rc = do_add(ctx, &p);
 		}
 	}

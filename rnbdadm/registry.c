@@ -61,12 +61,22 @@ static void shorten(char *key)
 char *registry_key(const char *session, const char *device_path)
 {
 	char *s = udev_escape(session), *d = device_path ? udev_escape(device_path) : NULL;
-	char *key = d ? xasprintf("device:%s:%s", s, d) : xasprintf("session:%s", s);
+	struct strbuf b = { 0 };
 
+	/* where the session's name ends would not be told by a colon if it held one */
+	strbuf_puts(&b, d ? "device:" : "session:");
+	for (const char *p = s; *p; p++) {
+		if (d && *p == ':')
+			strbuf_puts(&b, "\\x3a");
+		else
+			strbuf_add(&b, p, 1);
+	}
+	if (d)
+		strbuf_printf(&b, ":%s", d);
 	free(s);
 	free(d);
-	shorten(key);
-	return key;
+	shorten(b.s);
+	return b.s;
 }
 
 static char *object_dir(const char *root, const char *session, const char *device_path)

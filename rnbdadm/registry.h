@@ -14,6 +14,7 @@
 char *registry_owner(const char *root, const char *session, const char *device_path);
 /* 0 or an errno. It holds before the object is there, so that a crash leaves no orphan. */
 int registry_set(const char *root, const char *session, const char *device_path, const char *owner);
+/* What a command makes is not that of a former one of the same name, which went without a word. */
 void registry_forget(const char *root, const char *session, const char *device_path);
 /*
  * Forgets those that @there does not know; it is asked with the name of the directory, as

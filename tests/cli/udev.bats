@@ -96,8 +96,28 @@ RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0 rnbd/by-path/ip:10.0.1.2/vol0" ]
 	[ -e "$ROOT/run/rnbd/registry/session:cl1@srv1" ]
 }
 
+@test "owner: what is made by hand is nobody's, whatever was there of that name" {
+	local dir=$ROOT/run/rnbd/registry how
+	mkdir -p "$ROOT/run" "$ROOT/sys/class/infiniband/mlx5_0" "$ROOT/dev"
+	touch "$ROOT/dev/rnbd3"
+	for how in "map vol9 --session" "session-add session add"; do
+		mkdir -p "$dir"/{session:cl1@srv3,device:cl1@srv3:vol9}
+		printf config | tee "$dir"/{session:cl1@srv3,device:cl1@srv3:vol9}/owner
+		R=(--nl-replay "$REC/${how%% *}.nl" --test-root "$ROOT")
+		# shellcheck disable=SC2086
+		adm 0 ${how#session-add } cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9
+		[ ! -e "$dir/session:cl1@srv3" ]
+	done
+	# which is that of the session alone
+	[ "$(ls "$dir")" = device:cl1@srv3:vol9 ]
+	R=(--nl-replay "$REC/map.nl" --test-root "$ROOT")
+	adm 0 map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9
+	[ -z "$(ls "$dir")" ]
+}
+
 @test "installed: rules and units, with the program's place, and gone again" {
 	[ -x "$TO/usr/sbin/rnbdadm" ]
+	[ -d "$TO/etc/rnbd/conf.d" ]
 	for f in systemd/system/rnbd-{restore,shutdown,device@}.service udev/rules.d/60-rnbd.rules; do
 		[ "$(stat -c %a "$TO/usr/lib/$f")" = 644 ]
 		grep -q '/usr/sbin/rnbdadm' "$TO/usr/lib/$f"

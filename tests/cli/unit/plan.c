@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "plan.h"
+#include "registry.h"
 #include "tap.h"
 
 static struct snapshot s;
@@ -178,8 +179,20 @@ static void only(void)
 	strlist_free(&words);
 }
 
+static void keys(void)
+{
+	char *a = registry_key("a:b", "c"), *b = registry_key("a", "b:c"), *same = registry_key("a", "c");
+
+	ok(strcmp(a, b) && strcmp(a, same), "an owner is of one object: %s, %s", a, b);
+	ok(!strcmp(same, "device:a:c"), "%s", same);
+	free(a);
+	free(b);
+	free(same);
+}
+
 int main(void)
 {
+	keys();
 	order();
 	paths();
 	prune();
