@@ -229,7 +229,9 @@ static void path_neigh(struct checkup *k, const struct path *p)
 		return;
 	}
 	inet_ntop(AF_INET, p->server.raw, n.want, sizeof(n.want));
-	if (!each_line(k->root, "/proc/net/arp", arp_line, &n)) {
+	if (!sys_exists(k->root, "/proc/net/arp")) {
+		check_tell(k, CHECK_SKIP, p->name, "/proc/net/arp does not tell");
+	} else if (!each_line(k->root, "/proc/net/arp", arp_line, &n)) {
 		check_tell(k, CHECK_PASS, p->name, "behind a router, on this host, or not asked for lately");
 	} else if (n.flags & 2) {
 		check_tell(k, CHECK_PASS, p->name, "%s answers ARP", n.want);
@@ -254,8 +256,10 @@ static void port_link(struct checkup *k, const struct check_port *p)
 	}
 	state = sys_read(k->root, "/sys/class/net/%s/operstate", p->netdev);
 	/* dummy and the like have no state */
-	if (!state || !strcmp(state, "up") || !strcmp(state, "unknown")) {
-		check_tell(k, CHECK_PASS, p->netdev, "%s", state ? state : "there");
+	if (!state) {
+		check_tell(k, CHECK_SKIP, p->netdev, "its state is unknown");
+	} else if (!strcmp(state, "up") || !strcmp(state, "unknown")) {
+		check_tell(k, CHECK_PASS, p->netdev, "%s", state);
 	} else {
 		check_tell(k, CHECK_FAIL, p->netdev, "the interface of %s is %s", p->name, state);
 		check_hint(k, "ip link set %s up; else cable or switch port", p->netdev);

@@ -159,6 +159,24 @@ static char *host_of(const char *server)
 	return xstrdup(server);
 }
 
+/* A port has GIDs of its interface, and of the VLANs on that. */
+static bool has_gid_of(struct checkup *k, const char *hca, const char *port, const char *dev)
+{
+	struct strlist gids = { 0 };
+	bool found = false;
+
+	sys_list(k->root, &gids, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs", hca, port);
+	for (size_t i = 0; i < gids.n && !found; i++) {
+		char *s = sys_read(k->root, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%s", hca,
+				   port, gids.v[i]);
+
+		found = s && !strcmp(s, dev);
+		free(s);
+	}
+	strlist_free(&gids);
+	return found;
+}
+
 static bool on_rdma(struct checkup *k, const char *dev)
 {
 	for (size_t i = 0; i < k->hcas.n; i++) {
@@ -166,13 +184,8 @@ static bool on_rdma(struct checkup *k, const char *dev)
 		bool found = false;
 
 		sys_list(k->root, &ports, "/sys/class/infiniband/%s/ports", k->hcas.v[i]);
-		for (size_t j = 0; j < ports.n && !found; j++) {
-			char *s = sys_read(k->root, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/0",
-					   k->hcas.v[i], ports.v[j]);
-
-			found = s && !strcmp(s, dev);
-			free(s);
-		}
+		for (size_t j = 0; j < ports.n && !found; j++)
+			found = has_gid_of(k, k->hcas.v[i], ports.v[j], dev);
 		strlist_free(&ports);
 		if (found)
 			return true;

@@ -57,14 +57,25 @@ static void down(struct checkup *k, const struct session *s)
 	size_t n = 0;
 	char *list;
 
-	for (; (p = path_of(k, s, n)); n++) {
-		if (!check_wants(k, p) ||
-		    !strcmp(path_state_name(p->state), "connected"))
+	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
+		if (!check_wants(k, p))
+			continue;
+		n++;
+		if (!strcmp(path_state_name(p->state), "connected"))
 			continue;
 		first = first && first->last_error ? first : p;
 		strlist_addf(&names, "%s is %s%s%s", p->name, path_state_name(p->state),
 			     p->last_error ? ", " : "",
 			     p->last_error ? errno_name((int)llabs(p->last_error)) : "");
+	}
+	if (!n && path_of(k, s, 0)) {
+		check_tell(k, CHECK_SKIP, s->name, "none of its paths is asked for");
+		return;
+	}
+	if (!n) {
+		check_tell(k, CHECK_FAIL, s->name, "has no path");
+		check_hint(k, "rnbdadm session add-path %s [SRC@]DST", s->name);
+		return;
 	}
 	if (!names.n) {
 		check_tell(k, CHECK_PASS, s->name, n == 1 ? "its path is connected" :
@@ -112,6 +123,8 @@ static void fate(struct checkup *k, const struct session *s)
 		check_tell(k, CHECK_SKIP, s->name, "fewer than two paths");
 		return;
 	}
+	/* unknown while they are down */
+	hca = *a->hca;
 	for (size_t i = 1; (p = path_of(k, s, i)); i++) {
 		hca &= !strcmp(p->hca, a->hca);
 		port &= p->hca_port == a->hca_port;
@@ -228,6 +241,7 @@ static double rate_of(const struct checkup *k, const struct path *p)
 static void policy(struct checkup *k, const struct session *s)
 {
 	const char *name = mp_policy_name(s->set.mp_policy);
+	bool equal = name && !strcmp(name, "round-robin") && path_of(k, s, 1);
 	const struct path *p;
 	double lo = 0, hi = 0;
 
@@ -239,7 +253,9 @@ static void policy(struct checkup *k, const struct session *s)
 		lo = !lo || r < lo ? r : lo;
 		hi = r > hi ? r : hi;
 	}
-	if (name && !strcmp(name, "round-robin") && lo < hi) {
+	if (equal && !hi) {
+		check_tell(k, CHECK_SKIP, s->name, "no rate of its paths is known");
+	} else if (equal && lo < hi) {
 		check_tell(k, CHECK_WARN, s->name, "round-robin over paths of %g and %g Gb/s", lo, hi);
 		check_hint(k, "rnbdadm mp-policy set %s min-inflight", s->name);
 	} else {

@@ -18,6 +18,7 @@ struct checkup {
 	const char *server;		/* --server, or NULL */
 	struct fail no_nl;		/* why there is no family, if so */
 	bool client_ok, server_ok;	/* the lists were read */
+	struct fail client_why, server_why;	/* why not, where the module is there; told once */
 	struct snapshot client, exports;
 	struct strlist hcas;
 };

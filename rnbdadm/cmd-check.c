@@ -65,25 +65,30 @@ void check_data(struct checkup *k, const char *key, json_t *v)
 	js_set(json_object_get(last(k), "data"), key, v);
 }
 
-static bool have_lists(struct checkup *k, bool ok, const char *module)
+static bool have_lists(struct checkup *k, bool ok, struct fail *why, const char *module)
 {
 	if (ok)
 		return true;
-	if (k->ctx->nl && check_loaded(k, module))
+	if (why->code) {
+		check_tell(k, CHECK_FAIL, module, "its lists cannot be read: %s", why->message);
+		check_hint(k, "%s", why->hint ? why->hint : "the kernel log may say why");
+		fail_clear(why);
+	} else if (k->ctx->nl && check_loaded(k, module)) {
 		check_tell(k, CHECK_SKIP, "", "the kernel does not tell its lists");
-	else
+	} else {
 		check_tell(k, CHECK_SKIP, "", "%s is not loaded, or not ours", module);
+	}
 	return false;
 }
 
 bool check_client(struct checkup *k)
 {
-	return have_lists(k, k->client_ok, "rnbd_client");
+	return have_lists(k, k->client_ok, &k->client_why, "rnbd_client");
 }
 
 bool check_server(struct checkup *k)
 {
-	return have_lists(k, k->server_ok, "rnbd_server");
+	return have_lists(k, k->server_ok, &k->server_why, "rnbd_server");
 }
 
 bool check_wants(const struct checkup *k, const struct path *p)
@@ -92,6 +97,19 @@ bool check_wants(const struct checkup *k, const struct path *p)
 		if (addr_pair_matches(&k->only.v[i], &p->client, &p->server))
 			return true;
 	return !k->only.n;
+}
+
+/* A module that is not there, or tells less, is looked at by checks of their own. */
+static bool read_side(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s,
+		      struct fail *why)
+{
+	if (ctx_snapshot(ctx, role, what, s))
+		return true;
+	if (ctx->fail.code == XC_UNAVAILABLE || ctx->fail.code == XC_UNSUPPORTED)
+		fail_clear(&ctx->fail);
+	*why = ctx->fail;
+	memset(&ctx->fail, 0, sizeof(ctx->fail));
+	return false;
 }
 
 /* What cannot be read is a finding, and no failure of the run. */
@@ -105,13 +123,35 @@ static void read_all(struct checkup *k)
 		memset(&ctx->fail, 0, sizeof(ctx->fail));
 		return;
 	}
-	k->client_ok = ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT | NL_STATS_OPT,
-				    &k->client);
-	k->server_ok = ctx_snapshot(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &k->exports);
-	fail_clear(&ctx->fail);
+	k->client_ok = read_side(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT | NL_STATS_OPT,
+				 &k->client, &k->client_why);
+	k->server_ok = read_side(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &k->exports,
+				 &k->server_why);
 	sys_paths(k->root, &k->client.paths);
 	sys_paths(k->root, &k->exports.paths);
 	sys_devices(k->root, &k->client.devices);
+}
+
+/* Nothing is well with a path that is not there. */
+static int check_paths(struct checkup *k)
+{
+	for (size_t i = 0; k->client_ok && i < k->only.n; i++) {
+		bool found = false;
+		char *text;
+
+		for (size_t j = 0; j < k->client.paths.n; j++)
+			found |= addr_pair_matches(&k->only.v[i], &k->client.paths.v[j].client,
+						   &k->client.paths.v[j].server);
+		if (found)
+			continue;
+		text = way_text(&k->only.v[i]);
+		fail_set(&k->ctx->fail, XC_NOT_FOUND, "no path '%s'", text);
+		fail_object(&k->ctx->fail, "path", text);
+		fail_hint(&k->ctx->fail, "rnbdadm path list");
+		free(text);
+		return XC_NOT_FOUND;
+	}
+	return XC_OK;
 }
 
 static bool in_group(const char *id, const char *group)
@@ -293,8 +333,10 @@ int cmd_check(struct ctx *ctx)
 
 	if (!rc)
 		rc = ways_parse(ctx, &k.only);
-	if (!rc)
+	if (!rc) {
 		read_all(&k);
+		rc = check_paths(&k);
+	}
 	for (size_t g = 0; g < ARRAY_SIZE(groups) && !rc; g++) {
 		for (const struct check *c = groups[g].checks; c->id; c++) {
 			k.id = c->id;
@@ -312,6 +354,8 @@ int cmd_check(struct ctx *ctx)
 	strlist_free(&k.hcas);
 	ways_free(&k.only);
 	fail_clear(&k.no_nl);
+	fail_clear(&k.client_why);
+	fail_clear(&k.server_why);
 	snapshot_free(&k.client);
 	snapshot_free(&k.exports);
 	return rc;

@@ -98,8 +98,14 @@ finds() {
 	finds warn netlink.mcast rnbd "path, device, export"
 	put /proc/self/status $'Name:\tx\nCapEff:\t0000000000001000'
 	finds warn netlink.permission "" "not change"
+	# what cannot be looked at is not well; told once, by the first that needs it
 	kernel denied
-	finds skip session.paths_down "" "does not tell"
+	finds fail session.paths_down rnbd_client "cannot be read: Operation not permitted"
+	finds fail server.writers rnbd_server "cannot be read"
+	adm 11 check session device server -j
+	[ "$(jqv '[.results[] | select(.status == "fail") | .object] | join(" ")')" = "rnbd_client rnbd_server" ]
+	kernel no-operation
+	finds skip net.address "" "does not tell"
 }
 
 @test "rdma: no device, port and link down, slow, no GID, own name space, errors" {
@@ -156,6 +162,7 @@ finds() {
 	finds pass net.address "ip:10.0.1.1@ip:10.0.1.2" "is here"
 	adm 0 check net.address --path 10.0.1.1@10.0.1.2
 	adm 11 check net.address --path 10.0.0.2
+	fails 4 not_found check net.address --path 10.0.0.2 --path 10.7.7.7
 	sed -i /eth0/d "$ROOT/proc/net/route"
 	sed -i /ens1f0np0/d "$ROOT/proc/net/route"
 	finds fail net.route "ip:10.0.0.1@ip:10.0.0.2" "no route to 10.0.0.2"
@@ -164,6 +171,10 @@ finds() {
 	put /proc/net/arp "10.0.0.2 0x1 0x0 00:00:00:00:00:00 * ens1f0np0"
 	finds fail net.neigh "ip:10.0.0.1@ip:10.0.0.2" "does not answer"
 	finds pass net.neigh "ip:10.0.1.1@ip:10.0.1.2" "not asked"
+	gone proc/net/arp
+	finds skip net.neigh "ip:10.0.0.1@ip:10.0.0.2" "does not tell"
+	gone "$NET/operstate"
+	finds skip net.link ens1f0np0 "unknown"
 	put "$NET/operstate" down
 	finds fail net.link ens1f0np0 "is down"
 	put "$NET/mtu" 1500
@@ -182,11 +193,18 @@ finds() {
 @test "sessions: paths down and why, one path, shared fate, reconnects, migrations, policy" {
 	put "$IB/rate" "25 Gb/sec (1X EDR)"
 	finds warn session.policy cl1@srv1 "round-robin over paths of 25 and 100"
+	gone "$IB/rate"
+	gone "${IB/mlx5_0/mlx5_1}/rate"
+	finds skip session.policy cl1@srv1 "no rate"
+	kernel check-dark
+	finds fail session.paths_down cl1@srv2 "has no path"
+	finds pass session.shared_fate cl1@srv1 "nothing in common"
 	kernel check-bad
 	finds fail session.paths_down cl1@srv1 "2 of 2 paths down"
 	[[ $output == *ECONNREFUSED*ETIMEDOUT*"nobody listens on the server's port"* ]]
 	adm 11 check session.paths_down --path 10.0.1.2 -j
-	[[ $output != *ECONNREFUSED* && $output == *"nobody answers"* ]]
+	[[ $output != *ECONNREFUSED* && $output == *"1 of 1 paths down"*"nobody answers"* ]]
+	[ "$(jqv '[.results[].status] | join(" ")')" = "fail skip skip" ]
 	finds warn session.single_path cl1@srv2 "one path only"
 	finds warn session.shared_fate cl1@srv1 "the port mlx5_0, the own address"
 	finds fail session.reconnects cl1@srv3 "given up after 3 attempts"
@@ -224,6 +242,11 @@ finds() {
 		adm 0 check server.reachable --server $host -j
 		valid rnbdadm.check/1
 	done
+	put /proc/net/route "vlan7 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	adm 11 check server.reachable --server 192.0.2.1
+	put "$IB/gid_attrs/ndevs/5" vlan7
+	adm 0 check server.reachable --server 192.0.2.1
+	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
 	adm 11 check server.reachable --server 192.0.2.1
 	[[ $output == *"leaves through eth0, which has no RDMA"* ]]
 	adm 11 check server.reachable --server nosuch.invalid

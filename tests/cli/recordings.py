@@ -181,6 +181,14 @@ def odd():
     return [UP] + lists(ses, pat, dev, cnt)
 
 
+def alike():
+    """Paths of a server that have not said yet whose they are; names that differ where they are no text."""
+    new = [stats(i, "ip:10.0.0.7@ip:10.0.0.1", i, "", "mlx5_0", (i, 0, 0, 0), role=1) for i in (31, 32)]
+    named = list(enumerate((b"bad\xfe", b"bad\xff"), 1))
+    return [UP] + server(counters=CLIENT_STATS + new) + lists(
+        [session(i, n) for i, n in named], [], [], [stats(i, P1, i, n, "mlx5_0", (1, 2, 3, 4)) for i, n in named])
+
+
 def many(n):
     """@n sessions of four paths and one device; as many clients."""
     ses = [session(i, "s%d" % i, paths=4, up=4, devices=1) for i in range(1, n + 1)]
@@ -273,6 +281,7 @@ RECORDINGS = {
     "cut": [UP, {"dump": "session-get", "objects": SESSIONS, "cut": True}],
     "overrun": [UP, {"do": "map", "errno": "ENOBUFS"}] + lists(),
     "hostile": hostile(),
+    "alike": alike(),
     "extreme": extreme(),
     "odd": odd(),
     "many": many(1000),
@@ -551,6 +560,8 @@ RECORDINGS.update({
     "batch-fails": [UP] + lists() + [unmap(3, error="EBUSY")] + lists(),
     "check-good": [UP] + GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,
+    "check-dark": [UP] + GOOD_SERVER + lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 3, 0, 0, 0, 0)], [
+        path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "", 4), path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "", 4)], DEVICES[1:], []),
     "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],
                    "groups": ["session"]}] + GOOD_SERVER + GOOD,
 })
