@@ -153,49 +153,16 @@ int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 			c->errors == 1 ? "" : "s");
 }
 
-/* 0, or an errno. */
-static int write_new(const char *file, const char *text)
-{
-	size_t len = strlen(text), done = 0;
-	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644), err = 0;
-
-	if (fd < 0)
-		return errno;
-	/* whatever the umask says */
-	if (fchmod(fd, 0644))
-		err = errno;
-	while (!err && done < len) {
-		ssize_t n = write(fd, text + done, len - done);
-
-		if (n < 0 && errno != EINTR)
-			err = errno;
-		else if (n > 0)
-			done += (size_t)n;
-	}
-	if (!err && fsync(fd))
-		err = errno;
-	if (close(fd) && !err)
-		err = errno;
-	return err;
-}
-
 int conf_write_file(struct ctx *ctx, const char *file, const char *text)
 {
-	char *tmp = xasprintf("%s.%ld.tmp", file, (long)getpid());
 	struct stat st;
 	int err;
 
 	if (!ctx->force && !lstat(file, &st)) {
-		free(tmp);
 		fail_object(&ctx->fail, "file", file);
 		fail_hint(&ctx->fail, "--force replaces it");
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);
 	}
-	err = write_new(tmp, text);
-	if (!err && rename(tmp, file))
-		err = errno;
-	if (err)
-		unlink(tmp);
-	free(tmp);
+	err = replace_file(file, text, strlen(text));
 	return err ? fail_file(ctx, file, err) : XC_OK;
 }

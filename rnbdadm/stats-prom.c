@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "stats-prom.h"
 #include "stats-select.h"
@@ -24,21 +19,23 @@ static void head(struct prom *p, const char *name, const char *type, const char 
 		      name, type);
 }
 
+/* What is no UTF-8 becomes \xNN, so that names that differ there remain two. */
 static void label(struct prom *p, const char *name, const char *value)
 {
-	json_t *text = js_str(value);		/* valid UTF-8 */
-
 	strbuf_printf(&p->b, "%s%s=\"", p->b.s[p->b.len - 1] == '{' ? "" : ",", name);
-	for (const char *c = json_string_value(text); *c; c++) {
-		if (*c == '\n')
+	for (size_t n; *value; value += n) {
+		n = utf8_len((const unsigned char *)value);
+		if (!n)
+			strbuf_printf(&p->b, "\\\\x%02x", (unsigned char)*value);
+		else if (*value == '\n')
 			strbuf_puts(&p->b, "\\n");
-		else if (*c == '\\' || *c == '"')
-			strbuf_printf(&p->b, "\\%c", *c);
+		else if (*value == '\\' || *value == '"')
+			strbuf_printf(&p->b, "\\%c", *value);
 		else
-			strbuf_add(&p->b, c, 1);
+			strbuf_add(&p->b, value, n);
+		n += !n;
 	}
 	strbuf_puts(&p->b, "\"");
-	json_decref(text);
 }
 
 static void series(struct prom *p, const char *name)
@@ -271,38 +268,46 @@ static void put_tool(struct prom *p, const struct ctx *ctx, bool up)
 	strbuf_puts(&p->b, "} 1\n");
 }
 
-static bool write_whole(int fd, const struct strbuf *b)
+static bool same_labels(const struct stats *a, const struct stats *b)
 {
-	size_t done = 0;
-
-	while (done < b->len) {
-		ssize_t n = write(fd, b->s + done, b->len - done);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return true;
+	return !strcmp(a->session, b->session) && !strcmp(a->path, b->path) &&
+	       !strcmp(a->hca, b->hca) && a->hca_port == b->hca_port;
 }
 
-/* A reader sees the old file or the new one. The name in between is none that collectors read. */
-static int replace_file(struct ctx *ctx, const char *path, const struct strbuf *b)
+/*
+ * Paths to a server that have not said yet whose they are may look the same, and a series that
+ * comes twice makes a reader refuse all of them. Paths are sorted by their names.
+ */
+static void join_twins(struct stats_list *l)
 {
-	char *tmp = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(tmp, O_CLOEXEC);
-	bool ok = fd >= 0 && write_whole(fd, b) && !fchmod(fd, 0644);
+	size_t n = 0, k;
 
-	if (fd >= 0 && close(fd))
-		ok = false;
-	ok = ok && !rename(tmp, path);
-	if (!ok) {
-		ctx->fail.err = errno;
-		fail_set(&ctx->fail, errno_exit_code(errno), "%s: %s (%s)", path,
-			 strerror(errno), errno_name(errno));
-		if (fd >= 0)
-			unlink(tmp);
+	for (size_t i = 0; i < l->n; i++) {
+		struct stats *st = &l->v[i];
+
+		for (k = n; k && !strcmp(l->v[k - 1].path, st->path) && !same_labels(&l->v[k - 1], st); k--)
+			;
+		if (!k || !same_labels(&l->v[k - 1], st)) {
+			l->v[n++] = *st;
+			continue;
+		}
+		counters_add(&l->v[k - 1].c, &st->c);
+		distributions_add(&l->v[k - 1].d, &st->d);
+		free(st->cpu);
 	}
-	free(tmp);
+	l->n = n;
+}
+
+/* A reader sees the old file or the new one. */
+static int write_file(struct ctx *ctx, const char *path, const struct strbuf *b)
+{
+	int err = replace_file(path, b->s, b->len);
+
+	if (err) {
+		ctx->fail.err = err;
+		fail_set(&ctx->fail, errno_exit_code(err), "%s: %s (%s)", path, strerror(err),
+			 errno_name(err));
+	}
 	return ctx->fail.code;
 }
 
@@ -316,6 +321,7 @@ int stats_prom(struct ctx *ctx, enum m_role role)
 	/* modules that are not there are a fact to be told; what else went wrong is not */
 	if (rc && rc != XC_UNAVAILABLE)
 		return rc;
+	join_twins(&s.stats);
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
 		put_metric(&p, &metrics[i]);
 	put_states(&p);
@@ -325,8 +331,8 @@ int stats_prom(struct ctx *ctx, enum m_role role)
 	put_tool(&p, ctx, !rc);
 	if (!file)
 		fwrite(p.b.s, 1, p.b.len, stdout);
-	else if (replace_file(ctx, file, &p.b) && !rc)
-		rc = (int)ctx->fail.code;
+	else
+		rc = write_file(ctx, file, &p.b);
 	free(p.b.s);
 	snapshot_free(&s);
 	return rc;

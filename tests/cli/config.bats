@@ -191,6 +191,12 @@ path=10.0.0.1" >"$CONF"
 	fails 4 not_found config save /nonexistent/x
 	(umask 077 && "$RNBDADM" "${R[@]}" config save "$BATS_TEST_TMPDIR/b")
 	[ "$(stat -c %a "$BATS_TEST_TMPDIR/b")" = 644 ]
+	# what a run that was killed has left, by a process of the same number, is in nobody's way
+	run -0 bash -c 'touch "$1.$$.tmp"; f=$1; shift; exec "$@" config save "$f"' _ "$BATS_TEST_TMPDIR/d" "$RNBDADM" "${R[@]}"
+	[ -s "$BATS_TEST_TMPDIR/d" ]
+	ln -s b "$BATS_TEST_TMPDIR/link"
+	adm 6 config save --force "$BATS_TEST_TMPDIR/link"
+	[ -L "$BATS_TEST_TMPDIR/link" ]
 	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
 	[ ! -e "$BATS_TEST_TMPDIR/c" ]
 }

@@ -294,6 +294,13 @@ mlx5_1:1,81204" ]
 	replay hostile
 	adm 0 stats -o prom
 	"$PY" "$CLI/prom.py" <<<"$output"
+	replay alike
+	adm 0 stats -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[[ $output == *'session="bad\\xfe"'*'session="bad\\xff"'* ]]
+	adm 0 stats --server -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[[ $output == *'_read_ios_total{session="",client="ip:10.0.0.7",server="ip:10.0.0.1",hca="mlx5_0",port="1"} 63'* ]]
 	replay two-sessions
 	adm 0 stats --server -o prom
 	"$PY" "$CLI/prom.py" <<<"$output"
@@ -348,9 +355,17 @@ rnbd.prom" ]
 	[[ $stderr == *ENOENT* ]]
 	mkdir "$dir/dir.prom"
 	adm 1 stats --textfile "$dir/dir.prom"
+	# what is no file is not taken away
+	ln -s /dev/null "$dir/null.prom"
+	adm 6 stats --textfile "$dir/null.prom"
+	[ "$(readlink "$dir/null.prom")" = /dev/null ]
 	[ "$(ls "$dir")" = "dir.prom
 kept
+null.prom
 rnbd.prom" ]
+	# nothing was written, which is more than that there are no modules
+	replay absent
+	adm 4 stats --textfile "$dir/nosuch/rnbd.prom"
 }
 
 @test "reset --only: groups, and what is none" {
