@@ -140,6 +140,8 @@ RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0 rnbd/by-path/ip:10.0.1.2/vol0" ]
 	for u in restore shutdown device@data; do
 		run -0 systemd-analyze verify --man=no "$TO/usr/lib/systemd/system/rnbd-$u.service"
 		[[ $output != *rnbd-* ]]
+		# nobody else pulls it in, and without it the order before remote file systems is none
+		grep -qE '^Wants=(.* )?remote-fs-pre\.target( |$)' "$TO/usr/lib/systemd/system/rnbd-$u.service"
 	done
 }
 
