@@ -59,7 +59,7 @@ connected() { adm_is ".sessions[0].paths_connected >= 1" session list; }
 	conf 0
 	run "$ADM" config apply
 	echo "$output"
-	[ "$status" != 0 ] && [ "$status" != 2 ]
+	[[ $status != [02] ]]
 	adm_is '.sessions == []' session list
 	[ -z "$(ls /run/rnbd/registry)" ]
 }
