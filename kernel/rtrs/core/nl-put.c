@@ -58,7 +58,7 @@ int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 		       const struct rtrs_nl_stats *stats, u32 *cursor)
 {
 	void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_STATS_GET);
-	u32 first, cpu;
+	u32 rest, first, cpu;
 	int err;
 
 	if (!hdr)
@@ -66,19 +66,21 @@ int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 	/* CPUs of another path, that is gone, were left. */
 	if (stats->id != cursor[0] + 1)
 		cursor[1] = 0;
-	first = cursor[1];
-	err = first ? nla_put_u32(skb, RNBD_A_STATS_PATH_ID, stats->id) :
-		      stats->totals(skb, stats->path);
+	rest = cursor[1];
+	first = rest ? rest - 1 : 0;
+	err = rest ? nla_put_u32(skb, RNBD_A_STATS_PATH_ID, stats->id) :
+		     stats->totals(skb, stats->path);
 	for (cpu = first; !err && cpu < nr_cpu_ids; cpu++)
 		if (cpu_possible(cpu) && stats->cpu(skb, stats->path, cpu))
 			break;
-	if (err || (cpu == first && cpu < nr_cpu_ids)) {
+	/* The totals may stand alone, a rest without a CPU says nothing. */
+	if (err || (rest && cpu == first && cpu < nr_cpu_ids)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
 	rtrs_nl_dump_end(skb, cb, hdr);
 	cursor[0] = cpu < nr_cpu_ids ? stats->id - 1 : stats->id;
-	cursor[1] = cpu < nr_cpu_ids ? cpu : 0;
+	cursor[1] = cpu < nr_cpu_ids ? cpu + 1 : 0;
 	return cpu < nr_cpu_ids ? -EMSGSIZE : 0;
 }
 EXPORT_SYMBOL_GPL(rtrs_nl_dump_stats);
