@@ -107,13 +107,14 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
  * Posts what @op has to post next, or parks it. Drops it where the connection is dead.
  *
  * Softirqs that the device's driver raises (Soft-RoCE for all of its work) run at once
- * where the connection has no other request. Otherwise a thread of the kernel runs them
- * after a while, for several requests together.
+ * where the connection has no other request, and none comes with another. Otherwise a thread
+ * of the kernel runs them after a while, for several requests together.
  */
 void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op)
 {
 	struct rtrs_server_path *path = con->path;
-	bool alone = READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1;
+	bool alone = READ_ONCE(con->lone) > 1 &&
+		     READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1;
 	unsigned long flags;
 	u32 ended = 0;
 	int err = 0;

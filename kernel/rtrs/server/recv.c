@@ -31,6 +31,15 @@ static void recv_imm(struct rtrs_server_con *con, u32 imm)
 	}
 }
 
+/* Does the client send one request after the other, or several at once? */
+static void note_poll(struct rtrs_server_con *con)
+{
+	u32 poll = this_cpu_read(con->path->counts->polls.calls);
+
+	WRITE_ONCE(con->lone, poll == con->poll ? 0 : con->lone + 1);
+	con->poll = poll;
+}
+
 void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_server_con *con = container_of(wc->wr_cqe, struct rtrs_server_con, recv_cqe);
@@ -43,6 +52,7 @@ void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	rtrs_polls_count(&con->path->counts->polls, cq, wc);
+	note_poll(con);
 	if (unlikely(rtrs_post_recv_empty(&con->base, &con->recv_cqe))) {
 		rtrs_server_path_close(con->path, -EIO);
 		return;

@@ -220,6 +220,8 @@ struct rtrs_server_path {
  * struct rtrs_server_con - a connection
  * @recv_cqe: of receives without buffer
  * @send_cqe: of all parts of responses
+ * @poll: number of the poll that found the last receive
+ * @lone: polls before it, in a row, that found no other one
  * @begun: requests that came
  * @send_lock: protects all below, and the order of posting. Any context
  * @answered: requests that were answered
@@ -235,6 +237,8 @@ struct rtrs_server_con {
 	struct rtrs_server_path *path;
 	struct ib_cqe recv_cqe;
 	struct ib_cqe send_cqe;
+	u32 poll;
+	u32 lone;
 	u32 begun;
 	spinlock_t send_lock;	/* of all below */
 	u32 answered;
