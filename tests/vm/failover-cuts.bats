@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# 44 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte.
+# 48 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte.
 # lab: two guests
 # lab: links 2
 # lab: timeout 900
@@ -45,13 +45,13 @@ cuts() {
 	load_end /dev/ram0
 }
 
-@test "18 silent cuts, in one direction and in both: I/O goes on within a second" {
-	cuts 18 drop-in drop-out drop
+@test "20 silent cuts, in one direction and in both: I/O goes on within a second" {
+	cuts 20 drop-in drop-out drop
 	stalls "silent cuts, heartbeat 200 ms x 2" 1 2
 }
 
-@test "12 times the server's interface is down" {
-	cuts 12 down
+@test "14 times the server's interface is down" {
+	cuts 14 down
 	stalls "interface down" 1 2
 }
 
