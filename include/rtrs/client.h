@@ -121,7 +121,7 @@ struct rtrs_client_params {
  * struct rtrs_client_attrs - what a session can do
  * @epoch: changes each time the last path is lost: what the server was told before, it may
  *	have forgotten
- * @queue_depth: slots, 2 or more
+ * @queue_depth: slots, 2 or more; like the other limits it may come down with the epoch
  * @max_io_size: payload bytes of one request, over all paths the least
  * @max_segments: entries of a scatterlist of 4 KiB pages
  * @max_usr_len: bytes of a user message
@@ -246,11 +246,12 @@ int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_cl
  * rtrs_client_timed_out - a request has waited for too long
  * @session: session
  * @slot: of the request, which is not done
+ * @priv: of the request
  *
  * Its path is given up, as if it had been lost: the request goes to another one, or is done
  * with -ECONNABORTED. Any context but hard interrupts.
  */
-void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot);
+void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const void *priv);
 
 /**
  * rtrs_client_poll - reap completions of a polled connection

@@ -9,6 +9,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/sbitmap.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -21,8 +22,13 @@
 #define RNBD_CLIENT_INDEX_MAX	((1 << (MINORBITS - RNBD_CLIENT_MINOR_SHIFT)) - 1)
 #define RNBD_CLIENT_NAME_LEN	16		/* "rnbd16383" */
 
-#define RNBD_CLIENT_CTRL_SLOTS	4		/* slots kept for control messages */
 #define RNBD_CLIENT_PAGE_BYTES	4096		/* of the transport, whatever PAGE_SIZE is */
+
+/* Slots of a session that are kept for control messages. */
+static inline u32 rnbd_client_ctrl_slots(u32 queue_depth)
+{
+	return min_t(u32, 4, queue_depth / 2);
+}
 
 /* Access modes; values are those of the OPEN message and of the uapi. */
 enum rnbd_client_access {
@@ -55,7 +61,9 @@ enum rnbd_client_session_state {
  * @wait: somebody waits for a change of @state
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
- * @tags: requests of all its disks; tag == slot
+ * @tags: requests of all its disks; tag == slot, but with @few_slots
+ * @slots: the slots for them, looked at with @few_slots only
+ * @few_slots: the server came back with less of them than there are tags
  * @io_cons: interrupt driven connections of each path
  * @poll_cons: polled ones
  * @max_bytes: of one request, whatever the alignment of its pages
@@ -73,9 +81,7 @@ enum rnbd_client_session_state {
  * @msgs: control messages in flight
  * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
  * @orphan_work: closes them
- * @ctrl_base: first slot for control messages
- * @ctrl_count: number of them
- * @ctrl_busy: bitmap
+ * @ctrl_busy: bitmap of the slots for control messages, from the session's last one down
  * @closing: no message may be sent any more
  * @msg_wait: somebody waits for a slot
  */
@@ -91,6 +97,8 @@ struct rnbd_client_session {
 	u32 id;
 	struct rtrs_client_session *rtrs;
 	struct blk_mq_tag_set tags;
+	struct sbitmap slots;
+	bool few_slots;
 	unsigned int io_cons;
 	unsigned int poll_cons;
 	u32 max_bytes;
@@ -110,8 +118,6 @@ struct rnbd_client_session {
 	struct list_head msgs;
 	struct list_head orphans;
 	struct work_struct orphan_work;
-	u32 ctrl_base;
-	u32 ctrl_count;
 	unsigned long ctrl_busy;
 	bool closing;
 	wait_queue_head_t msg_wait;
@@ -188,11 +194,15 @@ struct rnbd_client_dev {
 /**
  * struct rnbd_client_io - the driver's part of a block request
  * @status: result
+ * @slot: on the wire
+ * @borrowed: from session->slots
  * @msg: user message
  * @sgl: session->max_segments entries
  */
 struct rnbd_client_io {
 	blk_status_t status;
+	int slot;
+	bool borrowed;
 	struct rnbd_msg_io msg;
 	struct scatterlist sgl[];
 };
@@ -341,6 +351,9 @@ extern const struct blk_mq_ops rnbd_client_mq_ops;
 
 /* Sets up the requests of a session once its attributes are known. Process context. */
 int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
+void rnbd_client_queue_exit(struct rnbd_client_session *session);
+/* Under session->lock, no request of this epoch is under way: there are @count slots. */
+void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count);
 
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);

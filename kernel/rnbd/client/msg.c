@@ -17,7 +17,8 @@
  * @ref: of the waiter and of the transport
  * @session: alive until the message is done
  * @entry: in session->msgs or session->orphans, under session->msg_lock
- * @slot: on the wire
+ * @bit: in session->ctrl_busy
+ * @depth: slots of the session, in this epoch
  * @epoch: of the session, in which it is sent
  * @type: enum rnbd_msg_type
  * @waiting: somebody takes the answer; under session->msg_lock
@@ -35,7 +36,8 @@ struct rnbd_client_msg {
 	struct kref ref;
 	struct rnbd_client_session *session;
 	struct list_head entry;
-	u32 slot;
+	u32 bit;
+	u32 depth;
 	u32 epoch;
 	enum rnbd_msg_type type;
 	bool waiting;
@@ -87,6 +89,7 @@ static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
 	msg->waiting = true;
 	rtrs_client_query(session->rtrs, &attrs);
 	msg->epoch = attrs.epoch;
+	msg->depth = attrs.queue_depth;
 	init_completion(&msg->done);
 	if (path)
 		strscpy(msg->path, path, sizeof(msg->path));
@@ -97,9 +100,10 @@ static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
 static bool take_slot(struct rnbd_client_msg *msg)
 {
 	struct rnbd_client_session *session = msg->session;
+	const u32 count = rnbd_client_ctrl_slots(msg->depth);
 	struct rnbd_client_msg *other;
 	bool taken = false;
-	unsigned long bit;
+	u32 bit;
 
 	spin_lock_irq(&session->msg_lock);
 	if (msg->path[0]) {
@@ -110,10 +114,10 @@ static bool take_slot(struct rnbd_client_msg *msg)
 			if (!strcmp(other->path, msg->path))
 				goto unlock;
 	}
-	bit = find_first_zero_bit(&session->ctrl_busy, session->ctrl_count);
-	if (bit < session->ctrl_count) {
+	bit = find_first_zero_bit(&session->ctrl_busy, count);
+	if (bit < count) {
 		__set_bit(bit, &session->ctrl_busy);
-		msg->slot = session->ctrl_base + bit;
+		msg->bit = bit;
 		list_add_tail(&msg->entry, &session->msgs);
 		taken = true;
 	}
@@ -131,7 +135,7 @@ static void finish(struct rnbd_client_msg *msg, int err)
 	msg->err = err;
 	msg->finished = true;
 	list_del(&msg->entry);
-	__clear_bit(msg->slot - session->ctrl_base, &session->ctrl_busy);
+	__clear_bit(msg->bit, &session->ctrl_busy);
 	wake_up_all(&session->msg_wait);
 }
 
@@ -161,7 +165,7 @@ static void msg_done(void *priv, int err)
 static int msg_submit(struct rnbd_client_msg *msg)
 {
 	struct rtrs_client_request req = {
-		.slot = msg->slot,
+		.slot = msg->depth - 1 - msg->bit,
 		.epoch = msg->epoch,
 		.con = RTRS_CLIENT_CON_SERVICE,
 		.is_read = msg->rsp_len,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From block requests to RTRS requests and back. The tag of a request is its slot:
- * neither is allocated here, nor anything else.
+ * From block requests to RTRS requests and back. The tag of a request is its slot: nothing is
+ * allocated here. Only where the server came back with less slots than there are tags, which
+ * cannot change under the disks, a request takes one of those.
  */
 #include <linux/blk-mq.h>
 #include <linux/scatterlist.h>
@@ -19,15 +20,37 @@ static bool waits(const struct rnbd_client_dev *dev)
 	return test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
 }
 
+/* The tag of @rq, or where there are more tags than slots, a free one of those. */
+static bool take_slot(struct rnbd_client_session *session, struct request *rq)
+{
+	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
+
+	io->slot = rq->tag;
+	io->borrowed = READ_ONCE(session->few_slots);
+	if (unlikely(io->borrowed))
+		io->slot = sbitmap_get(&session->slots);
+	return io->slot >= 0;
+}
+
+static void put_slot(struct rnbd_client_session *session, struct request *rq)
+{
+	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
+
+	if (unlikely(io->borrowed))
+		sbitmap_put(&session->slots, io->slot);
+}
+
 /* softirq, the process that polls, or a path worker */
 static void done(void *priv, int err)
 {
 	struct request *rq = priv;
+	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
+	put_slot(dev->session, rq);
 	if (unlikely(err == -ENOTCONN))
-		rnbd_client_dev_gone(rq->q->queuedata);
-	if (unlikely(err == -ECONNABORTED && waits(rq->q->queuedata))) {
+		rnbd_client_dev_gone(dev);
+	if (unlikely(err == -ECONNABORTED && waits(dev))) {
 		blk_mq_requeue_request(rq, true);
 		return;
 	}
@@ -119,7 +142,6 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 	struct rtrs_client_request req = {
-		.slot = rq->tag,
 		.con = (unsigned long)hctx->driver_data,
 		.is_read = !op_is_write(req_op(rq)), /* a flush, too */
 		.usr = &io->msg,
@@ -140,12 +162,16 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
 	}
+	if (has_data(rq) && unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
+		blk_mq_start_request(rq);
+		rnbd_client_resplit(rq);
+		return BLK_STS_OK;
+	}
+	if (unlikely(!take_slot(dev->session, rq)))
+		return BLK_STS_RESOURCE;
+	req.slot = io->slot;
 	blk_mq_start_request(rq);
 	if (has_data(rq)) {
-		if (unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
-			rnbd_client_resplit(rq);
-			return BLK_STS_OK;
-		}
 		req.sg_count = blk_rq_map_sg(rq->q, rq, io->sgl);
 		req.sgl = io->sgl;
 		req.data_len = blk_rq_bytes(rq);
@@ -153,6 +179,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	err = rtrs_client_submit(dev->session->rtrs, &req);
 	if (likely(!err))
 		return BLK_STS_OK;
+	put_slot(dev->session, rq);
 	/* The block layer comes again by itself, after a while at the latest. */
 	if (err == -EAGAIN || err == -ENOMEM || (err == -ECONNABORTED && waits(dev)))
 		return BLK_STS_RESOURCE;
@@ -176,6 +203,7 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 {
 	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rtrs_client_session *rtrs = dev->session->rtrs;
+	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 
 	/* Answered perhaps, and its owner does not poll: nobody is to wait for him. */
@@ -185,7 +213,7 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 			return BLK_EH_DONE;
 	}
 	if (READ_ONCE(rtrs_client_settings(rtrs)->io_ms))
-		rtrs_client_timed_out(rtrs, rq->tag);
+		rtrs_client_timed_out(rtrs, io->slot, rq);
 	return BLK_EH_RESET_TIMER;
 }
 
@@ -236,10 +264,23 @@ const struct blk_mq_ops rnbd_client_mq_ops = {
 	.map_queues	= map_queues,
 };
 
+void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count)
+{
+	lockdep_assert_held(&session->lock);
+	if (count >= session->slots.depth)
+		return;
+	sbitmap_resize(&session->slots, count);
+	WRITE_ONCE(session->few_slots, true);
+}
+
 int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
 {
 	struct blk_mq_tag_set *set = &session->tags;
+	int err;
 
+	err = sbitmap_init_node(&session->slots, depth, -1, GFP_KERNEL, NUMA_NO_NODE, false, true);
+	if (err)
+		return err;
 	set->ops = &rnbd_client_mq_ops;
 	set->driver_data = session;
 	set->queue_depth = depth;
@@ -250,4 +291,11 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
 		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	set->cmd_size = struct_size((struct rnbd_client_io *)NULL, sgl, session->max_segments);
 	return blk_mq_alloc_tag_set(set);
+}
+
+void rnbd_client_queue_exit(struct rnbd_client_session *session)
+{
+	if (session->tags.tags)
+		blk_mq_free_tag_set(&session->tags);
+	sbitmap_free(&session->slots);
 }

@@ -19,8 +19,7 @@ static void session_release(struct kref *ref)
 {
 	struct rnbd_client_session *session = container_of(ref, struct rnbd_client_session, ref);
 
-	if (session->tags.tags)
-		blk_mq_free_tag_set(&session->tags);
+	rnbd_client_queue_exit(session);
 	mutex_destroy(&session->lock);
 	kmem_cache_free(session_cache, session);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_SESSION);
@@ -103,6 +102,12 @@ static const struct rtrs_client_ops rtrs_ops = {
 	.notice		= rnbd_client_notice,
 };
 
+/* Those that control messages leave. */
+static u32 io_slots(u32 queue_depth)
+{
+	return min_t(u32, queue_depth - rnbd_client_ctrl_slots(queue_depth), BLK_MQ_MAX_DEPTH);
+}
+
 /*
  * Under session->lock, once it is ready. Segments are made room for once: limits only come down
  * later.
@@ -124,6 +129,8 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 	bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
 	WRITE_ONCE(session->max_bytes, round_down(bytes, SECTOR_SIZE));
 	WRITE_ONCE(session->max_segments, DIV_ROUND_UP(session->max_bytes, page) + 1);
+	if (session->tags.tags)
+		rnbd_client_queue_shrink(session, io_slots(attrs.queue_depth));
 	return 0;
 }
 
@@ -139,11 +146,10 @@ static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *ex
 	rtrs_client_query(session->rtrs, &attrs);
 	session->io_cons = attrs.io_cons;
 	session->poll_cons = attrs.poll_cons;
-	session->ctrl_count = min_t(u32, RNBD_CLIENT_CTRL_SLOTS, attrs.queue_depth / 2);
-	session->ctrl_base = attrs.queue_depth - session->ctrl_count;
-	err = rnbd_client_queue_init(session, min_t(u32, session->ctrl_base, BLK_MQ_MAX_DEPTH));
+	err = rnbd_client_queue_init(session, io_slots(attrs.queue_depth));
 	if (err)
-		return rtrs_fail(extack, err, "no memory for %u requests", session->ctrl_base);
+		return rtrs_fail(extack, err, "no memory for %u requests",
+				 io_slots(attrs.queue_depth));
 	return 0;
 }
 

@@ -262,7 +262,8 @@ static int check(const struct rtrs_client_session *session, const struct rtrs_cl
 	return 0;
 }
 
-static int send_on_any(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+/* The limits are those of the epoch: a request of another one has no path, and breaks none. */
+int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
 {
 	struct rtrs_client_path *path;
 	struct rtrs_client_pick pick;
@@ -273,21 +274,16 @@ static int send_on_any(struct rtrs_client_session *session, const struct rtrs_cl
 	while ((path = rtrs_client_pick_next(&pick))) {
 		if (unlikely(path->epoch != rq->epoch))
 			continue;
-		err = send_on(path, rq);
-		if (!err || err == -EINVAL)
+		err = check(session, rq) ?: send_on(path, rq);
+		if (!err || err == -EINVAL || err == -EMSGSIZE)
 			break;
 	}
 	rcu_read_unlock();
 	return err;
 }
-
-int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_client_request *rq)
-{
-	return check(session, rq) ?: send_on_any(session, rq);
-}
 EXPORT_SYMBOL_GPL(rtrs_client_submit);
 
-void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot)
+void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const void *priv)
 {
 	const struct rtrs_client_path_set *set;
 	unsigned int i;
@@ -299,7 +295,7 @@ void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot)
 
 		/* Its slots stay for a grace period after it was connected. */
 		if (rtrs_client_path_connected(path) && slot < path->geo.queue_depth &&
-		    atomic_read(&path->req[slot].pending))
+		    atomic_read(&path->req[slot].pending) && path->req[slot].priv == priv)
 			rtrs_client_path_error(path, -ETIMEDOUT);
 	}
 	rcu_read_unlock();
@@ -392,7 +388,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 
 	rtrs_client_mr_unmap_data(req);
 	rtrs_client_stats_unsubmit(path);
-	while ((err = send_on_any(path->session, &rq)) == -EAGAIN || err == -ENOMEM)
+	while ((err = rtrs_client_submit(path->session, &rq)) == -EAGAIN || err == -ENOMEM)
 		usleep_range(100, 200);
 	if (err)
 		rq.done(rq.priv, -ECONNABORTED);

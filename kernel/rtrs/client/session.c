@@ -313,6 +313,7 @@ static u32 usr_len_of(const struct rtrs_client_path *path)
 /* While the session is opened its limits are the least of its paths'. */
 static void take_limits(struct rtrs_client_attrs *attrs, const struct rtrs_client_path *path)
 {
+	WRITE_ONCE(attrs->queue_depth, min(attrs->queue_depth, path->geo.queue_depth));
 	WRITE_ONCE(attrs->max_io_size, min(attrs->max_io_size, path->max_io_size));
 	WRITE_ONCE(attrs->max_segments, min(attrs->max_segments, path->max_segments));
 	WRITE_ONCE(attrs->max_usr_len, min(attrs->max_usr_len, usr_len_of(path)));
@@ -337,12 +338,11 @@ int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_a
 		};
 		return 0;
 	}
-	/* A slot is a tag of the user, who cannot give it back while it is in use. */
+	if (!session->opened || path->founds)
+		take_limits(attrs, path);
 	if (path->geo.queue_depth < attrs->queue_depth)
 		return rtrs_fail(extack, -EMSGSIZE, "server has %u slots, the session needs %u",
 				 path->geo.queue_depth, attrs->queue_depth);
-	if (!session->opened || path->founds)
-		take_limits(attrs, path);
 	if (path->max_io_size < attrs->max_io_size || path->max_segments < attrs->max_segments ||
 	    usr_len_of(path) < attrs->max_usr_len)
 		return rtrs_fail(extack, -EMSGSIZE,
