@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "map-keep.h"
 #include "node.h"
 #include "objects.h"
 #include "registry.h"
@@ -21,6 +22,8 @@ struct plan {
 	struct map_request req;
 	char *session;
 	struct ways ways;
+	struct ways add;		/* of them those that the session lacks */
+	struct map_keep keep;
 	int64_t wait_ms;
 };
 
@@ -106,14 +109,42 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	p->wait_ms = args_time(a, OPT_WAIT, 10000);
 	if (args_last(a, waits, ARRAY_SIZE(waits)) == OPT_NO_WAIT)
 		p->wait_ms = 0;
+	if (keep_parse(ctx, &p->keep, p->session, p->req.device_path))
+		return XC_USAGE;
 	return plan_paths(ctx, p);
 }
 
+/* Those that an existing session lacks; they are an error without --add-paths. */
+static int check_missing(struct ctx *ctx, struct plan *p, const struct session *sess,
+			 const struct snapshot *s)
+{
+	const struct addr_pair *missing = way_missing(&p->ways, sess, s);
+	char text[ADDR_TEXT_MAX];
+
+	if (!missing)
+		return XC_OK;
+	for (size_t i = 0; i < p->ways.n && args_has(&ctx->args, OPT_ADD_PATHS); i++) {
+		struct ways one = { &p->ways.v[i], 1 };
+
+		if (!way_missing(&one, sess, s))
+			continue;
+		p->add.v = xrealloc(p->add.v, (p->add.n + 1) * sizeof(*p->add.v));
+		p->add.v[p->add.n++] = p->ways.v[i];
+	}
+	if (p->add.n)
+		return XC_OK;
+	addr_format(&missing->dst, text);
+	fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and has no path to %s", p->session,
+		 text);
+	fail_object(&ctx->fail, "session", p->session);
+	fail_hint(&ctx->fail, "--add-paths adds it; or leave --path out, or name another session");
+	return XC_CONFLICT;
+}
+
 /* The paths of a new session, or paths that the session has. */
-static int check_paths(struct ctx *ctx, const struct plan *p, const struct snapshot *s)
+static int check_paths(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
 	const struct session *sess = snapshot_session(s, p->session);
-	const struct addr_pair *missing;
 
 	if (!sess && !p->ways.n) {
 		fail_set(&ctx->fail, XC_NOT_FOUND, "no session '%s', and no path to make it",
@@ -129,18 +160,7 @@ static int check_paths(struct ctx *ctx, const struct plan *p, const struct snaps
 		fail_hint(&ctx->fail, "rnbdadm session set %s changes them", p->session);
 		return XC_CONFLICT;
 	}
-	missing = sess ? way_missing(&p->ways, sess, s) : NULL;
-	if (missing) {
-		char text[ADDR_TEXT_MAX];
-
-		addr_format(&missing->dst, text);
-		fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and has no path to %s",
-			 p->session, text);
-		fail_object(&ctx->fail, "session", p->session);
-		fail_hint(&ctx->fail, "leave --path out, or name another session");
-		return XC_CONFLICT;
-	}
-	return XC_OK;
+	return sess ? check_missing(ctx, p, sess, s) : XC_OK;
 }
 
 static void print_device(struct ctx *ctx, const struct device *d, bool changed)
@@ -168,9 +188,11 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 }
 
 /* 0: go on; an exit code, or -1: nothing left to do. */
-static int check_mapped(struct ctx *ctx, const struct plan *p, const struct snapshot *s)
+static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
 	uint64_t want = p->req.access;
+	bool saved = false;
+	int rc;
 
 	for (size_t i = 0; i < s->devices.n; i++) {
 		const struct device *d = &s->devices.v[i];
@@ -180,8 +202,12 @@ static int check_mapped(struct ctx *ctx, const struct plan *p, const struct snap
 		if (want == M_UNKNOWN)
 			access_parse("rw", &want);
 		if (ctx->idempotent && d->access == want) {
-			print_device(ctx, d, false);
-			return -1;
+			rc = keep_check(ctx, &p->keep, d);
+			if (!rc && !ctx->dry_run)
+				rc = keep_save(ctx, &p->keep, s, &saved);
+			if (!rc)
+				print_device(ctx, d, saved);
+			return rc ? rc : -1;
 		}
 		ctx->fail.err = EEXIST;
 		fail_object(&ctx->fail, "device", d->name);
@@ -305,18 +331,79 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 		strlist_add(&w, a->opts[i].value);
 	}
 	settings_words(&w, &p->req.set);
+	keep_words(&w, &p->keep);
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }
 
+static void print_plan_paths(struct ctx *ctx, const struct plan *p)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "session");
+	strlist_add(&w, "add-path");
+	strlist_add(&w, p->session);
+	for (size_t i = 0; i < p->add.n; i++) {
+		char *text = way_text(&p->add.v[i]);
+
+		strlist_add(&w, text);
+		free(text);
+	}
+	if (args_has(&ctx->args, OPT_DEST_PORT))
+		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));
+	if (p->add.n)
+		plan_add(ctx, &w);
+	strlist_free(&w);
+}
+
+/* --add-paths; without all of them nothing is mapped. */
+static int add_paths(struct ctx *ctx, const struct plan *p, const struct session *sess)
+{
+	for (size_t i = 0; i < p->add.n; i++) {
+		struct ways one = { &p->add.v[i], 1 };
+		struct nl_error e;
+		struct path now;
+
+		if (rnl_path_add(ctx->nl, sess->id, one.v, p->req.timeout_ms, &now, &e)) {
+			say(ctx, "added path %s to session %s", now.name, sess->name);
+			continue;
+		}
+		/* another one was quicker */
+		if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST)
+			continue;
+		fail_nl(&ctx->fail, &e, "client");
+		if (e.kind == NL_FAIL_KERNEL)
+			way_explain(ctx, &ctx->fail, &one, e.err);
+		return ctx->fail.code;
+	}
+	return XC_OK;
+}
+
+/* It is mapped, and that is told, whatever became of the rest. */
+static void save_mapping(struct ctx *ctx, const struct plan *p, const struct device *d, struct fail *f)
+{
+	bool changed;
+	char *why;
+
+	if (!keep_save(ctx, &p->keep, NULL, &changed))
+		return;
+	why = xstrdup(ctx->fail.message);
+	fail_set(&ctx->fail, ctx->fail.code, "mapped as /dev/%s, but not saved: %s", d->name, why);
+	free(why);
+	*f = ctx->fail;
+	memset(&ctx->fail, 0, sizeof(ctx->fail));
+}
+
 static int do_map(struct ctx *ctx, const struct plan *p)
 {
+	struct fail unsaved = { 0 };
 	struct nl_error e;
 	struct device d;
 	char *size;
 	int rc;
 
 	if (!rnl_map(ctx->nl, &p->req, &d, &e)) {
+		keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
 		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
 			explain(ctx, p, &e);
@@ -324,17 +411,27 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	save_mapping(ctx, p, &d, &unsaved);
 	ctx_unlock(ctx);
-	if (!*d.name)
+	if (!*d.name) {
+		fail_clear(&unsaved);
 		return fail_set(&ctx->fail, XC_FAILED, "the kernel did not name the disk");
+	}
 	rc = node_wait(ctx, &d, p->wait_ms);
-	if (rc && ctx->out.fmt == OUT_TEXT)
+	if (!rc && unsaved.code) {
+		ctx->fail = unsaved;
+		memset(&unsaved, 0, sizeof(unsaved));
+		rc = (int)ctx->fail.code;
+	} else if (rc && ctx->out.fmt == OUT_TEXT) {
+		fail_clear(&unsaved);
 		return rc;
+	}
 	print_device(ctx, &d, true);
 	size = size_text(d.size_bytes == M_UNKNOWN ? 0 : d.size_bytes, 0);
 	say(ctx, "mapped %s of session %s as /dev/%s (%s)", p->req.device_path, p->session,
 	    d.name, size);
 	free(size);
+	fail_clear(&unsaved);
 	return rc;
 }
 
@@ -352,16 +449,24 @@ int cmd_map(struct ctx *ctx)
 		rc = check_mapped(ctx, &p, &s);
 	if (!rc)
 		rc = check_paths(ctx, &p, &s);
+	if (!rc)
+		rc = keep_check(ctx, &p.keep, NULL);
 	if (!rc && ctx->dry_run) {
+		print_plan_paths(ctx, &p);
 		print_plan(ctx, &p);
 	} else if (!rc) {
 		if (!snapshot_session(&s, p.session))
 			registry_forget(ctx->test_root, p.session, NULL);
-		registry_forget(ctx->test_root, p.session, p.req.device_path);
-		rc = do_map(ctx, &p);
+		rc = p.add.n ? add_paths(ctx, &p, snapshot_session(&s, p.session)) : XC_OK;
+		if (!rc)
+			rc = keep_note(ctx, &p.keep);
+		if (!rc)
+			rc = do_map(ctx, &p);
 	}
 	snapshot_free(&s);
 	free(p.session);
+	keep_free(&p.keep);
+	ways_free(&p.add);
 	ways_free(&p.ways);
 	return rc < 0 ? XC_OK : rc;
 }

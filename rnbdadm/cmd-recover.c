@@ -5,14 +5,18 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "conf.h"
 #include "objects.h"
 #include "path-job.h"
 #include "select.h"
 #include "way.h"
 
-/* Paths in one job, devices in another: the items differ. */
+/* Paths in one job, those to add in the next, devices in the last: the items differ. */
 struct recovery {
-	struct job paths, devices;
+	struct job paths, missing, devices;
+	struct conf conf;		/* of --add-missing */
+	struct ways ways;		/* of @missing, one for each */
+	struct strlist names;		/* the same as texts */
 	uint64_t timeout;
 };
 
@@ -32,12 +36,37 @@ static void add_devices(struct recovery *r, const struct session *sess)
 			job_add(&r->devices, &s->devices.v[e[i].pos], NULL);
 }
 
+static void add_missing(struct recovery *r, const struct session *sess)
+{
+	const struct conf_section *sec = conf_find(&r->conf, CONF_SESSION, sess->name);
+
+	for (size_t i = 0; sec && i < sec->npaths; i++) {
+		struct addr_pair pair = conf_pair(&r->conf, sec, &sec->paths[i]);
+		struct ways one = { &pair, 1 };
+		char *text;
+
+		if (!sec->paths[i].resolved || !way_missing(&one, sess, &r->paths.s))
+			continue;
+		r->ways.v = xrealloc(r->ways.v, (r->ways.n + 1) * sizeof(*r->ways.v));
+		r->ways.v[r->ways.n++] = pair;
+		text = way_text(&pair);
+		strlist_add(&r->names, text);
+		free(text);
+		job_add(&r->missing, NULL, NULL)->session = sess->name;
+	}
+	/* they stay where they are from now on */
+	for (size_t i = 0; i < r->missing.n; i++)
+		r->missing.v[i].word = r->names.v[i];
+}
+
 /* Leaves those paths that need it, or that were named. */
 static int add_session(struct ctx *ctx, struct recovery *r, const struct session *sess,
 		       const char *const *words, size_t n)
 {
 	int rc = path_job_add(ctx, &r->paths, sess, words, n, false);
 
+	if (args_has(&ctx->args, OPT_ADD_MISSING))
+		add_missing(r, sess);
 	for (size_t i = 0; i < r->paths.n; i++)
 		if (!r->paths.v[i].result && path_is_connected(r->paths.v[i].path))
 			r->paths.v[i].result = "connected";
@@ -115,6 +144,43 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	    it->dev->session);
 }
 
+static void plan_add_path(struct ctx *ctx, const struct item *it, const struct addr_pair *pair)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "session");
+	strlist_add(&w, "add-path");
+	strlist_add(&w, it->session);
+	strlist_add(&w, it->word);
+	if (pair->dst.port && pair->dst.port != ADDR_DEFAULT_PORT)
+		strlist_addf(&w, "--dest-port=%u", pair->dst.port);
+	plan_add(ctx, &w);
+	strlist_free(&w);
+}
+
+static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct addr_pair *pair)
+{
+	struct ways one = { pair, 1 };
+	struct nl_error e;
+	struct path now;
+
+	if (ctx->dry_run) {
+		plan_add_path(ctx, it, pair);
+		it->result = "would-add";
+	} else if (rnl_path_add(ctx->nl, snapshot_session(&r->paths.s, it->session)->id, pair,
+				r->timeout, &now, &e)) {
+		r->missing.changed = true;
+		it->result = "added";
+		say(ctx, "added %s to session %s", it->word, it->session);
+	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
+		it->result = "connected";
+	} else {
+		path_fail(ctx, it, &e);
+		if (e.kind == NL_FAIL_KERNEL)
+			way_explain(ctx, &it->fail, &one, e.err);
+	}
+}
+
 static void work(struct ctx *ctx, struct recovery *r)
 {
 	for (size_t i = 0; i < r->paths.n; i++) {
@@ -129,6 +195,8 @@ static void work(struct ctx *ctx, struct recovery *r)
 			path_reconnect(ctx, &r->paths, it, r->timeout);
 		}
 	}
+	for (size_t i = 0; i < r->missing.n; i++)
+		add_one(ctx, r, &r->missing.v[i], &r->ways.v[i]);
 	for (size_t i = 0; i < r->devices.n; i++)
 		remap_one(ctx, r, &r->devices.v[i]);
 }
@@ -167,20 +235,23 @@ static json_t *js_item(const struct ctx *ctx, const struct item *it, bool path)
 static int report(struct ctx *ctx, struct recovery *r)
 {
 	json_t *ok = json_array(), *failed = json_array();
-	struct job all = { .plural = "objects" };
+	struct job all = { .plural = "objects" }, *jobs[] = { &r->paths, &r->missing, &r->devices };
 	int rc;
 
 	for (size_t i = 0; i < r->paths.n; i++)
 		put_item(ok, failed, &r->paths.v[i], js_item(ctx, &r->paths.v[i], true));
+	for (size_t i = 0; i < r->missing.n; i++)
+		put_item(ok, failed, &r->missing.v[i], js_item(ctx, &r->missing.v[i], true));
 	for (size_t i = 0; i < r->devices.n; i++)
 		put_item(ok, failed, &r->devices.v[i], js_item(ctx, &r->devices.v[i], false));
-	js_set(ctx->data, "changed", json_boolean(r->paths.changed || r->devices.changed));
+	js_set(ctx->data, "changed", json_boolean(r->paths.changed || r->missing.changed ||
+						  r->devices.changed));
 	js_set(ctx->data, "recovered", ok);
 	js_set(ctx->data, "failed", failed);
 	if (ctx->dry_run)
 		plan_empty(ctx);
-	for (size_t k = 0; k < 2; k++) {
-		struct job *j = k ? &r->devices : &r->paths;
+	for (size_t k = 0; k < ARRAY_SIZE(jobs); k++) {
+		struct job *j = jobs[k];
 
 		for (size_t i = 0; i < j->n; i++) {
 			const char *result = j->v[i].result;
@@ -196,16 +267,36 @@ static int report(struct ctx *ctx, struct recovery *r)
 	return rc;
 }
 
+/* --add-missing: where the paths that a session should have are listed. */
+static int read_conf(struct ctx *ctx, struct conf *c)
+{
+	const char *from = args_value(&ctx->args, OPT_ADD_MISSING);
+	size_t told;
+	int rc;
+
+	if (!args_has(&ctx->args, OPT_ADD_MISSING))
+		return XC_OK;
+	if (from && !strcmp(from, "peer")) {
+		fail_hint(&ctx->fail, "--add-missing=config, or rnbdadm session add-path");
+		return fail_set(&ctx->fail, XC_UNSUPPORTED,
+				"the loaded modules do not tell the addresses of a server");
+	}
+	rc = conf_load(ctx, NULL, c);
+	told = c->nproblems;
+	if (!rc)
+		conf_resolve(c);
+	for (size_t i = told; i < c->nproblems; i++)
+		warn(ctx, "%s", c->problems[i].message);
+	return rc;
+}
+
 static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recovery *r))
 {
 	struct recovery r = { 0 };
 	int rc = way_timeout(ctx, "recover", &r.timeout);
 
-	if (!rc && args_has(&ctx->args, OPT_ADD_MISSING)) {
-		fail_hint(&ctx->fail, "rnbdadm session add-path");
-		rc = fail_set(&ctx->fail, XC_UNSUPPORTED,
-			      "nothing here lists the paths that a session should have");
-	}
+	if (!rc)
+		rc = read_conf(ctx, &r.conf);
 	if (!rc)
 		rc = path_job_open(ctx, &r.paths, M_CLIENT);
 	if (!rc)
@@ -215,7 +306,11 @@ static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recov
 		rc = report(ctx, &r);
 	}
 	job_free(&r.devices);
+	job_free(&r.missing);
 	job_free(&r.paths);
+	conf_free(&r.conf);
+	ways_free(&r.ways);
+	strlist_free(&r.names);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "objects.h"
 #include "stats-json.h"
 #include "stats-prom.h"
+#include "stats-sample.h"
 #include "stats-select.h"
 
 struct sampling {
@@ -20,6 +21,7 @@ struct sampling {
 	int64_t interval_ms;		/* 0: one sample of totals */
 	uint64_t count;			/* samples to print, M_UNKNOWN: no end */
 	bool skip_first, rate, one_document;
+	const char *since, *save;	/* files */
 	enum stats_by by;
 	struct stats_wants wants;
 };
@@ -63,37 +65,17 @@ static const struct stats *find_before(const struct stats_list *l, const struct 
 	return NULL;
 }
 
-static void set_names(json_t *o, const struct stats *st, enum stats_by by)
-{
-	static const char *const objects[] = { "path", "session", "hca" };
-	char *port;
-
-	js_set(o, "object", json_string(objects[by]));
-	js_set_str(o, "session", by == STATS_BY_HCA ? "" : st->session);
-	if (by == STATS_BY_HCA && st->hca_port != M_UNKNOWN) {
-		port = xasprintf("%s:%" PRIu64, st->hca, st->hca_port);
-		js_set_str(o, "name", port);
-		free(port);
-	} else {
-		js_set_str(o, "name", by == STATS_BY_PATH ? st->path :
-			   by == STATS_BY_SESSION ? st->session : st->hca);
-	}
-	js_set(o, "hca", js_str_or_null(st->hca));
-	js_set(o, "hca_port", js_u64(st->hca_port));
-}
-
 static void add_object(struct sample *sm, const struct stats *st, const struct stats *before)
 {
 	const struct stats_wants *w = &sm->how->wants;
 	struct distributions d = st->d;
 	struct counters c = st->c;
-	json_t *o = json_object();
+	json_t *o = js_stats_names(st, sm->how->by);
 
 	if (before) {
 		sm->reset |= counters_delta(&st->c, &before->c, &c);
 		sm->reset |= distributions_delta(&st->d, &before->d, &d);
 	}
-	set_names(o, st, sm->how->by);
 	js_set(o, "counters", js_counters(&c));
 	js_set(o, "polling", js_polling(&d));
 	if (sm->rates)
@@ -176,6 +158,24 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 	write_sample(ctx, &sm, first);
 }
 
+/* What the block layer counts, and what makes sense of a sample in a file. */
+static int check_scope(struct ctx *ctx, const struct sampling *how)
+{
+	const struct parsed *a = &ctx->args;
+	const struct stats_wants *w = &how->wants;
+
+	if (how->by == STATS_BY_DEVICE && (w->per_cpu || w->latency || w->sg))
+		return fail_set(&ctx->fail, XC_USAGE, "--by device has neither --per-cpu nor --latency nor "
+				"--sg: they are counted by path");
+	if (how->by == STATS_BY_DEVICE && how->role == M_SERVER)
+		return fail_set(&ctx->fail, XC_USAGE, "--by device is of this client");
+	if ((how->since || how->save) && (args_has(a, OPT_INTERVAL) || ctx->out.fmt == OUT_PROM))
+		return fail_set(&ctx->fail, XC_USAGE, "--since and --save go with neither -i nor prom");
+	if (how->save && a->nargs)
+		return fail_set(&ctx->fail, XC_USAGE, "--save has all counters, and takes no selector");
+	return XC_OK;
+}
+
 static int check_tables(struct ctx *ctx, const struct sampling *how)
 {
 	const struct parsed *a = &ctx->args;
@@ -190,7 +190,7 @@ static int check_tables(struct ctx *ctx, const struct sampling *how)
 					 how->wants.per_cpu || how->wants.sg || args_has(a, OPT_BY)))
 		return fail_set(&ctx->fail, XC_USAGE, "prom has all counters of paths, and takes "
 				"none of -i, --rate, --by, --per-cpu and --sg");
-	return XC_OK;
+	return check_scope(ctx, how);
 }
 
 static int plan_sampling(struct ctx *ctx, struct sampling *how)
@@ -204,9 +204,12 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		.count = args_uint(a, OPT_COUNT, M_UNKNOWN),
 		.skip_first = args_has(a, OPT_SKIP_FIRST),
 		.rate = args_has(a, OPT_RATE),
+		.since = args_value(a, OPT_SINCE),
+		.save = args_value(a, OPT_SAVE),
 		.by = stats_by(args_value(a, OPT_BY)),
 		.wants = {
 			.per_cpu = args_has(a, OPT_PER_CPU),
+			.active = args_value(a, OPT_PER_CPU),
 			.latency = args_has(a, OPT_LATENCY),
 			.sg = args_has(a, OPT_SG),
 		},
@@ -221,7 +224,7 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		how->count = 1;
 		how->one_document = true;
 		/* a rate needs an interval: the next second */
-		if (how->rate) {
+		if (how->rate && !how->since) {
 			how->interval_ms = 1000;
 			how->skip_first = true;
 		}
@@ -236,6 +239,35 @@ static bool reader_gone(void)
 	return ferror(stdout);
 }
 
+static int read_now(struct ctx *ctx, const struct sampling *how, struct stats_list *l)
+{
+	return how->by == STATS_BY_DEVICE ? stats_read_devices(ctx, l) : stats_read(ctx, how->role, l);
+}
+
+/* --since and --save: one sample, against that of a file and into one, which may be the same. */
+static int sample_file(struct ctx *ctx, const struct sampling *how)
+{
+	struct stats_sample now = { .role = how->role, .by = how->by, .monotonic_ns = now_ns() };
+	struct stats_sample then = { .monotonic_ns = now.monotonic_ns };
+	int rc = read_now(ctx, how, &now.l);
+
+	if (rc)
+		return rc;
+	if (how->since)
+		rc = stats_sample_load(ctx, how->since, &now, &then);
+	if (!rc && how->save)
+		rc = stats_sample_save(ctx, how->save, &now);
+	if (!rc) {
+		stats_group(&now.l, how->by);
+		stats_group(&then.l, how->by);
+		emit(ctx, how, &now.l, how->since ? &then.l : NULL,
+		     now.monotonic_ns - then.monotonic_ns, true);
+	}
+	stats_list_free(&then.l);
+	stats_list_free(&now.l);
+	return rc;
+}
+
 /* Every sample of this run. */
 static int sample_all(struct ctx *ctx, const struct sampling *how)
 {
@@ -247,7 +279,7 @@ static int sample_all(struct ctx *ctx, const struct sampling *how)
 	for (;;) {
 		uint64_t t = now_ns();
 
-		rc = stats_read(ctx, how->role, &now);
+		rc = read_now(ctx, how, &now);
 		if (rc)
 			break;
 		stats_group(&now, how->by);
@@ -280,5 +312,5 @@ int cmd_stats(struct ctx *ctx)
 	/* a reader that goes away ends a stream, which is no error */
 	if (!how.one_document)
 		signal(SIGPIPE, SIG_IGN);
-	return sample_all(ctx, &how);
+	return how.since || how.save ? sample_file(ctx, &how) : sample_all(ctx, &how);
 }

@@ -50,12 +50,15 @@ static void add_name(struct ctx *ctx, const char *session, const char *path, str
 {
 	const struct conf_section *s = NULL;
 	struct conf c = { 0 };
+	char *noted;
 
 	/* a mistake elsewhere in it does not take the link away */
 	if (!conf_read(ctx, NULL, &c))
 		s = conf_device(&c, session, path);
-	if (s)
-		l->by_name = udev_escape(s->name);
+	noted = s ? xstrdup(s->name) : registry_name(ctx->test_root, session, path);
+	if (noted && *noted)
+		l->by_name = udev_escape(noted);
+	free(noted);
 	fail_clear(&ctx->fail);
 	conf_free(&c);
 }

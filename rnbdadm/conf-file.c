@@ -3,40 +3,15 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "conf.h"
+#include "wholefile.h"
 
 #define MAIN_FILE	"/etc/rnbd/rnbdadm.conf"
 #define DROPIN_DIR	"/etc/rnbd/conf.d"
-#define SIZE_MAX_FILE	(16 << 20)
-
-static int fail_file(struct ctx *ctx, const char *file, int err)
-{
-	ctx->fail.err = err;
-	fail_object(&ctx->fail, "file", file);
-	return fail_set(&ctx->fail, errno_exit_code(err), "%s: %s (%s)", file, strerror(err),
-			errno_name(err));
-}
-
-/* 0, or an errno. */
-static int read_all(int fd, struct strbuf *b)
-{
-	char buf[16384];
-	ssize_t n;
-
-	strbuf_puts(b, "");
-	while ((n = read(fd, buf, sizeof(buf))) > 0) {
-		strbuf_add(b, buf, (size_t)n);
-		if (b->len > SIZE_MAX_FILE)
-			return EFBIG;
-	}
-	return n < 0 ? errno : 0;
-}
 
 static void take(struct conf *c, const char *name, const struct strbuf *b)
 {
@@ -53,17 +28,13 @@ static void take(struct conf *c, const char *name, const struct strbuf *b)
 /* @name is what people know it by. */
 static int read_file(struct ctx *ctx, struct conf *c, const char *path, const char *name)
 {
-	bool in = !strcmp(path, "-");
-	int fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
 	struct strbuf b = { 0 };
+	int err = whole_read(path, &b);
 
-	err = fd < 0 ? errno : read_all(fd, &b);
 	if (!err)
-		take(c, in ? "stdin" : name, &b);
-	if (fd >= 0 && !in)
-		close(fd);
+		take(c, strcmp(path, "-") ? name : "stdin", &b);
 	free(b.s);
-	return err ? fail_file(ctx, name, err) : XC_OK;
+	return err ? whole_fail(ctx, name, err) : XC_OK;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -78,7 +49,7 @@ static int list_dropins(struct ctx *ctx, const char *dir, struct strlist *l)
 	struct dirent *e;
 
 	if (!d)
-		return errno == ENOENT ? XC_OK : fail_file(ctx, DROPIN_DIR, errno);
+		return errno == ENOENT ? XC_OK : whole_fail(ctx, DROPIN_DIR, errno);
 	while ((e = readdir(d))) {
 		size_t n = strlen(e->d_name);
 
@@ -164,5 +135,5 @@ int conf_write_file(struct ctx *ctx, const char *file, const char *text)
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);
 	}
 	err = replace_file(file, text, strlen(text));
-	return err ? fail_file(ctx, file, err) : XC_OK;
+	return err ? whole_fail(ctx, file, err) : XC_OK;
 }

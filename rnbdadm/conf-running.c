@@ -105,10 +105,9 @@ static char *new_name(const struct conf *c, const struct conf *named, const char
 	return name;
 }
 
-static void add_device(struct conf *c, const struct device *d, const struct conf *named)
+/* Takes @name. */
+static void add_device(struct conf *c, const struct device *d, char *name)
 {
-	const struct conf_section *known = conf_device(named, d->session, d->device_path);
-	char *name = known ? xstrdup(known->name) : new_name(c, named, d->device_path);
 	struct conf_section *sec = conf_section(c, CONF_DEVICE, name, &nowhere);
 
 	set(c, sec, CK_SESSION, xstrdup(d->session));
@@ -134,6 +133,22 @@ static bool can_return(const struct snapshot *s, const struct session *sess)
 	return any;
 }
 
+bool conf_running_device(struct conf *c, const struct snapshot *s, const struct device *d,
+			 const char *name, const char *connections, const struct conf *named)
+{
+	const struct session *sess = snapshot_session(s, d->session);
+
+	if (!sess || !can_return(s, sess))
+		return false;
+	if (!conf_find(named, CONF_SESSION, sess->name)) {
+		add_session(c, s, sess);
+		if (connections)
+			set(c, &c->v[0], CK_CONNECTIONS, xstrdup(connections));
+	}
+	add_device(c, d, name ? xstrdup(name) : new_name(c, named, d->device_path));
+	return true;
+}
+
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
 		  const struct conf *named)
 {
@@ -145,9 +160,11 @@ void conf_running(struct conf *c, const struct snapshot *s, const char *session,
 	}
 	for (size_t i = 0; i < s->devices.n; i++) {
 		const struct device *d = &s->devices.v[i];
+		const struct conf_section *known = conf_device(named, d->session, d->device_path);
 
 		if (*d->device_path && conf_find(c, CONF_SESSION, d->session) &&
 		    !conf_device(c, d->session, d->device_path))
-			add_device(c, d, named);
+			add_device(c, d, known ? xstrdup(known->name) :
+						 new_name(c, named, d->device_path));
 	}
 }

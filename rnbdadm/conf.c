@@ -115,8 +115,7 @@ char *conf_place_text(const struct conf_place *at)
 	return at->line ? xasprintf("%s:%u", at->file, at->line) : xstrdup(at->file);
 }
 
-/* NAME becomes a link. */
-static char *device_name_problem(const char *name)
+char *device_name_problem(const char *name)
 {
 	if (!*name || strlen(name) > 128)
 		return xstrdup("the name of a device has 1 to 128 bytes");

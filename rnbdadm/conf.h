@@ -67,6 +67,8 @@ const char *conf_key_name(enum conf_key k);
 char *conf_key_json(enum conf_key k);
 enum conf_json { CONF_JSON_TEXT, CONF_JSON_INT, CONF_JSON_MS, CONF_JSON_BOOL };
 enum conf_json conf_key_json_kind(enum conf_key k);
+/* NULL, or what is wrong with the name of a device, which becomes a link. To be freed. */
+char *device_name_problem(const char *name);
 bool conf_key_fits(enum conf_key k, enum conf_kind kind);
 /* What it means, for people. */
 const char *conf_key_help(enum conf_key k);
@@ -113,6 +115,13 @@ char *conf_place_text(const struct conf_place *at);
 /* What runs, as far as it can be made again; names of devices are those that @named has for them. */
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
 		  const struct conf *named);
+
+/*
+ * One device of it, as @name or one that is free, with its session where @named does not have that; false if
+ * it cannot be made again. @name and @connections, of a new session, may be NULL.
+ */
+bool conf_running_device(struct conf *c, const struct snapshot *s, const struct device *d,
+			 const char *name, const char *connections, const struct conf *named);
 
 /*
  * conf-file.c: @file, "-" for stdin, NULL for those of the system; checked. An exit code; with

@@ -8,7 +8,7 @@
 
 extern const struct view session_view, path_view, device_view;
 extern const struct view stats_view, stats_cpu_view, stats_latency_view, stats_sg_view, latency_view,
-			 unmap_view, reset_view;
+			 latency_device_view, unmap_view, reset_view;
 extern const struct view remap_view, export_view, close_view, client_view;
 extern const struct view server_path_view, revalidate_view, port_view, port_change_view;
 extern const struct view event_view, path_change_view, mp_policy_view, mp_policy_list_view;

@@ -215,8 +215,7 @@ json_t *js_fail(const struct ctx *ctx, const struct fail *f)
 	return e;
 }
 
-/* Envelope, then the keys that are always there, then those of @data. */
-static json_t *envelope(const struct ctx *ctx, json_t *data)
+json_t *json_envelope(const struct ctx *ctx, json_t *data)
 {
 	const struct cmd *c = ctx->args.cmd;
 	json_t *doc = json_object(), *skel, *v;
@@ -251,7 +250,7 @@ static void write_json(const struct ctx *ctx, const json_t *doc)
 
 void json_document(struct ctx *ctx)
 {
-	json_t *doc = envelope(ctx, ctx->data);
+	json_t *doc = json_envelope(ctx, ctx->data);
 
 	if (json_array_size(ctx->warnings))
 		json_object_set(doc, "warnings", ctx->warnings);
@@ -263,7 +262,7 @@ void json_document(struct ctx *ctx)
 
 void json_line(struct ctx *ctx, json_t *data)
 {
-	json_t *doc = envelope(ctx, data);
+	json_t *doc = json_envelope(ctx, data);
 
 	write_json(ctx, doc);
 	fflush(stdout);

@@ -88,14 +88,24 @@ static char *object_dir(const char *root, const char *session, const char *devic
 	return dir;
 }
 
-char *registry_owner(const char *root, const char *session, const char *device_path)
+static char *get(const char *root, const char *session, const char *device_path, const char *what)
 {
-	char *dir = object_dir(root, session, device_path), *file = xasprintf("%s/owner", dir);
-	char *owner = read_line_file(file);
+	char *dir = object_dir(root, session, device_path), *file = xasprintf("%s/%s", dir, what);
+	char *value = read_line_file(file);
 
 	free(file);
 	free(dir);
-	return owner;
+	return value;
+}
+
+char *registry_owner(const char *root, const char *session, const char *device_path)
+{
+	return get(root, session, device_path, "owner");
+}
+
+char *registry_name(const char *root, const char *session, const char *device_path)
+{
+	return get(root, session, device_path, "name");
 }
 
 static int make_dirs(const char *root, const char *dir)
@@ -113,16 +123,17 @@ static int make_dirs(const char *root, const char *dir)
 	return mkdir(dir, 0755) && errno != EEXIST ? errno : 0;
 }
 
-int registry_set(const char *root, const char *session, const char *device_path, const char *owner)
+static int put(const char *root, const char *session, const char *device_path, const char *what,
+	       const char *value)
 {
 	char *dir = object_dir(root, session, device_path);
-	char *file = xasprintf("%s/owner", dir), *tmp = xasprintf("%s/owner.tmp", dir);
+	char *file = xasprintf("%s/%s", dir, what), *tmp = xasprintf("%s/%s.tmp", dir, what);
 	int err = make_dirs(root, dir), fd;
-	size_t len = strlen(owner);
+	size_t len = strlen(value);
 
 	if (!err) {
 		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-		if (fd < 0 || write(fd, owner, len) != (ssize_t)len || rename(tmp, file))
+		if (fd < 0 || write(fd, value, len) != (ssize_t)len || rename(tmp, file))
 			err = errno ? errno : EIO;
 		if (fd >= 0)
 			close(fd);
@@ -133,9 +144,20 @@ int registry_set(const char *root, const char *session, const char *device_path,
 	return err;
 }
 
+int registry_set(const char *root, const char *session, const char *device_path, const char *owner)
+{
+	return put(root, session, device_path, "owner", owner);
+}
+
+int registry_set_name(const char *root, const char *session, const char *device_path,
+		      const char *name)
+{
+	return put(root, session, device_path, "name", name);
+}
+
 static void forget(const char *dir)
 {
-	static const char *const files[] = { "owner", "owner.tmp" };
+	static const char *const files[] = { "owner", "owner.tmp", "name", "name.tmp" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char *file = xasprintf("%s/%s", dir, files[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who made an object: RUN/rnbd/registry/OBJECT/owner. It is on a file system that a boot
- * empties, so nothing is taken for made by anybody that another boot made.
+ * Who made an object, and what it is called: RUN/rnbd/registry/OBJECT/owner and name. They are on a
+ * file system that a boot empties, so nothing is taken for made by anybody that another boot made.
  */
 #ifndef RNBDADM_REGISTRY_H
 #define RNBDADM_REGISTRY_H
@@ -14,6 +14,10 @@
 char *registry_owner(const char *root, const char *session, const char *device_path);
 /* 0 or an errno. It holds before the object is there, so that a crash leaves no orphan. */
 int registry_set(const char *root, const char *session, const char *device_path, const char *owner);
+/* The same for the name of a device that the configuration does not list. */
+char *registry_name(const char *root, const char *session, const char *device_path);
+int registry_set_name(const char *root, const char *session, const char *device_path,
+		      const char *name);
 /* What a command makes is not that of a former one of the same name, which went without a word. */
 void registry_forget(const char *root, const char *session, const char *device_path);
 /*

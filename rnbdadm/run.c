@@ -140,6 +140,8 @@ static const struct view *chosen_view(const struct ctx *ctx)
 {
 	const struct view *v = ctx->args.cmd->view;
 
+	if (v == &latency_view && args_has(&ctx->args, OPT_FROM_DISKSTATS))
+		return &latency_device_view;
 	if (v != &stats_view || (ctx->out.fmt != OUT_TEXT && ctx->out.fmt != OUT_CSV))
 		return v;
 	if (args_has(&ctx->args, OPT_LATENCY))

@@ -1,6 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "objects.h"
 #include "stats-json.h"
+
+json_t *js_stats_names(const struct stats *st, enum stats_by by)
+{
+	static const char *const objects[] = { "path", "session", "hca", "device" };
+	json_t *o = json_object();
+	char *port;
+
+	js_set(o, "object", json_string(objects[by]));
+	js_set_str(o, "session", by == STATS_BY_HCA ? "" : st->session);
+	if (by == STATS_BY_HCA && st->hca_port != M_UNKNOWN) {
+		port = xasprintf("%s:%" PRIu64, st->hca, st->hca_port);
+		js_set_str(o, "name", port);
+		free(port);
+	} else {
+		js_set_str(o, "name", by == STATS_BY_SESSION ? st->session :
+			   by == STATS_BY_HCA ? st->hca : st->path);
+	}
+	js_set(o, "hca", js_str_or_null(st->hca));
+	js_set(o, "hca_port", js_u64(st->hca_port));
+	return o;
+}
 
 static json_t *js_rate(uint64_t n, uint64_t ns)
 {
@@ -122,6 +146,16 @@ static void cpu_delta(struct cpu_counters *c, const struct stats *before, bool *
 	*reset |= distributions_delta(&now.d, &b->d, &c->d);
 }
 
+static bool is_active(const struct cpu_counters *c)
+{
+	const uint64_t v[] = { c->read_ios, c->write_ios, c->inflight, c->migrations_from, c->migrations_to };
+
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		if (v[i] && v[i] != M_UNKNOWN)
+			return true;
+	return false;
+}
+
 json_t *js_per_cpu(const struct stats *st, const struct stats *before,
 		   const struct stats_wants *w, bool *reset)
 {
@@ -129,10 +163,13 @@ json_t *js_per_cpu(const struct stats *st, const struct stats *before,
 
 	for (size_t i = 0; i < st->ncpus; i++) {
 		struct cpu_counters c = st->cpu[i];
-		json_t *o = json_object();
+		json_t *o;
 
 		if (before)
 			cpu_delta(&c, before, reset);
+		if (w->active && !is_active(&c))
+			continue;
+		o = json_object();
 		js_set(o, "cpu", js_u64(c.cpu));
 		js_set(o, "read_ios", js_u64(c.read_ios));
 		js_set(o, "read_bytes", js_u64(c.read_bytes));
@@ -146,6 +183,20 @@ json_t *js_per_cpu(const struct stats *st, const struct stats *before,
 		json_array_append_new(a, o);
 	}
 	return a;
+}
+
+json_t *js_stats_all(const struct stats *st, enum stats_by by)
+{
+	const struct stats_wants w = { .per_cpu = true, .latency = true, .sg = true };
+	json_t *o = js_stats_names(st, by);
+	bool reset;
+
+	js_set(o, "counters", js_counters(&st->c));
+	js_set(o, "polling", js_polling(&st->d));
+	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
+	js_set(o, "per_cpu", js_per_cpu(st, NULL, &w, &reset));
+	js_distributions(o, &st->d, &w);
+	return o;
 }
 
 static void copy(json_t *to, const json_t *from, const char *key)

@@ -5,12 +5,18 @@
 
 #include "out.h"
 #include "model.h"
+#include "stats-select.h"
 
 /* What else is wanted of a path. */
 struct stats_wants {
 	bool per_cpu, latency, sg;
+	bool active;			/* of CPUs those with something to tell */
 };
 
+/* "object", "session", "name", "hca" and "hca_port" of a path, or of what @by makes of it. */
+json_t *js_stats_names(const struct stats *st, enum stats_by by);
+/* All that is known of it. */
+json_t *js_stats_all(const struct stats *st, enum stats_by by);
 json_t *js_rates(const struct counters *c, uint64_t ns);
 json_t *js_polling(const struct distributions *d);
 /* Buckets that are not empty: {"le_ns", "read", "write"} */

@@ -115,10 +115,52 @@ int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l)
 	return XC_OK;
 }
 
+static void add_device(struct ctx *ctx, struct stats_list *l, const struct device *d)
+{
+	struct stats *st;
+
+	l->v = xrealloc(l->v, (l->n + 1) * sizeof(*l->v));
+	st = &l->v[l->n++];
+	stats_init(st);
+	st->path_id = d->id;
+	st->session_id = d->session_id;
+	strcpy(st->path, d->name);
+	strcpy(st->session, d->session);
+	sys_disk_counters(ctx->test_root, d->name, &st->c);
+}
+
+int stats_read_devices(struct ctx *ctx, struct stats_list *l)
+{
+	const char *word = ctx->args.nargs ? ctx->args.args[0] : NULL;
+	const struct device *one = NULL;
+	struct snapshot s;
+	uint32_t id = 0;
+
+	memset(l, 0, sizeof(*l));
+	if (ctx->args.nargs > 1)
+		return fail_set(&ctx->fail, XC_USAGE, "a device is not of one path");
+	if (!ctx_snapshot(ctx, M_CLIENT, NL_DEVICES | (word ? NL_SESSIONS : 0), &s))
+		return ctx->fail.code;
+	if (word)
+		id = session_of(ctx, &s, word, M_CLIENT);
+	if (id && !snapshot_session(&s, word))
+		one = select_device(&s, word, NULL, ctx->test_root, &ctx->fail);
+	for (size_t i = 0; i < s.devices.n && !ctx->fail.code; i++) {
+		const struct device *d = &s.devices.v[i];
+
+		if ((!id || d->session_id == id) && (!one || d == one))
+			add_device(ctx, l, d);
+	}
+	snapshot_free(&s);
+	return ctx->fail.code;
+}
+
 enum stats_by stats_by(const char *word)
 {
 	if (!word || !strcmp(word, "path"))
 		return STATS_BY_PATH;
+	if (!strcmp(word, "device"))
+		return STATS_BY_DEVICE;
 	return !strcmp(word, "session") ? STATS_BY_SESSION : STATS_BY_HCA;
 }
 
@@ -148,7 +190,7 @@ void stats_group(struct stats_list *l, enum stats_by by)
 {
 	size_t n = 0, k;
 
-	if (by == STATS_BY_PATH)
+	if (by == STATS_BY_PATH || by == STATS_BY_DEVICE)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
 		struct stats *st = &l->v[i];

@@ -123,22 +123,31 @@ void sys_paths(const char *root, struct path_list *l)
 	free(tables);
 }
 
+bool sys_disk_stat(const char *root, const char *disk, uint64_t v[SYS_STAT_N])
+{
+	char *s = strchr(disk, '/') ? NULL : sys_read(root, "/sys/block/%s/stat", disk), *p = s, *end;
+	size_t n = 0;
+
+	for (; p && n < SYS_STAT_N; n++, p = end) {
+		v[n] = strtoull(p, &end, 10);
+		if (end == p)
+			break;
+	}
+	free(s);
+	return n == SYS_STAT_N;
+}
+
 bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
 {
-	unsigned long long v[9];
-	char *s = strchr(disk, '/') ? NULL : sys_read(root, "/sys/block/%s/stat", disk);
-	bool ok;
+	uint64_t v[SYS_STAT_N];
 
-	ok = s && sscanf(s, "%llu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
-			 &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]) == 9;
-	free(s);
-	if (!ok)
+	if (!sys_disk_stat(root, disk, v))
 		return false;
-	c->read_ios = v[0];
-	c->read_bytes = v[2] * 512;
-	c->write_ios = v[4];
-	c->write_bytes = v[6] * 512;
-	c->inflight = v[8];
+	c->read_ios = v[SYS_STAT_READS];
+	c->read_bytes = v[SYS_STAT_READ_SECTORS] * 512;
+	c->write_ios = v[SYS_STAT_WRITES];
+	c->write_bytes = v[SYS_STAT_WRITE_SECTORS] * 512;
+	c->inflight = v[SYS_STAT_INFLIGHT];
 	c->failovers = c->reconnects_ok = c->reconnects_failed = M_UNKNOWN;
 	return true;
 }

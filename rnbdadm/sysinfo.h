@@ -17,7 +17,16 @@ void sys_paths(const char *root, struct path_list *l);
  */
 void sys_devices(const char *root, struct device_list *l);
 
-/* Counters of the block layer for a disk; false if there are none. */
+/* The fields of /sys/block/DISK/stat; times are in ms. */
+enum sys_stat {
+	SYS_STAT_READS, SYS_STAT_READ_MERGES, SYS_STAT_READ_SECTORS, SYS_STAT_READ_MS,
+	SYS_STAT_WRITES, SYS_STAT_WRITE_MERGES, SYS_STAT_WRITE_SECTORS, SYS_STAT_WRITE_MS,
+	SYS_STAT_INFLIGHT, SYS_STAT_N
+};
+
+/* False if there are none. */
+bool sys_disk_stat(const char *root, const char *disk, uint64_t v[SYS_STAT_N]);
+/* The same as counters. */
 bool sys_disk_counters(const char *root, const char *disk, struct counters *c);
 
 /* A number or word below /sys/block/DISK; M_UNKNOWN or NULL if absent. */

@@ -81,6 +81,12 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_MP_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
 			  "round-robin|min-inflight|min-latency|rr|mi|ml",
 			  .help = "path policy of a new session (round-robin)" },
+	[OPT_NAME] = { "name", 0, ARG_REQUIRED, T_TEXT, "LINK",
+		     .help = "name of the link below /dev/rnbd/by-name" },
+	[OPT_OWNER] = { "owner", 0, ARG_REQUIRED, T_TEXT, "TAG",
+		      .help = "whose it is; 'config apply --prune' removes those of config" },
+	[OPT_SAVE_MAP] = { "save", .help = "map it at boot, too: conf.d/90-saved.conf lists it" },
+	[OPT_ADD_PATHS] = { "add-paths", .help = "add those of --path that an existing session lacks" },
 	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
 		     .help = "wait until the change shows: node ready or gone (10s)" },
 	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
@@ -119,7 +125,7 @@ const struct opt opt_table[OPT_MAX] = {
 					"fails it at once, forever waits without end" },
 	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
 	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
-			    .help = "add paths that are not there, too (exit 9)" },
+			    .help = "add paths that the configuration lists, or the server (exit 9)" },
 	[OPT_DIFF] = { "diff", .help = "all that changed, not only states and their reasons" },
 	[OPT_FULL] = { "full", .help = "all that is known of the object" },
 	[OPT_NO_SNAPSHOT] = { "no-snapshot", .help = "leave out what is there at the start" },
@@ -143,9 +149,16 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_COUNT] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
 		      .help = "end after N samples" },
 	[OPT_RATE] = { "rate", .help = "per second" },
-	[OPT_PER_CPU] = { "per-cpu", .help = "for each CPU" },
-	[OPT_BY] = { "by", 0, ARG_REQUIRED, T_WORD, "WHAT", "path|session|hca",
-		   .help = "a row for each path, session or RDMA port (path)" },
+	[OPT_PER_CPU] = { "per-cpu", 0, ARG_OPTIONAL, T_WORD, "WHICH", "active",
+			.help = "for each CPU; active: that has counted anything" },
+	[OPT_BY] = { "by", 0, ARG_REQUIRED, T_WORD, "WHAT", "path|session|device|hca",
+		   .help = "a row for each path, session, mapped device or RDMA port (path)" },
+	[OPT_SINCE] = { "since", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		      .help = "what was added since the sample that --save left there" },
+	[OPT_SAVE] = { "save", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		     .help = "leave a sample in this file for --since" },
+	[OPT_FROM_DISKSTATS] = { "from-diskstats",
+			       .help = "means alone, of each disk, as the block layer counts them" },
 	[OPT_LATENCY] = { "latency", .help = "how long requests took, by powers of two" },
 	[OPT_SG] = { "sg", .help = "entries of scatter-gather lists, by powers of two" },
 	[OPT_TEXTFILE] = { "textfile", 0, ARG_REQUIRED, T_TEXT, "FILE",
@@ -196,7 +209,8 @@ const struct opt opt_table[OPT_MAX] = {
 #define RECOVER(...)									\
 	.text = "Paths that are not connected are connected again, then devices that are "	\
 		"disconnected are opened on the server again; what needs nothing is left "	\
-		"alone. --timeout bounds each step in the kernel.",			\
+		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
+		"--timeout bounds each step in the kernel.",			\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
@@ -373,7 +387,8 @@ const struct cmd cmd_table[] = {
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_POLL_QUEUES, OPT_CONNECTIONS,
-		       OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
+		       OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
+		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
 		  "that does not exist yet is made; it needs at least one --path, or a --server "
 		  "whose name resolves; the settings are those of a new session, too. --timeout "
@@ -537,20 +552,20 @@ const struct cmd cmd_table[] = {
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
 	  .opts = OPTS(OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY,
-		       OPT_LATENCY, OPT_SG, OPT_TEXTFILE, OPT_SERVER_ROLE,
+		       OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE, OPT_SERVER_ROLE,
 		       OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS, OPT_NO_TOTALS,
 		       OPT_WIDE, OPT_BRIEF),
 	  .text = "Totals since the path came up or the last reset. With -i the totals come first, "
 		  "then what was added in each interval; JSON is one line per sample then. In text "
 		  "and CSV --per-cpu, --latency and --sg have tables of their own. -o prom is for "
-		  "Prometheus.",
+		  "Prometheus. --save and --since compare without a reset, which others would see.",
 	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
 	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
 	  .page = "rnbdadm-stats", .view = &stats_view, .flags = CMD_STREAM, .run = cmd_stats },
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_LOG, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_BRIEF),
+	  .opts = OPTS(OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
 		  "Where the modules do not count it: exit code 9.",

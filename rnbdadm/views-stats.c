@@ -6,7 +6,7 @@
 #include "views.h"
 
 static const struct field stats_fields[] = {
-	{ "object", NULL, F_STR, false, "path, session, hca, or total" },
+	{ "object", NULL, F_STR, false, "path, session, device, hca, or total" },
 	{ "session", NULL, F_STR, false, "session" },
 	{ "name", NULL, F_STR, false, "path, SRC@DST" },
 	{ "hca", NULL, F_STR, false, "RDMA device" },
@@ -50,8 +50,10 @@ static const char group_read[] = "READ", group_write[] = "WRITE";
 	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, \
 	  .right = true, .text = col_mib_write }
 
+#define INFLIGHT	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 }
+
 #define TAIL									\
-	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 },	\
+	INFLIGHT,								\
 	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 }, \
 	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
 	  .drop = 3, .text = col_reconnects },					\
@@ -61,6 +63,16 @@ static const char group_read[] = "READ", group_write[] = "WRITE";
 
 static const struct column path_columns[] = { HEAD_PATH, COLUMNS_TOTAL, TAIL };
 static const struct column path_rate_columns[] = { HEAD_PATH, COLUMNS_RATE, TAIL };
+
+static const struct column device_columns[] = {
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	COLUMNS_TOTAL, INFLIGHT, { 0 }
+};
+
+static const struct column device_rate_columns[] = {
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	COLUMNS_RATE, INFLIGHT, { 0 }
+};
 
 #define HEAD_SESSION	{ .title = "SESSION", .field = "name" }
 #define HEAD_HCA	{ .title = "HCA", .field = "name" }
@@ -81,6 +93,8 @@ static const struct column *stats_pick(const json_t *list)
 		return rates ? session_rate_columns : session_columns;
 	if (object && !strcmp(object, "hca"))
 		return rates ? hca_rate_columns : hca_columns;
+	if (object && !strcmp(object, "device"))
+		return rates ? device_rate_columns : device_columns;
 	return rates ? path_rate_columns : path_columns;
 }
 
@@ -222,6 +236,32 @@ static const struct column latency_text_columns[] = {
 const struct view latency_view = {
 	.name = "latency", .key = "sessions", .fields = latency_fields,
 	.columns = latency_text_columns, .brief = "session",
+};
+
+/* stats latency --from-diskstats */
+static const struct field latency_device_fields[] = {
+	{ "device", NULL, F_STR, false, "disk" },
+	{ "session", NULL, F_STR, false, "session" },
+	{ "read_ios", NULL, F_COUNT, false, "reads" },
+	{ "read_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
+	{ "write_ios", NULL, F_COUNT, false, "writes" },
+	{ "write_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
+	{ 0 }
+};
+
+static const struct column latency_device_columns[] = {
+	{ .title = "DEVICE", .field = "device" },
+	{ .title = "SESSION", .field = "session", .drop = 1 },
+	{ .title = "READS", .field = "read_ios", .right = true },
+	{ .title = "MEAN", .field = "read_mean_ns", .right = true },
+	{ .title = "WRITES", .field = "write_ios", .right = true },
+	{ .title = "MEAN", .field = "write_mean_ns", .right = true },
+	{ 0 }
+};
+
+const struct view latency_device_view = {
+	.name = "latency-device", .key = "devices", .fields = latency_device_fields,
+	.columns = latency_device_columns, .brief = "device",
 };
 
 static const struct field reset_fields[] = {

@@ -305,7 +305,7 @@ def help_texts(binary):
             problem("-%s has two meanings" % o["short"])
         longs.setdefault(o["long"], set()).add(o["argument"])
     for o, kinds in longs.items():
-        if "optional" in kinds and o not in ("color", "wait", "add-missing", "stats", "prune"):
+        if "optional" in kinds and o not in ("color", "wait", "add-missing", "stats", "prune", "per-cpu"):
             problem("--" + o, "takes an optional argument")
     codes = run(binary, "help", "exit-codes").stdout.decode()
     for e in meta["exit_codes"]:
@@ -350,7 +350,7 @@ def fields(binary, rec):
 
 
 # Keys that are there with an option, or where there is something to say
-OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "dry_run", "plan", "changes")
+OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "sample", "dry_run", "plan", "changes")
 OPTIONAL_OF = {"session": ("changed", "counters"), "client": ("changed", "counters"), "path": ("role", "counters"),
                "device": ("counters", "queue"), "config": ("mp_policy", "wait_ms", "sources")}
 

@@ -91,7 +91,8 @@ def run(binary, rec, page, recording, status, command, shown):
             f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s/root "$@"\n' % (binary, rec, recording, rec))
         os.chmod(script, 0o755)
         env = dict(os.environ, PATH=tmp + ":" + os.environ["PATH"], LC_ALL="C")
-        p = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=env, timeout=60, text=True)
+        p = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=env, cwd=tmp,
+                           timeout=60, text=True)
     if p.returncode != status or (p.stderr and not status) or (shown and shown != p.stdout.rstrip("\n").split("\n")):
         problems.append("%s: $ %s\n  exit %d, not %d\n%s%s" % (page, command, p.returncode, status, p.stdout, p.stderr))
 

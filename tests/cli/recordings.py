@@ -540,6 +540,22 @@ RECORDINGS.update({
 })
 
 
+# map --save, --add-paths and recover --add-missing
+RECORDINGS.update({
+    "map-save": [UP] + lists() + [{"do": "map", "reply": NEW}] + lists(*WITH_ADDED, devices=DEVICES + [NEW]),
+    "map-saved": [UP] + lists(*WITH_ADDED, devices=DEVICES + [NEW]),
+    "map-add-paths": [UP] + lists() + [
+        {"do": "path-add", "request": {"session-id": 1, "server-addr": "ip:10.0.9.9", "timeout-ms": 5000}, "reply": NEW_PATH},
+        {"do": "map", "reply": NEW}],
+    "map-add-paths-fails": [UP] + lists() + [{"do": "path-add", "error": "ECONNREFUSED"}],
+    "add-missing": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [add_path()],
+    "add-missing-fails": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [
+        {"do": "path-add", "error": "ETIMEDOUT"}, add_path()],
+    "add-missing-all": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), add_path(),
+                                         remap(3, reply=dict(DEVICES[0], state=1))],
+})
+
+
 # what check finds nothing wrong with, and all that the kernel can tell of what is wrong
 GOOD_PATHS = [PATHS[0], path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1")]
 GOOD_STATS = [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 3, 3)]),

@@ -439,6 +439,46 @@ nothing_sent() {
 	fails 10 timeout session recover cl1@srv1
 }
 
+@test "recover --add-missing: paths that the configuration lists" {
+	local conf=$BATS_TEST_TMPDIR/rnbd.conf o
+	printf '%s\n' "[session cl1@srv1]" "path = 10.0.0.2" "path = 10.0.1.1@10.0.1.2" "path = 10.0.2.1@10.0.2.2" \
+		"[session cl1@srv2]" "path = 10.0.0.3" >"$conf"
+	export RNBDADM_CONFIG=$conf
+	replay add-missing
+	for o in --add-missing --add-missing=config; do
+		adm 0 session recover cl1@srv1 $o -j
+		valid rnbdadm.recover/1
+		[ "$(jqv '[.recovered[] | .type, .name, .session, .result] | join(" ")')" = "path ip:10.0.2.1@ip:10.0.2.2 cl1@srv1 added" ]
+		[ "$(jqv '.changed and .failed == []')" = true ]
+	done
+	adm 0 session recover cl1@srv1 --add-missing -n
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.2.1@ip:10.0.2.2" ]
+	# without the option, and where nothing is missing
+	adm 0 session recover cl1@srv1 -j
+	[ "$(jqv '.changed == false')" = true ]
+	adm 0 recover session cl1@srv2 --add-missing -j
+	[ "$(jqv '.changed == false')" = true ]
+	# a port, a device's session, all of them: connected, added, remapped
+	sed -i '3s/$/\npath = 10.0.9.9 dest-port=999/' "$conf"
+	adm 0 recover device rnbd0 --add-missing -n
+	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.9 --dest-port=999" ]
+	sed -i 4d "$conf"
+	replay add-missing-all
+	adm 0 recover --all --add-missing -j
+	valid rnbdadm.recover/1
+	[ "$(jqv '[.recovered[].result] | join(" ")')" = "reconnected added remapped" ]
+	replay add-missing-fails
+	fails 10 timeout session recover cl1@srv1 --add-missing
+	sed -i '3s/$/\npath = 10.0.9.9/' "$conf"
+	fails 3 partial session recover cl1@srv1 --add-missing
+	printf '%s' "$JSON" | jq -e '.failed[0].error.code == "timeout" and .recovered[0].result == "added"'
+	# what is wrong with the configuration is known before anything is done
+	echo nonsense >>"$conf"
+	fails 2 usage session recover cl1@srv1 --add-missing
+	rm "$conf"
+	fails 4 not_found session recover cl1@srv1 --add-missing
+}
+
 @test "recover: refusals" {
 	replay two-sessions
 	fails 2 usage recover
@@ -449,9 +489,8 @@ nothing_sent() {
 	fails 4 not_found recover session nosuch
 	fails 4 not_found recover device rnbd9
 	fails 4 not_found recover session cl1@srv1 10.9.9.9
-	for o in --add-missing --add-missing=config --add-missing=peer; do
-		fails 9 unsupported session recover cl1@srv1 $o
-	done
+	fails 9 unsupported session recover cl1@srv1 --add-missing=peer
+	[[ $stderr == *--add-missing=config* ]]
 	fails 2 usage session recover cl1@srv1 --add-missing=x
 	replay paths-denied
 	fails 5 permission recover --all

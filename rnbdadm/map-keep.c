@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "map-keep.h"
+#include "registry.h"
+#include "select.h"
+#include "sysfile.h"
+#include "wholefile.h"
+
+#define SAVED_FILE	"/etc/rnbd/conf.d/90-saved.conf"
+#define OWNER_MAX	64
+
+static int usage(struct ctx *ctx, const char *option, char *msg)
+{
+	fail_set(&ctx->fail, XC_USAGE, "%s: %s", option, msg);
+	free(msg);
+	return XC_USAGE;
+}
+
+/* It is shown as it is, and compared as a word. */
+static char *owner_problem(const char *owner)
+{
+	if (strlen(owner) > OWNER_MAX)
+		return xasprintf("at most %d bytes", OWNER_MAX);
+	for (const char *p = owner; *p; p++)
+		if (!isgraph((unsigned char)*p))
+			return xstrdup("letters, digits and signs of ASCII, and no spaces");
+	return NULL;
+}
+
+int keep_parse(struct ctx *ctx, struct map_keep *k, const char *session, const char *device_path)
+{
+	const struct parsed *a = &ctx->args;
+	const char *env = getenv("RNBDADM_CONFIG");
+	char *msg;
+
+	k->session = session;
+	k->device_path = device_path;
+	k->name = args_value(a, OPT_NAME);
+	k->owner = args_value(a, OPT_OWNER);
+	k->save = args_has(a, OPT_SAVE_MAP);
+	msg = k->name ? device_name_problem(k->name) : NULL;
+	if (msg)
+		return usage(ctx, "--name", msg);
+	msg = k->owner ? owner_problem(k->owner) : NULL;
+	if (msg)
+		return usage(ctx, "--owner", msg);
+	if (k->save && (args_has(a, OPT_CONFIG) || (env && *env)))
+		return usage(ctx, "--save", xstrdup("goes to " SAVED_FILE ", which another configuration "
+						    "does not read"));
+	return XC_OK;
+}
+
+static char *below(const struct ctx *ctx, const char *path)
+{
+	return xasprintf("%s%s", ctx->test_root, path);
+}
+
+/* The file as it is; none is as good as an empty one. */
+static int read_saved(struct ctx *ctx, struct map_keep *k)
+{
+	struct strbuf b = { 0 };
+	char *path = below(ctx, SAVED_FILE);
+	int err = whole_read(path, &b);
+
+	free(path);
+	k->saved = b.s;
+	if (err && err != ENOENT)
+		return whole_fail(ctx, SAVED_FILE, err);
+	if (b.s[strspn(b.s, " \t\r\n")] == '{')
+		return fail_set(&ctx->fail, XC_CONFLICT, "%s is JSON, which nothing can be added to",
+				SAVED_FILE);
+	return XC_OK;
+}
+
+static int conflict(struct ctx *ctx, const struct conf_section *s, const char *what)
+{
+	char *where = conf_place_text(&s->at);
+
+	fail_object(&ctx->fail, "device", s->name);
+	fail_set(&ctx->fail, XC_CONFLICT, "%s '%s' (%s)", what, s->name, where ? where : "");
+	free(where);
+	return XC_CONFLICT;
+}
+
+/* The name is nobody else's, in the configuration and among the links. */
+static int check_name(struct ctx *ctx, const struct map_keep *k, const struct device *known)
+{
+	const struct conf_section *own = conf_device(&k->named, k->session, k->device_path);
+	const struct conf_section *other = conf_find(&k->named, CONF_DEVICE, k->name);
+	char *escaped, *link, *disk;
+	int rc = XC_OK;
+
+	if (own && strcmp(own->name, k->name))
+		return conflict(ctx, own, "the configuration has this device as");
+	if (other && other != own)
+		return conflict(ctx, other, "the configuration has another device");
+	escaped = udev_escape(k->name);
+	link = xasprintf("/dev/rnbd/by-name/%s", escaped);
+	disk = sys_exists(ctx->test_root, "%s", link) ? node_disk(ctx->test_root, link) : NULL;
+	if (disk && !(known && !strcmp(known->name, disk))) {
+		fail_object(&ctx->fail, "device", disk);
+		rc = fail_set(&ctx->fail, XC_CONFLICT, "%s is %s", link, disk);
+	}
+	free(disk);
+	free(link);
+	free(escaped);
+	return rc;
+}
+
+/* A note that says something else. */
+static int check_note(struct ctx *ctx, const struct device *known, const char *what, const char *want,
+		      char *have)
+{
+	bool same = !want || (have && !strcmp(have, want));
+
+	if (!same) {
+		fail_object(&ctx->fail, "device", known->name);
+		fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s, whose %s is %s%s", known->name,
+			 what, have ? "" : "not set", have ? have : "");
+	}
+	free(have);
+	return same ? XC_OK : XC_CONFLICT;
+}
+
+int keep_check(struct ctx *ctx, struct map_keep *k, const struct device *known)
+{
+	const struct conf_section *own;
+	const char *root = ctx->test_root;
+	char *name;
+	int rc = XC_OK;
+
+	if (!k->name && !k->owner && !k->save)
+		return XC_OK;
+	if (k->save)
+		rc = conf_load(ctx, NULL, &k->named);
+	else if (conf_read(ctx, NULL, &k->named))
+		fail_clear(&ctx->fail);
+	if (!rc && k->save)
+		rc = read_saved(ctx, k);
+	if (!rc && k->name)
+		rc = check_name(ctx, k, known);
+	if (rc || !known)
+		return rc;
+	own = conf_device(&k->named, k->session, k->device_path);
+	name = own ? xstrdup(own->name) : registry_name(root, k->session, k->device_path);
+	rc = check_note(ctx, known, "name", k->name, name);
+	if (!rc)
+		rc = check_note(ctx, known, "owner", k->owner,
+				registry_owner(root, k->session, k->device_path));
+	return rc;
+}
+
+int keep_note(struct ctx *ctx, const struct map_keep *k)
+{
+	int err = 0;
+
+	keep_forget(ctx, k);
+	if (k->owner)
+		err = registry_set(ctx->test_root, k->session, k->device_path, k->owner);
+	if (!err && k->name)
+		err = registry_set_name(ctx->test_root, k->session, k->device_path, k->name);
+	if (!err)
+		return XC_OK;
+	keep_forget(ctx, k);
+	ctx->fail.err = err;
+	return fail_set(&ctx->fail, errno_exit_code(err), "cannot note the %s: %s (%s)",
+			k->name ? "name" : "owner", strerror(err), errno_name(err));
+}
+
+void keep_forget(struct ctx *ctx, const struct map_keep *k)
+{
+	registry_forget(ctx->test_root, k->session, k->device_path);
+}
+
+/* The two directories above it. */
+static int make_dirs(struct ctx *ctx)
+{
+	static const char *const dirs[] = { "/etc/rnbd", "/etc/rnbd/conf.d" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		char *path = below(ctx, dirs[i]);
+		int err = mkdir(path, 0755) && errno != EEXIST ? errno : 0;
+
+		free(path);
+		if (err)
+			return whole_fail(ctx, dirs[i], err);
+	}
+	return XC_OK;
+}
+
+static int write_saved(struct ctx *ctx, const struct map_keep *k, const struct conf *c)
+{
+	size_t len = strlen(k->saved);
+	struct strbuf b = { 0 };
+	char *path = below(ctx, SAVED_FILE);
+	int err;
+
+	if (len)
+		strbuf_printf(&b, "%s%s\n", k->saved, k->saved[len - 1] == '\n' ? "" : "\n");
+	else
+		strbuf_puts(&b, "# 'rnbdadm map --save' adds to it; 'rnbdadm config apply' makes it so "
+				"again.\n\n");
+	conf_ini_write(c, &b, false);
+	err = replace_file(path, b.s, b.len);
+	free(b.s);
+	free(path);
+	return err ? whole_fail(ctx, SAVED_FILE, err) : XC_OK;
+}
+
+static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct snapshot *s)
+{
+	const char *connections = args_value(&ctx->args, OPT_CONNECTIONS);
+	const struct device *d = NULL;
+	struct conf c = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (!strcmp(s->devices.v[i].session, k->session) &&
+		    !strcmp(s->devices.v[i].device_path, k->device_path))
+			d = &s->devices.v[i];
+	if (!d)
+		rc = fail_set(&ctx->fail, XC_FAILED, "it is gone again");
+	else if (!conf_running_device(&c, s, d, k->name, connections, &k->named))
+		rc = fail_set(&ctx->fail, XC_FAILED, "the session has no address that can be saved");
+	else
+		rc = make_dirs(ctx);
+	if (!rc)
+		rc = write_saved(ctx, k, &c);
+	conf_free(&c);
+	return rc;
+}
+
+int keep_save(struct ctx *ctx, const struct map_keep *k, const struct snapshot *s, bool *changed)
+{
+	struct snapshot now = { 0 };
+	int rc;
+
+	if (!k->save || conf_device(&k->named, k->session, k->device_path))
+		return XC_OK;
+	if (!s && !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES, &now))
+		return ctx->fail.code;
+	rc = add_mapping(ctx, k, s ? s : &now);
+	snapshot_free(&now);
+	if (rc)
+		return rc;
+	*changed = true;
+	say(ctx, "saved in %s", SAVED_FILE);
+	return XC_OK;
+}
+
+void keep_words(struct strlist *words, const struct map_keep *k)
+{
+	if (k->name)
+		strlist_addf(words, "--name=%s", k->name);
+	if (k->owner)
+		strlist_addf(words, "--owner=%s", k->owner);
+	if (k->save)
+		strlist_add(words, "--save");
+}
+
+void keep_free(struct map_keep *k)
+{
+	conf_free(&k->named);
+	free(k->saved);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wholefile.h"
+
+#define SIZE_MAX_FILE	(16 << 20)
+
+int whole_read(const char *path, struct strbuf *b)
+{
+	bool in = !strcmp(path, "-");
+	int fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
+	char buf[16384];
+	ssize_t n;
+
+	strbuf_puts(b, "");
+	if (fd < 0)
+		return errno;
+	while ((n = read(fd, buf, sizeof(buf))) > 0 && b->len <= SIZE_MAX_FILE)
+		strbuf_add(b, buf, (size_t)n);
+	err = n < 0 ? errno : b->len > SIZE_MAX_FILE ? EFBIG : 0;
+	if (!in)
+		close(fd);
+	return err;
+}
+
+int whole_fail(struct ctx *ctx, const char *name, int err)
+{
+	ctx->fail.err = err;
+	fail_object(&ctx->fail, "file", name);
+	return fail_set(&ctx->fail, errno_exit_code(err), "%s: %s (%s)", name, strerror(err),
+			errno_name(err));
+}
