@@ -61,7 +61,8 @@ static const char *not_here(const struct ctx *ctx)
 		OPT_LOCK_TIMEOUT, OPT_TEST_ROOT, OPT_TEST_TIME, OPT_NL_RECORD, OPT_NL_REPLAY, OPT_HELP,
 		OPT_VERSION,
 	};
-	static const char *const alone[] = { "batch", "monitor", "schema", "metadata", "completion" };
+	static const char *const alone[] = { "batch", "monitor", "schema", "metadata", "completion",
+						"__complete" };
 	const struct parsed *p = &ctx->args;
 
 	for (size_t i = 0; i < ARRAY_SIZE(run_wide); i++)

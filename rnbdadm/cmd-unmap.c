@@ -20,27 +20,32 @@ static bool absent_is_fine(const struct ctx *ctx)
 }
 
 /*
- * How long to wait for the users to go: --lazy as it says; an open file that nobody
- * answers for may be udev having a look, which is over soon.
+ * How long to wait for the users to go: --lazy as it says, for all devices together; an open file
+ * that nobody answers for may be udev having a look, which is over soon.
  */
-static int64_t patience(const struct ctx *ctx, const struct item *it)
+static int64_t patience(const struct ctx *ctx, const struct item *it, int64_t start)
 {
+	int64_t limit = ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms, left;
+
 	if (ctx->dry_run || ctx->force)
 		return 0;
-	if (args_has(&ctx->args, OPT_LAZY))
-		return ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms;
+	if (args_has(&ctx->args, OPT_LAZY)) {
+		left = start + limit - now_ms();
+		return limit < 0 ? limit : left > 0 ? left : 0;
+	}
 	return it->dev->users.n || ctx->nl_replay ? 0 : 1000;
 }
 
 /* The safety check: false when the device must stay. */
-static bool may_unmap(struct ctx *ctx, struct item *it)
+static bool may_unmap(struct ctx *ctx, struct item *it, int64_t start)
 {
 	bool lazy = args_has(&ctx->args, OPT_LAZY);
+	int64_t limit = patience(ctx, it, start);
 	struct strlist used = { 0 };
 	char *list;
 
 	use_list(it->dev, &used);
-	if (used.n && patience(ctx, it) && !use_wait(ctx, it->dev, &used, patience(ctx, it))) {
+	if (used.n && limit && !use_wait(ctx, it->dev, &used, limit)) {
 		job_fail(ctx, it);
 		strlist_free(&used);
 		return false;
@@ -176,13 +181,15 @@ int cmd_unmap(struct ctx *ctx)
 {
 	struct job j = { 0 };
 	int rc = job_devices(ctx, &j, absent_is_fine(ctx));
+	int64_t start;
 
 	if (!rc)
 		rc = confirm(ctx, &j);
+	start = now_ms();
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		struct item *it = &j.v[i];
 
-		if (it->result || !may_unmap(ctx, it))
+		if (it->result || !may_unmap(ctx, it, start))
 			continue;
 		if (ctx->dry_run)
 			plan_one(ctx, it);

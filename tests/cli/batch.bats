@@ -47,15 +47,16 @@ lines() { printf '%s\n' "$@" >"$F"; }
 }
 
 @test "a line that is wrong: nothing is done, each has its place, exit code 2" {
-	lines 'unmap rnbd2' 'sesion list' 'session list -F bird' 'monitor' 'session list -j' 'batch x' 'stats -i 1' 'unmap "rnbd0'
+	lines 'unmap rnbd2' 'sesion list' 'session list -F bird' 'monitor' 'session list -j' 'batch x' 'stats -i 1' '__complete 0 -- x' \
+		'unmap "rnbd0'
 	# no answer of the kernel is asked for
 	R=(--nl-replay /nonexistent --test-root "$REC/bare")
 	fails 2 usage batch "$F"
 	[[ $stderr == *"rnbdadm: $F:2: 'sesion' is not a command"*"did you mean session"* && $stderr == *"$F:3: session list: "*bird* ]]
 	[[ $stderr == *"$F:4: monitor: 'monitor' has no place"* && $stderr == *"$F:5: session list: 'json' has no place"* ]]
-	[[ $stderr == *"$F:6: "* && $stderr == *"$F:7: stats: 'interval' has"* && $stderr == *"$F:8: a \" is not closed"* ]]
-	[[ $stderr == *"batch $F: 7 of 8 lines are wrong; nothing was done" ]]
-	[ "$(jq -c '[.results[].exit_status]' <<<"$JSON")" = '[null,2,2,2,2,2,2,2]' ]
+	[[ $stderr == *"$F:6: "* && $stderr == *"$F:7: stats: 'interval' has"* && $stderr == *"$F:9: a \" is not closed"* ]]
+	[[ $stderr == *"$F:8: __complete 0 x: '__complete' has no place"*"batch $F: 8 of 9 lines are wrong; nothing was done" ]]
+	[ "$(jq -c '[.results[].exit_status]' <<<"$JSON")" = '[null,2,2,2,2,2,2,2,2]' ]
 	[ "$(jq -c '[.results[] | select(.skipped)] | length' <<<"$JSON")" = 1 ]
 }
 

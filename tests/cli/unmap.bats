@@ -177,6 +177,11 @@ setup() {
 	replay unmap bare
 	adm 10 unmap rnbd0 --lazy --timeout 0
 	[[ $stderr == *"still in use"* ]]
+	# which is for all together: at most four looks, 50 ms apart, after the first
+	replay lazy-long bare
+	adm 10 unmap rnbd0 rnbd1 --lazy --timeout 200ms --trace
+	(($(grep -c -- '-> .*device-get dump' <<<"$stderr") <= 5))
+	[[ $stderr == *"2 of 2 devices failed"* ]]
 }
 
 @test "--wait until the node is gone" {
