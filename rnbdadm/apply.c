@@ -381,23 +381,25 @@ static void do_step(struct apply *a, struct plan_step *st)
 	}
 }
 
-static bool still_there(const void *arg, const char *key)
+static void add_key(struct strlist *l, const char *session, const char *device_path)
 {
-	const struct snapshot *s = arg;
-	bool there = false;
-	char *k;
+	char *key = registry_key(session, device_path);
 
-	for (size_t i = 0; i < s->sessions.n && !there; i++) {
-		k = registry_key(s->sessions.v[i].name, NULL);
-		there = !strcmp(k, key);
-		free(k);
-	}
-	for (size_t i = 0; i < s->devices.n && !there; i++) {
-		k = registry_key(s->devices.v[i].session, s->devices.v[i].device_path);
-		there = !strcmp(k, key);
-		free(k);
-	}
-	return there;
+	strlist_add(l, key);
+	free(key);
+}
+
+static void forget_others(const struct apply *a)
+{
+	const struct snapshot *s = a->now;
+	struct strlist there = { 0 };
+
+	for (size_t i = 0; i < s->sessions.n; i++)
+		add_key(&there, s->sessions.v[i].name, NULL);
+	for (size_t i = 0; i < s->devices.n; i++)
+		add_key(&there, s->devices.v[i].session, s->devices.v[i].device_path);
+	registry_clean(a->ctx->test_root, &there);
+	strlist_free(&there);
 }
 
 /* Optional devices may be missing. */
@@ -461,7 +463,7 @@ int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const stru
 	struct apply a = { .ctx = ctx, .c = c, .p = p, .now = s };
 	int rc;
 
-	registry_clean(ctx->test_root, still_there, s);
+	forget_others(&a);
 	for (size_t i = 0; i < p->n && !a.stop; i++) {
 		struct plan_step *st = &p->v[i];
 

@@ -176,8 +176,7 @@ void registry_forget(const char *root, const char *session, const char *device_p
 	free(dir);
 }
 
-void registry_clean(const char *root, bool (*there)(const void *arg, const char *key),
-		    const void *arg)
+void registry_clean(const char *root, const struct strlist *there)
 {
 	char *top = xasprintf("%s" DIR_NAME, root);
 	DIR *d = opendir(top);
@@ -186,7 +185,7 @@ void registry_clean(const char *root, bool (*there)(const void *arg, const char 
 	while (d && (e = readdir(d))) {
 		char *dir;
 
-		if (e->d_name[0] == '.' || there(arg, e->d_name))
+		if (e->d_name[0] == '.' || strlist_has(there, e->d_name))
 			continue;
 		dir = xasprintf("%s/%s", top, e->d_name);
 		forget(dir);

@@ -6,7 +6,7 @@
 #ifndef RNBDADM_REGISTRY_H
 #define RNBDADM_REGISTRY_H
 
-#include <stdbool.h>
+#include "util.h"
 
 #define OWNER_CONFIG	"config"
 
@@ -20,12 +20,8 @@ int registry_set_name(const char *root, const char *session, const char *device_
 		      const char *name);
 /* What a command makes is not that of a former one of the same name, which went without a word. */
 void registry_forget(const char *root, const char *session, const char *device_path);
-/*
- * Forgets those that @there does not know; it is asked with the name of the directory, as
- * registry_key() makes it.
- */
-void registry_clean(const char *root, bool (*there)(const void *arg, const char *key),
-		    const void *arg);
+/* Forgets all but @there, which are those of registry_key(). */
+void registry_clean(const char *root, const struct strlist *there);
 /* "session:NAME", "device:SESSION:PATH", to be freed. */
 char *registry_key(const char *session, const char *device_path);
 

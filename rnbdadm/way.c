@@ -107,6 +107,10 @@ void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, in
 	unsigned int port = (unsigned int)args_uint(&ctx->args, OPT_DEST_PORT, ADDR_DEFAULT_PORT);
 	char *servers;
 
+	/* a configuration has ports of its own */
+	if (w->n && w->v[0].dst.port)
+		port = w->v[0].dst.port;
+
 	if (!way_is_at_fault(err))
 		return;
 	if (w->n && !sys_has_rdma(ctx->test_root)) {

@@ -274,6 +274,14 @@ plan() {
 	[ "$(jqv '.changed == false')" = true ]
 }
 
+@test "apply: refused, by which port" {
+	world apply-refused
+	mkdir -p "$ROOT/sys/class/infiniband/mlx5_0"
+	conf <<<$'[session cl1@srv3]\npath = 10.0.0.9\ndest-port = 999'
+	fails 1 failed config apply "$CONF"
+	[[ $stderr == *"10.0.0.9 does not listen on port 999"* ]]
+}
+
 @test "what cannot be changed while it runs is a warning" {
 	replay two-sessions
 	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\nio-timeout = 3s\n[device d]\nsession = cl1@srv2\ndevice-path = ram0\naccess = rw'
