@@ -128,17 +128,25 @@ static void system_unit(struct checkup *k)
 		"/lib/systemd/system", NULL,
 	};
 	static const char unit[] = "rnbd-restore.service";
+	struct strlist wants = { 0 };
+	bool one = false;
 
+	sys_list(k->root, &wants, "/etc/systemd/system/multi-user.target.wants");
+	for (size_t i = 0; i < wants.n; i++)
+		one |= !strncmp(wants.v[i], "rnbd-device@", strlen("rnbd-device@"));
+	strlist_free(&wants);
 	if (!has_config(k)) {
 		check_tell(k, CHECK_SKIP, unit, "nothing is configured in /etc/rnbd");
 	} else if (!find_file(k, dirs, unit)) {
 		check_tell(k, CHECK_FAIL, unit, "not installed: nothing is mapped after a reboot");
 		check_hint(k, "install the package, or make install");
-	} else if (!sys_exists(k->root, "/etc/systemd/system/multi-user.target.wants/%s", unit)) {
+	} else if (sys_exists(k->root, "/etc/systemd/system/multi-user.target.wants/%s", unit)) {
+		check_tell(k, CHECK_PASS, unit, "enabled");
+	} else if (one) {
+		check_tell(k, CHECK_PASS, unit, "not enabled, but devices have units of their own");
+	} else {
 		check_tell(k, CHECK_FAIL, unit, "not enabled: nothing is mapped after a reboot");
 		check_hint(k, "systemctl enable %s", unit);
-	} else {
-		check_tell(k, CHECK_PASS, unit, "enabled");
 	}
 }
 

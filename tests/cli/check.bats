@@ -276,6 +276,9 @@ finds() {
 	finds warn system.udev 60-rnbd.rules "udev does not run"
 	gone usr/lib/udev
 	finds warn system.udev 60-rnbd.rules "not installed"
+	rm "$ROOT"/etc/systemd/system/multi-user.target.wants/*
+	put /etc/systemd/system/multi-user.target.wants/rnbd-device@data.service ""
+	finds pass system.unit rnbd-restore.service "units of their own"
 	gone etc/systemd
 	finds fail system.unit rnbd-restore.service "not enabled"
 	gone usr/lib/systemd
