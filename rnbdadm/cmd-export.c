@@ -193,20 +193,23 @@ static int collect(struct ctx *ctx, struct job *j)
 			clients > 1 ? "s" : "", clients > 1 ? "ve" : "s");
 }
 
-static int confirm(struct ctx *ctx, const struct job *j)
+/* What is done to the export, to whom the failure tells. */
+static int ask(struct ctx *ctx, const struct job *j, const char *what)
 {
-	char *who, *question;
+	char *who = strlist_join(&ctx->fail.details, ", ");
+	char *question = xasprintf("%s %s (%s)", what, j->v[0].exp->name, who);
 	int rc;
 
-	if (!j->n || !j->v[0].exp)
-		return XC_OK;
-	who = strlist_join(&ctx->fail.details, ", ");
-	question = xasprintf("Close %s (%s)", j->v[0].exp->name, who);
 	fail_clear(&ctx->fail);
 	rc = use_confirm(ctx, question);
 	free(question);
 	free(who);
 	return rc;
+}
+
+static int confirm(struct ctx *ctx, const struct job *j)
+{
+	return j->n && j->v[0].exp ? ask(ctx, j, "Close") : XC_OK;
 }
 
 static enum wait_is look_closed(struct ctx *ctx, void *arg)
@@ -343,20 +346,10 @@ static int collect_stale(struct ctx *ctx, struct job *j, uint64_t *old)
 
 static int confirm_shrink(struct ctx *ctx, const struct job *j)
 {
-	char *who, *question;
-	int rc;
-
-	if (!ctx->fail.details.n) {
-		fail_clear(&ctx->fail);
-		return XC_OK;
-	}
-	who = strlist_join(&ctx->fail.details, ", ");
-	question = xasprintf("Tell a smaller size of %s (%s)", j->v[0].exp->name, who);
+	if (ctx->fail.details.n)
+		return ask(ctx, j, "Tell a smaller size of");
 	fail_clear(&ctx->fail);
-	rc = use_confirm(ctx, question);
-	free(question);
-	free(who);
-	return rc;
+	return XC_OK;
 }
 
 static json_t *js_told(const struct ctx *ctx, const struct item *it)
