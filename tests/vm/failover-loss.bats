@@ -8,10 +8,7 @@
 
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
-	on_server "ram_disk 64 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=64 status=none"
-	on_server load_server "${SERVER_QUICK[@]}"
-	load_client
-	memory_before
+	losses_begin
 }
 
 setup() {
@@ -21,13 +18,7 @@ setup() {
 	set_to "${QUICK[@]}" io_timeout_ms=5000
 }
 
-teardown() {
-	load_kill
-	mend_all
-	unmap_all
-	dmesg_clean
-	on_server dmesg_clean
-}
+teardown() { loss_end; }
 
 teardown_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"

@@ -6,6 +6,7 @@
 #   link_up                     two guests: linkI, 10.I.0.1 / 10.I.0.2 and fd0I::1 / fd0I::2, MTU 4200, each with link rxeI
 #   load_server [PARAM=VALUE..] rtrs-core, rtrs-server, rnbd-server; each parameter goes to the module that has it
 #   load_client [PARAM=VALUE..] rtrs-core, rtrs-client, rnbd-client
+#   both_ends MIB               what most files begin with: net_up 2, ram_disk MIB, load_server, load_client
 #   load_peer_server, load_peer_client          the same from the in-tree modules
 #   unload_all                  all five in order, after census_clean
 #   dmesg_mark, dmesg_clean     no kernel report since the last of the two; `dmesg_clean all`: since boot
@@ -20,7 +21,7 @@
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
 #   server_cable N off|on       two guests: pulls the server's end of this link, which loses its carrier; puts it back
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2119,SC2120
 
 # Before each command bats notes where it is, which takes 10 ms here: only in the file of tests from now on, not in helpers
 if declare -F "${BATS_TEST_NAME-}" >/dev/null; then
@@ -134,6 +135,7 @@ module_set() {
 
 load_server() { module_set "$MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
 load_client() { module_set "$MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
+both_ends() { net_up 2 && ram_disk "$1" && load_server && load_client; }
 load_peer_server() { module_set "$PEER_MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
 load_peer_client() { module_set "$PEER_MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
 

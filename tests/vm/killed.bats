@@ -6,10 +6,7 @@
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	net_up 2
-	ram_disk 32
-	load_server
-	load_client
+	both_ends 32
 }
 
 setup() {

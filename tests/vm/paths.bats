@@ -7,10 +7,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	net_up 2
-	ram_disk 32
-	load_server
-	load_client
+	both_ends 32
 }
 
 setup() {

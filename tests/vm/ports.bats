@@ -26,14 +26,6 @@ teardown() {
 	dmesg_clean
 }
 
-# adm_is FILTER ARGS..: the JSON of the command passes
-adm_is() {
-	local filter=$1
-	shift
-	"$ADM" "$@" -j >/tmp/adm.json
-	jq -e "$filter" /tmp/adm.json >/dev/null || { echo "not so: $filter"; cat /tmp/adm.json; return 1; }
-}
-
 ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 

@@ -202,6 +202,20 @@ goes_on() {
 	await "${1:-30}" io_done "$DISK" $((nums[0] + nums[4] + 100))
 }
 
+# Of a file of tests that lose paths: the server has /dev/ram0; and what ends each of them, even if it failed
+losses_begin() {
+	on_server "ram_disk 64 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=64 status=none" &&
+		on_server load_server "${SERVER_QUICK[@]}" && load_client && memory_before
+}
+
+loss_end() {
+	load_kill
+	mend_all
+	unmap_all
+	dmesg_clean
+	on_server dmesg_clean
+}
+
 booted() { [[ -e $SHARED/server-up ]]; }
 
 lost() { ! path_is "$1" connected; }
