@@ -294,6 +294,9 @@ static int sample_all(struct ctx *ctx, const struct sampling *how)
 		if (!how->interval_ms || done >= how->count || reader_gone())
 			break;
 		next += (uint64_t)how->interval_ms * 1000000;
+		/* what was missed, by a program that was stopped, is not made up for */
+		if (next < now_ns())
+			next = now_ns() + (uint64_t)how->interval_ms * 1000000;
 		sleep_until(next);
 	}
 	stats_list_free(&before);

@@ -85,6 +85,19 @@ setup() {
 	[ "$(jqv '.stats[0].counters.read_ios == null')" = true ]
 }
 
+@test "-i: a program that was stopped makes up for nothing" {
+	local out=$BATS_TEST_TMPDIR/out pid
+	replay series
+	"$PLAIN" "${R[@]}" stats -i 300ms -c 3 -j >"$out" 3>&- &
+	pid=$!
+	until [[ -s $out ]]; do sleep 0.02; done
+	kill -STOP $pid
+	sleep 1
+	kill -CONT $pid
+	wait $pid
+	[ "$(jq -s '.[1].interval_ns >= 1000000000 and .[2].interval_ns >= 290000000' "$out")" = true ]
+}
+
 @test "-i in text and CSV; --skip-first; --rate" {
 	replay series
 	adm 0 stats -i 10ms -c 2
