@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "conf.h"
 #include "registry.h"
-#include "sysinfo.h"
+#include "sysfile.h"
 
 struct links {
 	char *session, *device_path;	/* escaped, or NULL */
@@ -63,10 +63,23 @@ static void add_name(struct ctx *ctx, const char *session, const char *path, str
 	conf_free(&c);
 }
 
+/* A file of the disk but for the end of its line; names may end in blanks. */
+static char *disk_text(const struct ctx *ctx, const char *disk, const char *file)
+{
+	char *path = xasprintf("/sys/block/%s/rnbd/%s", disk, file);
+	char *s = strchr(disk, '/') ? NULL : sys_text(ctx->test_root, path);
+	size_t n = s ? strlen(s) : 0;
+
+	free(path);
+	if (n && s[n - 1] == '\n')
+		s[n - 1] = '\0';
+	return s;
+}
+
 static void find_links(struct ctx *ctx, const char *disk, struct links *l)
 {
-	char *session = sys_disk_word(ctx->test_root, disk, "rnbd/session");
-	char *path = sys_disk_word(ctx->test_root, disk, "rnbd/mapping_path");
+	char *session = disk_text(ctx, disk, "session");
+	char *path = disk_text(ctx, disk, "mapping_path");
 
 	/* they come after the disk; an event follows them */
 	if (session && *session && !strchr(session, '/') && path && *path) {

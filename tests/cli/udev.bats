@@ -68,6 +68,9 @@ RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0 rnbd/by-path/ip:10.0.1.2/vol0" ]
 	disk rnbd1 s2 ..
 	adm 0 udev rnbd1
 	[ "${lines[2]}" = 'RNBD_BY_SESSION=s2/\x2e\x2e' ]
+	disk rnbd4 s4 $' v \t'
+	adm 0 udev rnbd4
+	[ "${lines[2]}" = 'RNBD_BY_SESSION=s4/\x20v\x20\x09' ]
 	disk rnbd2 s3 幅
 	adm 0 udev rnbd2
 	[ "${lines[2]}" = 'RNBD_BY_SESSION=s3/幅' ]
