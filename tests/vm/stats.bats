@@ -199,15 +199,17 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 }
 
 @test "resets while I/O runs lose none of what comes later" {
-	local disk i
+	local disk i pids=()
 	disk=$(map /dev/ram0)
 	for i in 0 1; do
 		reads "$disk" 2000 $i &
+		pids+=($!)
 	done
 	while [[ -n $(jobs -r) ]]; do
 		reset
 	done
-	wait
+	wait "${pids[0]}"
+	wait "${pids[1]}"
 	[ "$(awk '{ print $5 }' $DIR/rdma)" -eq 0 ]
 	reset
 	reads "$disk" 16
