@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Writes a manual page: its prose comes from PAGE.in, what a line `.\"@ WORD` of it stands for from the command table.
 #
-#	rnbdadm metadata >TABLE; rnbdadm help checks >CHECKS
-#	awk -v page=rnbdadm-session -f expand.awk TABLE CHECKS rnbdadm-session.8.in
+#	rnbdadm metadata >TABLE
+#	awk -v page=rnbdadm-session -f expand.awk TABLE rnbdadm-session.8.in
 #
 # SYNOPSIS, COMMAND NAME (heading of the prose after it), OPTIONS (of the page's commands), GLOBAL, JSON, EXIT, CHECKS
 
@@ -147,7 +147,12 @@ function codes(   i) {
 }
 
 function checks(   i) {
-	for (i = 1; i <= nchecks; i++) print check[i]
+	for (i = 1; i <= nchecks; i++) {
+		print ".It Cm " checkid[i]
+		print wrap(roff(upper(checkwhat[i])) ".")
+		print ".br\n" wrap("Cause: " roff(checkcause[i]) ".")
+		print ".br\n" wrap("Cure: " roff(checkcure[i]) ".")
+	}
 }
 
 FNR == 1 { file++ }
@@ -161,6 +166,7 @@ file == 1 {
 		if (top == "commands") ncmds++
 		else if (top == "options") { no++; global[no] = "true" }
 		else if (top == "exit_codes") ncodes++
+		else if (top == "checks") nchecks++
 	} else if (depth == 6) {
 		sub6 = k
 		if (top == "commands") {
@@ -172,6 +178,11 @@ file == 1 {
 			if (k == "code") code[ncodes] = text($0)
 			else if (k == "name") codename[ncodes] = text($0)
 			else if (k == "meaning") meaning[ncodes] = text($0)
+		} else if (top == "checks") {
+			if (k == "id") checkid[nchecks] = text($0)
+			else if (k == "description") checkwhat[nchecks] = text($0)
+			else if (k == "cause") checkcause[nchecks] = text($0)
+			else if (k == "cure") checkcure[nchecks] = text($0)
 		}
 	} else if (depth == 8 && top == "commands") {
 		if (sub6 == "aliases") alias[ncmds, ++naliases[ncmds]] = text($0)
@@ -189,16 +200,6 @@ file == 1 {
 		else if (k == "metavar") metavar[no] = text($0)
 		else if (k == "hidden") hidden[no] = text($0)
 		else if (k == "description") help[no] = text($0)
-	}
-	next
-}
-
-# "  group.id   what it looks at"
-file == 2 {
-	if ($1 ~ /^[a-z]+\.[a-z_]+$/) {
-		id = $1
-		sub(/^ *[^ ]+ +/, "")
-		check[++nchecks] = ".It Cm " id "\n" wrap(roff(upper($0)) ".")
 	}
 	next
 }

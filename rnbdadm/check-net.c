@@ -220,23 +220,36 @@ static bool arp_line(char *s, void *arg)
 	return sscanf(s, "%15s %*x %x", ip, &n->flags) == 2 && !strcmp(ip, n->want);
 }
 
-static void path_neigh(struct checkup *k, const struct path *p)
+int check_neighbour(const char *root, const struct addr *a)
 {
 	struct neighbour n = { .flags = 0 };
 
+	if (a->family != ADDR_IPV4)
+		return -1;
+	inet_ntop(AF_INET, a->raw, n.want, sizeof(n.want));
+	if (!each_line(root, "/proc/net/arp", arp_line, &n))
+		return -1;
+	return (n.flags & 2) != 0;
+}
+
+static void path_neigh(struct checkup *k, const struct path *p)
+{
+	char text[ADDR_TEXT_MAX];
+	int answers = check_neighbour(k->root, &p->server);
+
+	addr_format_bare(&p->server, text);
 	if (p->server.family != ADDR_IPV4) {
 		check_tell(k, CHECK_SKIP, p->name, "known of IPv4 only");
 		return;
 	}
-	inet_ntop(AF_INET, p->server.raw, n.want, sizeof(n.want));
 	if (!sys_exists(k->root, "/proc/net/arp")) {
 		check_tell(k, CHECK_SKIP, p->name, "/proc/net/arp does not tell");
-	} else if (!each_line(k->root, "/proc/net/arp", arp_line, &n)) {
+	} else if (answers < 0) {
 		check_tell(k, CHECK_PASS, p->name, "behind a router, on this host, or not asked for lately");
-	} else if (n.flags & 2) {
-		check_tell(k, CHECK_PASS, p->name, "%s answers ARP", n.want);
+	} else if (answers) {
+		check_tell(k, CHECK_PASS, p->name, "%s answers ARP", text);
 	} else {
-		check_tell(k, CHECK_FAIL, p->name, "%s does not answer ARP", n.want);
+		check_tell(k, CHECK_FAIL, p->name, "%s does not answer ARP", text);
 		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");
 	}
 }
@@ -377,12 +390,26 @@ static void net_pause(struct checkup *k)
 }
 
 const struct check net_checks[] = {
-	{ "net.address", "the own address of each path is still there", net_address },
-	{ "net.route", "the route to each server leaves through the path's interface", net_route },
-	{ "net.neigh", "servers in the same network answer", net_neigh },
-	{ "net.link", "the interfaces of RDMA ports are up", net_link },
-	{ "net.mtu", "their MTU does not limit RoCE", net_mtu },
-	{ "net.mtu_mismatch", "all paths of a session have the same MTU", net_mtu_mismatch },
-	{ "net.pause", "flow control of hardware RoCE", net_pause },
-	{ NULL, NULL, NULL },
+	{ "net.address", "the own address of each path is still there", net_address,
+	  .cause = "the address was removed or its interface went down",
+	  .cure = "ip addr add ADDRESS/PREFIX dev IFACE" },
+	{ "net.route", "the route to each server leaves through the path's interface", net_route,
+	  .cause = "another route is preferred, or there is none",
+	  .cure = "ip route add SERVER dev IFACE, or a rule for the source address" },
+	{ "net.neigh", "servers in the same network answer", net_neigh,
+	  .cause = "the server is down, or in another VLAN",
+	  .cure = "is the server up? VLAN and switch port; 'ip neigh'" },
+	{ "net.link", "the interfaces of RDMA ports are up", net_link,
+	  .cause = "the interface was set down, or has no carrier",
+	  .cure = "ip link set IFACE up; cable and switch port" },
+	{ "net.mtu", "their MTU does not limit RoCE", net_mtu,
+	  .cause = "Ethernet's 1500 bytes leave room for a RoCE MTU of 1024 only",
+	  .cure = "ip link set IFACE mtu 4200, at both ends and in the switch" },
+	{ "net.mtu_mismatch", "all paths of a session have the same MTU", net_mtu_mismatch,
+	  .cause = "one interface of the session was configured otherwise",
+	  .cure = "the same MTU on all of them" },
+	{ "net.pause", "flow control of hardware RoCE", net_pause,
+	  .cause = "ECN is off: RoCE loses packets where the network is full",
+	  .cure = "ECN or PFC on adapter and switch: 'dcb', 'mlnx_qos'" },
+	{ 0 }
 };

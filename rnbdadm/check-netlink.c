@@ -110,10 +110,20 @@ static void netlink_permission(struct checkup *k)
 }
 
 const struct check netlink_checks[] = {
-	{ "netlink.family", "the modules offer their netlink family", netlink_family },
-	{ "netlink.version", "its version is that of the tool", netlink_version },
-	{ "netlink.ops", "it has every operation that the tool uses", netlink_ops },
-	{ "netlink.mcast", "it tells of events", netlink_mcast },
-	{ "netlink.permission", "this user may change things", netlink_permission },
-	{ NULL, NULL, NULL },
+	{ "netlink.family", "the modules offer their netlink family", netlink_family,
+	  .cause = "no module of this project is loaded",
+	  .cure = "modprobe rnbd_client, or rnbd_server" },
+	{ "netlink.version", "its version is that of the tool", netlink_version,
+	  .cause = "tool and modules are of different releases",
+	  .cure = "install both from the same release" },
+	{ "netlink.ops", "it has every operation that the tool uses", netlink_ops,
+	  .cause = "the loaded modules are older than the tool",
+	  .cure = "install and load the newer modules" },
+	{ "netlink.mcast", "it tells of events", netlink_mcast,
+	  .cause = "the loaded modules are older than the tool",
+	  .cure = "install and load the newer modules; monitor and wait need their events" },
+	{ "netlink.permission", "this user may change things", netlink_permission,
+	  .cause = "the user lacks CAP_NET_ADMIN or CAP_SYS_ADMIN",
+	  .cure = "run it as root, or with sudo" },
+	{ 0 }
 };

@@ -147,15 +147,15 @@ static void server_memory(struct checkup *k)
 	check_data(k, "pinned_bytes", js_u64(depth * chunk));
 }
 
-/* HOST[:PORT], without the port. */
-static char *host_of(const char *server)
+/* HOST[:PORT], without the port, which is 0 where there is none. */
+static char *host_of(const char *server, uint64_t *port)
 {
 	const char *colon = strrchr(server, ':');
-	uint64_t port;
 
 	/* "::1" is an address and has no port */
-	if (colon && strchr(server, ':') == colon && parse_uint(colon + 1, &port))
+	if (colon && strchr(server, ':') == colon && parse_uint(colon + 1, port))
 		return xstrndup(server, (size_t)(colon - server));
+	*port = 0;
 	return xstrdup(server);
 }
 
@@ -194,16 +194,55 @@ static bool on_rdma(struct checkup *k, const char *dev)
 	return sys_number(k->root, "/sys/class/net/%s/type", dev) == 32;
 }
 
+/* The path of a session to that server, a connected one if there is; the kernel connects them by RDMA. */
+static const struct path *path_to(const struct checkup *k, const struct addr *a, uint64_t port)
+{
+	const struct path *found = NULL;
+
+	for (size_t i = 0; i < k->client.paths.n; i++) {
+		const struct path *p = &k->client.paths.v[i];
+
+		if (!addr_equal(&p->server, a) || (port && p->server.port != port))
+			continue;
+		if (!strcmp(path_state_name(p->state), "connected"))
+			return p;
+		found = p;
+	}
+	return found;
+}
+
+/* What the kernel's own attempts say; false where it makes none. */
+static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
+{
+	const struct path *p = path_to(k, a, port);
+	const char *state = p ? path_state_name(p->state) : "";
+
+	if (!p)
+		return false;
+	if (!strcmp(state, "connected")) {
+		check_tell(k, CHECK_PASS, k->server, "session %s is connected to it", p->session);
+	} else if (p->last_error) {
+		check_tell(k, CHECK_FAIL, k->server, "session %s cannot connect to it: %s", p->session,
+			   errno_name((int)llabs(p->last_error)));
+		check_hint(k, "rnbdadm check session.paths_down net rdma");
+	} else {
+		return false;
+	}
+	check_data(k, "path", js_str(p->name));
+	return true;
+}
+
 static void server_reachable(struct checkup *k)
 {
 	char *host, *text, *msg, *dev;
+	uint64_t port;
 	struct addr a;
 
 	if (!k->server) {
 		check_tell(k, CHECK_SKIP, "", "--server names none");
 		return;
 	}
-	host = host_of(k->server);
+	host = host_of(k->server, &port);
 	msg = addr_parse(host, &a);
 	if (msg) {
 		free(msg);
@@ -215,14 +254,19 @@ static void server_reachable(struct checkup *k)
 	if (msg) {
 		check_tell(k, CHECK_FAIL, k->server, "%s", msg);
 		check_hint(k, "an address, or a name that DNS or /etc/hosts has");
+	} else if (told_by_path(k, &a, port)) {
+		/* nothing else knows better */
 	} else if (!dev) {
 		check_tell(k, CHECK_FAIL, k->server, "no route");
 		check_hint(k, "ip route get %s", host);
 	} else if (strcmp(dev, "lo") && !on_rdma(k, dev)) {
 		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
 		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
+	} else if (!check_neighbour(k->root, &a)) {
+		check_tell(k, CHECK_FAIL, k->server, "does not answer ARP on %s", dev);
+		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");
 	} else {
-		check_tell(k, CHECK_PASS, k->server, "through %s", dev);
+		check_tell(k, CHECK_PASS, k->server, "through %s; no connection was tried", dev);
 	}
 	free(dev);
 	free(msg);
@@ -230,11 +274,23 @@ static void server_reachable(struct checkup *k)
 }
 
 const struct check server_checks[] = {
-	{ "server.listen", "the server has RDMA devices to listen on", server_listen },
-	{ "server.search_path", "its dev_search_path exists", server_search_path },
-	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm },
-	{ "server.writers", "one writer for each device", server_writers },
-	{ "server.memory", "there is memory for one more client", server_memory },
-	{ "server.reachable", "the route to --server leaves through RDMA", server_reachable },
-	{ NULL, NULL, NULL },
+	{ "server.listen", "the server has RDMA devices to listen on", server_listen,
+	  .cause = "no RDMA device was there when the module was loaded",
+	  .cure = "rnbdadm check rdma.devices" },
+	{ "server.search_path", "its dev_search_path exists", server_search_path,
+	  .cause = "the directory was never made, or is not mounted yet",
+	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
+	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm,
+	  .cause = "the disk below was removed, or is write-protected",
+	  .cure = "bring it back, or rnbdadm server export close DEVICE --all-clients" },
+	{ "server.writers", "one writer for each device", server_writers,
+	  .cause = "two clients map the device for writing",
+	  .cure = "right for a cluster file system and during a migration only; --access ro elsewhere" },
+	{ "server.memory", "there is memory for one more client", server_memory,
+	  .cause = "queue depth times chunk size is pinned for each client",
+	  .cure = "load rtrs_server with a smaller sess_queue_depth or max_chunk_size" },
+	{ "server.reachable", "--server is connected, or could be: its route leaves through RDMA", server_reachable,
+	  .cause = "the name has no address, the route leaves without RDMA, the server is down",
+	  .cure = "an address of the server in the RDMA network; 'ip route get', 'rdma link'" },
+	{ 0 }
 };

@@ -269,11 +269,23 @@ static void session_policy(struct checkup *k)
 }
 
 const struct check session_checks[] = {
-	{ "session.paths_down", "every path is connected; if not, why", session_paths_down },
-	{ "session.single_path", "there is more than one path", session_single_path },
-	{ "session.shared_fate", "not all paths go down together", session_shared_fate },
-	{ "session.reconnects", "no path was given up, no reconnect failed", session_reconnects },
-	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration },
-	{ "session.policy", "the path policy fits the paths", session_policy },
-	{ NULL, NULL, NULL },
+	{ "session.paths_down", "every path is connected; if not, why", session_paths_down,
+	  .cause = "cable, route, server; the last error says which",
+	  .cure = "the hint of the result; rnbdadm session recover SESSION" },
+	{ "session.single_path", "there is more than one path", session_single_path,
+	  .cause = "it was made with one",
+	  .cure = "rnbdadm session add-path SESSION [SRC@]DST over another port" },
+	{ "session.shared_fate", "not all paths go down together", session_shared_fate,
+	  .cause = "the paths have an adapter, a port or an address in common",
+	  .cure = "rnbdadm session add-path SESSION over another adapter and switch" },
+	{ "session.reconnects", "no path was given up, no reconnect failed", session_reconnects,
+	  .cause = "the server was away for longer than max-reconnect-attempts allow, or it comes and goes",
+	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm session reconnect SESSION" },
+	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration,
+	  .cause = "the adapter's interrupts go to other CPUs than those that do I/O",
+	  .cure = "irqbalance, or smp_affinity of the adapter's interrupts" },
+	{ "session.policy", "the path policy fits the paths", session_policy,
+	  .cause = "round-robin gives a slow path as much as a fast one",
+	  .cure = "rnbdadm mp-policy set SESSION min-inflight" },
+	{ 0 }
 };

@@ -181,11 +181,23 @@ static void system_initramfs(struct checkup *k)
 }
 
 const struct check system_checks[] = {
-	{ "system.memlock", "processes may lock memory", system_memlock },
-	{ "system.hugepages", "huge pages leave memory for sessions", system_hugepages },
-	{ "system.firewall", "no packet filter is in the way of RDMA in software", system_firewall },
-	{ "system.udev", "the udev rules are installed and udev runs", system_udev },
-	{ "system.unit", "what is configured is mapped at boot", system_unit },
-	{ "system.initramfs", "a system on rnbd can boot", system_initramfs },
-	{ NULL, NULL, NULL },
+	{ "system.memlock", "processes may lock memory", system_memlock,
+	  .cause = "the limit of the shell or the service",
+	  .cure = "the modules need none; rping and perftest want ulimit -l unlimited" },
+	{ "system.hugepages", "huge pages leave memory for sessions", system_hugepages,
+	  .cause = "most of the memory is reserved for huge pages",
+	  .cure = "lower vm.nr_hugepages" },
+	{ "system.firewall", "no packet filter is in the way of RDMA in software", system_firewall,
+	  .cause = "Soft-RoCE is UDP, which a packet filter sees",
+	  .cure = "let UDP port 4791 pass: 'nft list ruleset'" },
+	{ "system.udev", "the udev rules are installed and udev runs", system_udev,
+	  .cause = "the rules are not installed, or there is no udev",
+	  .cure = "install the package; udevadm control --reload" },
+	{ "system.unit", "what is configured is mapped at boot", system_unit,
+	  .cause = "the unit was not enabled",
+	  .cure = "systemctl enable rnbd-restore.service" },
+	{ "system.initramfs", "a system on rnbd can boot", system_initramfs,
+	  .cause = "the initramfs was made without the module",
+	  .cure = "echo rnbd_client >>/etc/initramfs-tools/modules; update-initramfs -u" },
+	{ 0 }
 };

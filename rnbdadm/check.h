@@ -27,11 +27,13 @@ struct check {
 	const char *id;
 	const char *what;		/* one line for the help */
 	void (*run)(struct checkup *k);
+	const char *cause, *cure;	/* of what is not so, for the manual; hints of results are of their object */
 };
 
 /* The tables of the areas end with a NULL id. */
 extern const struct check modules_checks[], netlink_checks[], rdma_checks[], net_checks[];
 extern const struct check session_checks[], device_checks[], server_checks[], system_checks[];
+extern const struct check config_checks[];
 
 /* One result of the check that runs. @object "" is the host. */
 void check_tell(struct checkup *k, enum check_status status, const char *object, const char *fmt, ...)
@@ -60,6 +62,8 @@ void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct
 
 /* Interface through which an address is reached by the routing table; "lo" for one of this host. */
 char *check_route(const char *root, const struct addr *dst);
+/* Does it answer ARP? -1: it was not asked, or nobody knows. */
+int check_neighbour(const char *root, const struct addr *a);
 /* Is it one of this host's? */
 bool check_own_address(const char *root, const struct addr *a);
 

@@ -12,7 +12,7 @@
 static const struct { const char *name; const struct check *checks; } groups[] = {
 	{ "modules", modules_checks }, { "netlink", netlink_checks }, { "rdma", rdma_checks },
 	{ "net", net_checks }, { "session", session_checks }, { "device", device_checks },
-	{ "server", server_checks }, { "system", system_checks },
+	{ "server", server_checks }, { "system", system_checks }, { "config", config_checks },
 };
 
 static const struct { const char *word, *text, *color; } statuses[CHECK_N] = {
@@ -211,6 +211,25 @@ char *check_list_text(void)
 			strbuf_printf(&b, "  %-22s %s\n", c->id, c->what);
 	}
 	return b.s;
+}
+
+json_t *js_checks(void)
+{
+	json_t *list = json_array();
+
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+		for (const struct check *c = groups[g].checks; c->id; c++) {
+			json_t *o = json_object();
+
+			js_set(o, "id", json_string(c->id));
+			js_set(o, "group", json_string(groups[g].name));
+			js_set(o, "description", json_string(c->what));
+			js_set(o, "cause", json_string(c->cause));
+			js_set(o, "cure", json_string(c->cure));
+			json_array_append_new(list, o);
+		}
+	}
+	return list;
 }
 
 static const char *text_of(const json_t *o, const char *key)

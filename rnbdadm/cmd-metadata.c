@@ -135,6 +135,7 @@ int cmd_metadata(struct ctx *ctx)
 	js_set(ctx->data, "commands", commands);
 	js_set(ctx->data, "options", options);
 	js_set(ctx->data, "exit_codes", codes);
+	js_set(ctx->data, "checks", js_checks());
 	/* JSON is its only form; text means indented */
 	if (ctx->out.fmt == OUT_TEXT) {
 		ctx->out.fmt = OUT_JSON;

@@ -5,6 +5,7 @@
 
 #include "ctx.h"
 
+int cmd_show(struct ctx *ctx);
 int cmd_session_list(struct ctx *ctx);
 int cmd_session_show(struct ctx *ctx);
 int cmd_path_list(struct ctx *ctx);
@@ -35,6 +36,7 @@ int cmd_export_list(struct ctx *ctx);
 int cmd_export_show(struct ctx *ctx);
 int cmd_export_close(struct ctx *ctx);
 int cmd_export_revalidate(struct ctx *ctx);
+int cmd_export_table(struct ctx *ctx);
 int cmd_client_list(struct ctx *ctx);
 int cmd_client_show(struct ctx *ctx);
 int cmd_client_disconnect(struct ctx *ctx);
@@ -66,6 +68,8 @@ int cmd_complete(struct ctx *ctx);
 
 /* "help checks": every check in a line. To be freed. */
 char *check_list_text(void);
+/* The same with causes and cures. */
+json_t *js_checks(void);
 /* Words that check takes. */
 void check_names(struct strlist *l);
 

@@ -216,6 +216,12 @@ const struct opt opt_table[OPT_MAX] = {
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
+#define EXPORT_TABLE(...)								\
+	.text = "For modules that keep a list of what they offer; with these, which offer what "	\
+		"is below their dev_search_path, the exit code is 9.",			\
+	.examples = { __VA_ARGS__ }, .topic = "export", .empty = "{\"exports\":[]}",	\
+	.page = "rnbdadm-server", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_export_table
+
 #define ARG_PORT	{ "PORT", .help = "HCA:PORT, as 'server port list' prints it" }
 #define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
 
@@ -259,6 +265,14 @@ const struct cmd cmd_table[] = {
 		   "\"paths_total\":0,\"paths_down\":0,\"devices_total\":0,\"devices_down\":0,"
 		   "\"clients_total\":0,\"clients_down\":0,\"exports_total\":0},\"modules\":[]}",
 	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_status },
+	{ "show", NULL, "show whatever has that name",
+	  { { "NAME", .help = "a session, device, path [SRC@]DST, export or client" } },
+	  .opts = OPTS(OPT_UNIT),
+	  .text = "What fits more than one object is refused (exit 6) with the list of them.",
+	  .examples = { "rnbdadm show rnbd0", "rnbdadm show cl1@srv1 -j" },
+	  .topic = "show",
+	  .empty = "{\"sessions\":[],\"paths\":[],\"devices\":[],\"exports\":[],\"clients\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_show },
 	{ "session", "list", "list the sessions of this client",
 	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm session list", "rnbdadm session list -F name,state -j" },
@@ -484,6 +498,11 @@ const struct cmd cmd_table[] = {
 		   "\"clients\":[]}",
 	  .page = "rnbdadm-server", .view = &revalidate_view, .flags = CMD_CHANGES,
 	  .run = cmd_export_revalidate },
+	{ "server export", "add", "offer a device to clients", { ARG_EXPORT },
+	  EXPORT_TABLE("rnbdadm server export add sdb", "rnbdadm server export add /dev/sdb -j") },
+	{ "server export", "remove", "offer a device no more", { ARG_EXPORT },
+	  EXPORT_TABLE("rnbdadm server export remove sdb",
+		       "rnbdadm server export remove /dev/sdb -j") },
 	{ "server client", "list", "list the clients of this server",
 	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm server client list", "rnbdadm server client list --stats -p" },
@@ -662,8 +681,8 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-batch", .flags = CMD_PLAIN, .run = cmd_batch },
 	{ "check", NULL, "find what is wrong with this host, and what helps",
 	  { { "CHECK", .optional = true, .repeat = true,
-	      .help = "all, modules, netlink, rdma, net, session, device, server, system, or one "
-		      "of 'rnbdadm help checks'" } },
+	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
+		      "or one of 'rnbdadm help checks'" } },
 	  .opts = OPTS(OPT_CHECK_SERVER, OPT_PATH, OPT_STRICT, OPT_FIX_HINTS),
 	  .text = "Changes nothing. Exit code 11 if anything fails.",
 	  .examples = { "rnbdadm check", "rnbdadm check rdma net.mtu --strict -j" },
@@ -698,7 +717,7 @@ const struct cmd cmd_table[] = {
 	  .flags = CMD_PLAIN | CMD_HIDDEN, .run = cmd_complete },
 	{ "metadata", NULL, "the command table as JSON",
 	  .examples = { "rnbdadm metadata", "rnbdadm metadata -j | jq '.commands[].name'" },
-	  .topic = "metadata", .empty = "{\"commands\":[],\"options\":[],\"exit_codes\":[]}",
+	  .topic = "metadata", .empty = "{\"commands\":[],\"options\":[],\"exit_codes\":[],\"checks\":[]}",
 	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_metadata },
 	{ "schema", NULL, "JSON Schema of a document",
 	  { { "TOPIC", .optional = true, .help = "session, path, device, ...; none lists them" } },

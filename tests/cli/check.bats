@@ -238,10 +238,19 @@ finds() {
 	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
 	kernel check-bad
 	finds warn server.writers sdb "2 clients may write"
-	for host in 10.0.0.2 10.0.0.2:1234 10.0.0.1; do
+	# the kernel's own attempts know best, those of the port that is asked for
+	adm 11 check server.reachable --server 10.0.0.2 -j
+	[[ $output == *"session cl1@srv1 cannot connect to it: ECONNREFUSED"* ]]
+	adm 0 check server.reachable --server 10.0.0.3:1234 -j
+	[[ $output == *"session cl1@srv2 is connected to it"* ]]
+	for host in 10.0.0.2:999 10.0.0.1 10.0.0.77; do
 		adm 0 check server.reachable --server $host -j
 		valid rnbdadm.check/1
+		[[ $output == *"no connection was tried"* ]]
 	done
+	sed -i 's/^10.0.0.2 0x1 0x2/10.0.0.2 0x1 0x0/' "$ROOT/proc/net/arp"
+	adm 11 check server.reachable --server 10.0.0.2:999
+	[[ $output == *"does not answer ARP on ens1f0np0"* ]]
 	put /proc/net/route "vlan7 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
 	adm 11 check server.reachable --server 192.0.2.1
 	put "$IB/gid_attrs/ndevs/5" vlan7
@@ -289,6 +298,34 @@ finds() {
 	finds fail system.initramfs rnbd0 "lacks rnbd_client"
 	put /etc/initramfs-tools/modules rnbd_client
 	finds pass system.initramfs rnbd0 "is told"
+}
+
+@test "config: mistakes, unknown keys, what is configured and does not run" {
+	local conf=/etc/rnbd/conf.d/10-srv1.conf
+	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
+	finds pass config.valid "" "1 file, 1 section"
+	finds pass config.drift "" "what is configured runs"
+	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nmp-policy = min-latency'
+	finds warn config.drift "" "2 changes to be made, first session mp_policy"
+	kernel absent
+	finds skip config.drift "" "not loaded"
+	kernel check-good
+	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nhue = 3\npath = x'
+	finds fail config.valid $conf:3 "the first of several mistakes: [session] has no key 'hue'"
+	finds skip config.drift "" "has mistakes"
+	gone etc/rnbd
+	finds skip config.valid "" "nothing is configured"
+	finds skip config.drift "" "nothing is configured"
+	RNBDADM_CONFIG=/nonexistent finds fail config.valid "" ENOENT
+}
+
+@test "each check has a cause and a cure" {
+	adm 0 metadata
+	[ "$(jqv '.checks | length')" -ge 47 ]
+	[ "$(jqv '[.checks[] | select((.cause | length) < 10 or (.cure | length) < 8)] | length')" = 0 ]
+	[ "$(jqv '[.checks[] | .id | split(".")[0]] == [.checks[].group]')" = true ]
+	adm 0 help checks
+	[ "$(grep -c '^  ' <<<"$output")" = "$("$PLAIN" metadata -j | jq '.checks | length')" ]
 }
 
 @test "text of what is wrong, groups, hints alone, words that are none" {

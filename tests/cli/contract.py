@@ -130,6 +130,7 @@ def metadata(binary):
 
 # One legal command line for each command that needs arguments: words that exist, and words that do not
 ARGUMENTS = {
+    "show": (["cl1@srv1"], ["nosuch"]),
     "session show": (["cl1@srv1"], ["nosuch"]),
     "path show": (["cl1@srv1", "10.0.0.2"], ["cl1@srv1", "10.9.9.9"]),
     "device show": (["rnbd0"], ["rnbd99"]),
@@ -142,6 +143,8 @@ ARGUMENTS = {
     "server export show": (["sdb"], ["nosuch"]),
     "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
     "server export revalidate": (["ram0"], ["nosuch"]),
+    "server export add": (["sdb"], None),
+    "server export remove": (["sdb"], None),
     "server path show": (["cl7@here", "10.0.1.1"], ["cl7@here", "10.9.9.9"]),
     "server path disconnect": (["cl7@here", "10.0.1.1"], ["nosuch", "10.9.9.9"]),
     "server port drain": (["mlx5_0:1", "--force"], ["mlx9_0:1"]),
@@ -201,6 +204,8 @@ def expect(name, state, known):
         return {8}
     if name == "mp-policy list":
         return {0}
+    if name in ("server export add", "server export remove"):
+        return {9}
     if state == "denied":
         return {5}
     if (name, state) in (("session add", "empty"), ("recover", "empty")):

@@ -24,7 +24,7 @@ setup() { load helpers; }
 
 @test "a command without prose does not build" {
 	cd "$TOP/man"
-	local args=(-v page=rnbdadm-path -f expand.awk "$TOP/build/man/table" "$TOP/build/man/checks")
+	local args=(-v page=rnbdadm-path -f expand.awk "$TOP/build/man/table")
 	awk "${args[@]}" rnbdadm-path.8.in >/dev/null
 	run --separate-stderr ! awk "${args[@]}" <(grep -v '^\.\\"@ COMMAND path show' rnbdadm-path.8.in)
 	[[ $stderr == *"no prose for 'path show'"* ]]

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The configuration: is it one, and is it what runs? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "plan.h"
+
+/* Reads it; false with a result where there is none. A file that cannot be read is a failure here. */
+static bool read_config(struct checkup *k, struct conf *c)
+{
+	struct ctx *ctx = k->ctx;
+
+	if (conf_read(ctx, NULL, c)) {
+		check_tell(k, CHECK_FAIL, "", "%s", ctx->fail.message);
+		check_hint(k, "rnbdadm config validate");
+		fail_clear(&ctx->fail);
+		return false;
+	}
+	if (!c->files.n) {
+		check_tell(k, CHECK_SKIP, "", "nothing is configured in /etc/rnbd");
+		return false;
+	}
+	return true;
+}
+
+static void tell_problem(struct checkup *k, enum check_status status, const struct conf *c, const char *what)
+{
+	const struct conf_problem *p = &c->problems[0];
+	char *where;
+
+	for (size_t i = 0; i < c->nproblems && p->warning && status == CHECK_FAIL; i++)
+		p = &c->problems[i];
+	where = conf_place_text(&p->at);
+	check_tell(k, status, where ? where : "", "%s%s", what, p->message);
+	check_hint(k, "rnbdadm config validate");
+	free(where);
+}
+
+static void config_valid(struct checkup *k)
+{
+	struct conf c = { 0 };
+
+	if (!read_config(k, &c)) {
+		conf_free(&c);
+		return;
+	}
+	if (c.errors)
+		tell_problem(k, CHECK_FAIL, &c, c.errors > 1 ? "the first of several mistakes: " : "");
+	else if (c.nproblems)
+		tell_problem(k, CHECK_WARN, &c, "");
+	else
+		check_tell(k, CHECK_PASS, "", "%zu file%s, %zu section%s", c.files.n, c.files.n == 1 ? "" : "s",
+			   c.n, c.n == 1 ? "" : "s");
+	check_data(k, "files", js_list(&c.files));
+	check_data(k, "mistakes", json_integer((json_int_t)c.errors));
+	conf_free(&c);
+}
+
+static void compare(struct checkup *k, struct conf *c)
+{
+	const struct plan_opts o = { .mode = PLAN_SYNC };
+	struct plan p;
+
+	conf_resolve(c);
+	plan_make(&p, c, &k->client, &o);
+	if (p.n) {
+		const struct plan_step *st = &p.v[0];
+
+		check_tell(k, CHECK_WARN, "", "%zu change%s to be made, first %s %s", p.n, p.n == 1 ? "" : "s",
+			   plan_object_name(st->object), st->name);
+		check_hint(k, "rnbdadm config diff shows them, rnbdadm config apply makes them");
+	} else {
+		check_tell(k, CHECK_PASS, "", "what is configured runs");
+	}
+	check_data(k, "changes", json_integer((json_int_t)p.n));
+	check_data(k, "unlisted", json_integer((json_int_t)p.nunlisted));
+	plan_free(&p);
+}
+
+static void config_drift(struct checkup *k)
+{
+	struct conf c = { 0 };
+
+	if (read_config(k, &c)) {
+		if (c.errors)
+			check_tell(k, CHECK_SKIP, "", "the configuration has mistakes");
+		else if (check_client(k))
+			compare(k, &c);
+	}
+	conf_free(&c);
+}
+
+const struct check config_checks[] = {
+	{ "config.valid", "the configuration has no mistakes", config_valid,
+	  .cause = "a typing error, or a key of another release",
+	  .cure = "rnbdadm config validate tells all of them, with file and line" },
+	{ "config.drift", "what is configured runs", config_drift,
+	  .cause = "a change by hand, a new configuration, or a server that was not there at boot",
+	  .cure = "rnbdadm config diff; rnbdadm config apply, or rnbdadm config save for what runs" },
+	{ 0 }
+};
