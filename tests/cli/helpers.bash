@@ -68,6 +68,8 @@ fails() {
 	[ -z "$output" ] && [ "$stderr" = "$err" ] && [[ $stderr == "rnbdadm: "* ]]
 }
 
+jq() { gojq "$@"; }
+
 jqv() { printf '%s' "$output" | jq -er "$1"; }
 
 # valid SCHEMA: $output is one document that the closed schema takes. All of a file are looked at together, by its last test.

@@ -366,9 +366,9 @@ rnbd2,0,0" ]
 	adm 0 stats -i 10ms -c 2 --latency --sg -j
 	output=${lines[1]}
 	valid rnbdadm.stats/1
-	[ "$(jqv '.stats[0].latency | tojson')" = '{"unit":"ns","clock":"submit-to-complete","buckets":[{"le_ns":32768,"read":5,"write":0},{"le_ns":4194304,"read":1,"write":0}],"max_read_ns":4000000,"max_write_ns":null}' ]
+	[[ $output == *'"latency":{"unit":"ns","clock":"submit-to-complete","buckets":[{"le_ns":32768,"read":5,"write":0},{"le_ns":4194304,"read":1,"write":0}],"max_read_ns":4000000,"max_write_ns":null}'* ]]
 	[ "$(jqv '.stats[0].sg_entries | tojson')" = '[{"entries":1,"ios":6}]' ]
-	[ "$(jqv '.stats[0].polling | tojson')" = '{"completions":12,"polls":6,"completions_max":null}' ]
+	[[ $output == *'"polling":{"completions":12,"polls":6,"completions_max":null}'* ]]
 	[ "$(jqv '.reset | not')" = true ]
 }
 

@@ -35,6 +35,8 @@ fail() {
 	return 1
 }
 
+jq() { gojq "$@"; }
+
 adm_is() {
 	local filter=$1
 	shift
