@@ -10,13 +10,16 @@
 
 static bool fits(const struct complete *c, const char *word)
 {
+	char *shown;
+	bool plain;
+
 	if (strncmp(word, c->tail, strlen(c->tail)))
 		return false;
-	/* it would not survive the way through a shell */
-	for (const char *s = word; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return false;
-	return true;
+	/* it would not survive the way through a shell, nor a terminal the list */
+	shown = printable(word);
+	plain = !strcmp(shown, word);
+	free(shown);
+	return plain;
 }
 
 static void put(struct complete *c, struct strlist *l, const char *word, const char *text)

@@ -218,6 +218,15 @@ void conf_ini_read(struct conf *c, const char *file, const char *text, size_t le
 	}
 }
 
+/* What a terminal would not show; those of C1 are two bytes in UTF-8. */
+static bool is_control(const char *p, const char *start)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	return iscntrl(*u) || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] <= 0x9f) ||
+	       (p > start && u[-1] == 0xc2 && u[0] >= 0x80 && u[0] <= 0x9f);
+}
+
 /* In quotes where it would not come back as it is. */
 static void put_text(struct strbuf *b, const char *s, bool name)
 {
@@ -225,7 +234,7 @@ static void put_text(struct strbuf *b, const char *s, bool name)
 	bool quote = *s == '"' || (n && (is_space(*s) || is_space(s[n - 1])));
 
 	for (const char *p = s; *p; p++)
-		quote = quote || iscntrl((unsigned char)*p) || *p == '#' || *p == ';' ||
+		quote = quote || is_control(p, s) || *p == '#' || *p == ';' ||
 			(name && *p == ']');
 	if (!quote) {
 		strbuf_puts(b, s);
@@ -235,7 +244,7 @@ static void put_text(struct strbuf *b, const char *s, bool name)
 	for (const char *p = s; *p; p++) {
 		if (*p == '"' || *p == '\\')
 			strbuf_printf(b, "\\%c", *p);
-		else if (iscntrl((unsigned char)*p))
+		else if (is_control(p, s))
 			strbuf_printf(b, "\\x%02x", (unsigned char)*p);
 		else
 			strbuf_add(b, p, 1);

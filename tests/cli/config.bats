@@ -147,6 +147,7 @@ path=10.0.0.1" >"$CONF"
 		replay $rec
 		adm 0 config save
 		[[ $rec != two-sessions ]] || golden config-save.ini
+		[[ $rec != hostile || ($output == *'"\xc2\x9b31m"'* && $output != *[$'\e\x7f\x01']* && $output != *$'\xc2\x9b'*) ]]
 		printf '%s\n' "$output" >"$CONF"
 		adm 0 config validate "$CONF"
 		# hostile names that no session may have are left out
