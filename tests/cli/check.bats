@@ -305,6 +305,8 @@ finds() {
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
 	finds pass config.valid "" "1 file, 1 section"
 	finds pass config.drift "" "what is configured runs"
+	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol0\naccess = ro'
+	finds warn config.drift "" "device d: access ro needs an unmap"
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nmp-policy = min-latency'
 	finds warn config.drift "" "2 changes to be made, first session mp_policy"
 	kernel absent
