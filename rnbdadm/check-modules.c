@@ -88,7 +88,7 @@ static void modules_origin(struct checkup *k)
 {
 	if (!check_loaded(k, "rtrs_core")) {
 		check_tell(k, CHECK_SKIP, "", "no rnbd module is loaded");
-	} else if (k->ctx->nl) {
+	} else if (check_family(k)) {
 		check_tell(k, CHECK_PASS, "rtrs_core", "has the netlink family");
 	} else {
 		check_tell(k, CHECK_FAIL, "rtrs_core", "is the in-tree driver, which has no netlink family");

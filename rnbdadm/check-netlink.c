@@ -11,7 +11,7 @@
 
 static bool have_family(struct checkup *k)
 {
-	if (k->ctx->nl)
+	if (check_family(k))
 		return true;
 	check_tell(k, CHECK_SKIP, "", "no netlink family");
 	return false;
@@ -19,8 +19,13 @@ static bool have_family(struct checkup *k)
 
 static void netlink_family(struct checkup *k)
 {
-	if (k->ctx->nl) {
+	if (check_family(k)) {
 		check_tell(k, CHECK_PASS, "rnbd", "the kernel has the family");
+		return;
+	}
+	if (k->ctx->nl) {
+		check_tell(k, CHECK_FAIL, "rnbd", "absent, though drivers are loaded; sysfs is in its place");
+		check_hint(k, "load the modules of this project");
 		return;
 	}
 	check_tell(k, CHECK_FAIL, "rnbd", "%s", k->no_nl.message ? k->no_nl.message : "absent");

@@ -48,6 +48,8 @@ bool check_client(struct checkup *k);
 bool check_server(struct checkup *k);
 /* Is the path one of --path? Without that all are. */
 bool check_wants(const struct checkup *k, const struct path *p);
+/* The netlink family; not so with in-tree drivers. */
+bool check_family(const struct checkup *k);
 bool check_loaded(const struct checkup *k, const char *module);
 
 /* A port of an RDMA device, for which "HCA/PORT" is in @name. */

@@ -104,6 +104,7 @@ static void inherit(struct ctx *line, const struct ctx *ctx)
 	line->test_time = ctx->test_time;
 	line->nl_record = ctx->nl_record;
 	line->nl_replay = ctx->nl_replay;
+	line->backend = ctx->backend;
 }
 
 /* False with the line's problem on stderr. */

@@ -65,6 +65,11 @@ void check_data(struct checkup *k, const char *key, json_t *v)
 	js_set(json_object_get(last(k), "data"), key, v);
 }
 
+bool check_family(const struct checkup *k)
+{
+	return k->ctx->nl && !rnl_is_sysfs(k->ctx->nl);
+}
+
 static bool have_lists(struct checkup *k, bool ok, struct fail *why, const char *module)
 {
 	if (ok)

@@ -103,31 +103,6 @@ static int check(struct ctx *ctx, const struct snapshot *s, const struct session
 			"device%s open", n, n == 1 ? "" : "s");
 }
 
-static int disconnect(struct ctx *ctx, const struct session *sess)
-{
-	struct look l = { .id = sess->id };
-	struct wait w = { .group = "session", .look = look_gone, .arg = &l };
-	int64_t limit = wait_limit(ctx, 0);
-	struct nl_error e;
-	int rc;
-
-	if (limit && !wait_begin(ctx, &w))
-		return ctx->fail.code;
-	if (!rnl_session_disconnect(ctx->nl, sess->id, &e)) {
-		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
-			return XC_OK;
-		return fail_nl(&ctx->fail, &e, "server");
-	}
-	if (*e.warning)
-		warn(ctx, "%s", e.warning);
-	js_set(ctx->data, "changed", json_true());
-	say(ctx, "disconnected %s; nothing keeps it from coming back", sess->name);
-	rc = limit ? wait_end(ctx, &w, limit) : XC_OK;
-	if (rc == XC_TIMEOUT && !ctx->fail.code)
-		fail_set(&ctx->fail, XC_TIMEOUT, "the session is still there");
-	return rc;
-}
-
 static void print_plan(struct ctx *ctx, const struct session *sess)
 {
 	struct strlist w = { 0 };
@@ -139,6 +114,35 @@ static void print_plan(struct ctx *ctx, const struct session *sess)
 	strlist_add(&w, "--force");
 	plan_add(ctx, &w);
 	strlist_free(&w);
+}
+
+static int disconnect(struct ctx *ctx, const struct session *sess)
+{
+	struct look l = { .id = sess->id };
+	struct wait w = { .group = "session", .look = look_gone, .arg = &l };
+	int64_t limit = wait_limit(ctx, 0);
+	struct nl_error e;
+	int rc;
+
+	if (limit && !ctx->dry_run && !wait_begin(ctx, &w))
+		return ctx->fail.code;
+	if (!rnl_session_disconnect(ctx->nl, sess->id, &e)) {
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
+			return XC_OK;
+		return fail_nl(&ctx->fail, &e, "server");
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		print_plan(ctx, sess);
+		return XC_OK;
+	}
+	js_set(ctx->data, "changed", json_true());
+	say(ctx, "disconnected %s; nothing keeps it from coming back", sess->name);
+	rc = limit ? wait_end(ctx, &w, limit) : XC_OK;
+	if (rc == XC_TIMEOUT && !ctx->fail.code)
+		fail_set(&ctx->fail, XC_TIMEOUT, "the session is still there");
+	return rc;
 }
 
 int cmd_client_disconnect(struct ctx *ctx)
@@ -161,9 +165,7 @@ int cmd_client_disconnect(struct ctx *ctx)
 		/* as it was */
 		json_array_append_new(list, js_session(sess, &s, &o));
 		rc = check(ctx, &s, sess);
-		if (!rc && ctx->dry_run)
-			print_plan(ctx, sess);
-		else if (!rc)
+		if (!rc)
 			disconnect(ctx, sess);
 	}
 	if (ctx->dry_run)

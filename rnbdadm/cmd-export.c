@@ -227,6 +227,21 @@ static enum wait_is look_closed(struct ctx *ctx, void *arg)
 	return is;
 }
 
+static void plan_one(struct ctx *ctx, struct item *it)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "server");
+	strlist_add(&w, "export");
+	strlist_add(&w, "close");
+	strlist_add(&w, it->exp->name);
+	strlist_addf(&w, "--client=%s", it->exp->session);
+	strlist_add(&w, "--force");
+	plan_add(ctx, &w);
+	strlist_free(&w);
+	it->result = "would-close";
+}
+
 static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 {
 	struct wait w = { .group = "export", .look = look_closed, .arg = it };
@@ -234,7 +249,7 @@ static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 	struct nl_error e;
 	int rc;
 
-	if (limit && !wait_begin(ctx, &w)) {
+	if (limit && !ctx->dry_run && !wait_begin(ctx, &w)) {
 		job_fail(ctx, it);
 		return;
 	}
@@ -251,6 +266,10 @@ static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		plan_one(ctx, it);
+		return;
+	}
 	j->changed = true;
 	it->result = "closed";
 	say(ctx, "closed %s of session %s; the client keeps its disk, whose I/O fails until it "
@@ -262,21 +281,6 @@ static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 		fail_set(&ctx->fail, XC_TIMEOUT, "it is still there");
 	fail_object(&ctx->fail, "session", it->exp->session);
 	job_fail(ctx, it);
-}
-
-static void plan_one(struct ctx *ctx, struct item *it)
-{
-	struct strlist w = { 0 };
-
-	strlist_add(&w, "server");
-	strlist_add(&w, "export");
-	strlist_add(&w, "close");
-	strlist_add(&w, it->exp->name);
-	strlist_addf(&w, "--client=%s", it->exp->session);
-	strlist_add(&w, "--force");
-	plan_add(ctx, &w);
-	strlist_free(&w);
-	it->result = "would-close";
 }
 
 int cmd_export_close(struct ctx *ctx)
@@ -294,11 +298,7 @@ int cmd_export_close(struct ctx *ctx)
 	if (!rc)
 		rc = confirm(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++) {
-		if (j.v[i].result)
-			continue;
-		if (ctx->dry_run)
-			plan_one(ctx, &j.v[i]);
-		else
+		if (!j.v[i].result)
 			close_one(ctx, &j, &j.v[i]);
 	}
 	if (!rc)
@@ -380,32 +380,6 @@ static void not_reached(struct item *it, enum m_reach reach)
 	fail_text(&it->fail, "the client was told, but has not asked for the size");
 }
 
-static void revalidate_one(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout)
-{
-	enum m_reach reach;
-	struct nl_error e;
-	struct export now;
-
-	if (!rnl_export_revalidate(ctx->nl, it->exp->id, timeout, &now, &reach, &e)) {
-		fail_nl(&it->fail, &e, "server");
-		fail_object(&it->fail, "session", it->exp->session);
-		it->result = "failed";
-		return;
-	}
-	if (*e.warning)
-		warn(ctx, "%s", e.warning);
-	it->exp->size_bytes = now.size_bytes;
-	it->exp->told_bytes = now.told_bytes;
-	if (reach != REACH_TOLD) {
-		not_reached(it, reach);
-		return;
-	}
-	it->result = now.told_bytes == it->old_state ? "unchanged" : "told";
-	j->changed |= now.told_bytes != it->old_state;
-	say(ctx, "told %s the size of %s: %" PRIu64 " bytes", it->exp->session, it->exp->name,
-	    now.told_bytes);
-}
-
 static void plan_revalidate(struct ctx *ctx, struct item *it)
 {
 	struct strlist w = { 0 };
@@ -420,6 +394,36 @@ static void plan_revalidate(struct ctx *ctx, struct item *it)
 	plan_add(ctx, &w);
 	strlist_free(&w);
 	it->result = "would-tell";
+}
+
+static void revalidate_one(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout)
+{
+	enum m_reach reach;
+	struct nl_error e;
+	struct export now;
+
+	if (!rnl_export_revalidate(ctx->nl, it->exp->id, timeout, &now, &reach, &e)) {
+		fail_nl(&it->fail, &e, "server");
+		fail_object(&it->fail, "session", it->exp->session);
+		it->result = "failed";
+		return;
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		plan_revalidate(ctx, it);
+		return;
+	}
+	it->exp->size_bytes = now.size_bytes;
+	it->exp->told_bytes = now.told_bytes;
+	if (reach != REACH_TOLD) {
+		not_reached(it, reach);
+		return;
+	}
+	it->result = now.told_bytes == it->old_state ? "unchanged" : "told";
+	j->changed |= now.told_bytes != it->old_state;
+	say(ctx, "told %s the size of %s: %" PRIu64 " bytes", it->exp->session, it->exp->name,
+	    now.told_bytes);
 }
 
 int cmd_export_revalidate(struct ctx *ctx)
@@ -437,10 +441,7 @@ int cmd_export_revalidate(struct ctx *ctx)
 		rc = confirm_shrink(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		j.v[i].old_state = j.v[i].exp->told_bytes;
-		if (ctx->dry_run)
-			plan_revalidate(ctx, &j.v[i]);
-		else
-			revalidate_one(ctx, &j, &j.v[i], timeout);
+		revalidate_one(ctx, &j, &j.v[i], timeout);
 	}
 	if (!rc) {
 		js_set(ctx->data, "old_size_bytes", js_u64(old));

@@ -403,7 +403,8 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	int rc;
 
 	if (!rnl_map(ctx->nl, &p->req, &d, &e)) {
-		keep_forget(ctx, &p->keep);
+		if (!ctx->dry_run)
+			keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
 		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
 			explain(ctx, p, &e);
@@ -411,6 +412,10 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		print_plan(ctx, p);
+		return XC_OK;
+	}
 	save_mapping(ctx, p, &d, &unsaved);
 	ctx_unlock(ctx);
 	if (!*d.name) {
@@ -453,16 +458,15 @@ int cmd_map(struct ctx *ctx)
 		rc = keep_check(ctx, &p.keep, NULL);
 	if (!rc && ctx->dry_run) {
 		print_plan_paths(ctx, &p);
-		print_plan(ctx, &p);
 	} else if (!rc) {
 		if (!snapshot_session(&s, p.session))
 			registry_forget(ctx->test_root, p.session, NULL);
 		rc = p.add.n ? add_paths(ctx, &p, snapshot_session(&s, p.session)) : XC_OK;
 		if (!rc)
 			rc = keep_note(ctx, &p.keep);
-		if (!rc)
-			rc = do_map(ctx, &p);
 	}
+	if (!rc)
+		rc = do_map(ctx, &p);
 	snapshot_free(&s);
 	free(p.session);
 	keep_free(&p.keep);

@@ -47,7 +47,7 @@ int cmd_version(struct ctx *ctx)
 		return XC_OK;
 	}
 	/* works without modules */
-	if (ctx_nl(ctx))
+	if (ctx_nl(ctx) && !rnl_is_sysfs(ctx->nl))
 		family = json_integer(rnl_family_version(ctx->nl));
 	fail_clear(&ctx->fail);
 	v = js_modules(ctx);

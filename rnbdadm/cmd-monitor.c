@@ -225,7 +225,7 @@ static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *e
 	js_set(o, "old_state", old);
 	js_set(o, "reason", why ? json_string(why) : json_null());
 	js_set(o, "changes", changes ? changes : json_object());
-	js_set(o, "source", json_string(ctx->nl_replay ? "replay" : "netlink"));
+	js_set(o, "source", json_string(ctx_backend(ctx)));
 	if (m->full)
 		js_set(o, "data", or_null(data));
 	return o;

@@ -100,10 +100,6 @@ static void set_one(struct ctx *ctx, struct job *j, struct item *it)
 		it->result = "unchanged";
 		return;
 	}
-	if (ctx->dry_run) {
-		plan_one(ctx, it);
-		return;
-	}
 	settings_init(&want);
 	want.mp_policy = wanted;
 	if (!rnl_session_set(ctx->nl, it->sess->id, &want, &now, &e)) {
@@ -114,6 +110,10 @@ static void set_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		plan_one(ctx, it);
+		return;
+	}
 	it->sess->set.mp_policy = now.set.mp_policy == M_UNKNOWN ? wanted : now.set.mp_policy;
 	it->result = "set";
 	j->changed = true;

@@ -109,7 +109,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	struct nl_error e;
 
 	way_timeout(ctx, "session add-path", &timeout);
-	if (limit && !wait_begin(ctx, &w)) {
+	if (limit && !ctx->dry_run && !wait_begin(ctx, &w)) {
 		job_fail(ctx, it);
 		return;
 	}
@@ -119,6 +119,11 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		path_plan(ctx, "add-path", it, false);
+		it->result = "would-add";
+		return;
+	}
 	j->changed = true;
 	it->path = now;
 	it->result = "added";
@@ -149,9 +154,6 @@ static int add_all(struct ctx *ctx, struct job *j, struct added *a)
 			it->path = &j->s.paths.v[known - j->s.paths.v];
 			it->old_state = known->state;
 			present(ctx, it);
-		} else if (ctx->dry_run) {
-			path_plan(ctx, "add-path", it, false);
-			it->result = "would-add";
 		} else {
 			add_one(ctx, j, it, a, i);
 		}
@@ -240,7 +242,7 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	int64_t limit = wait_limit(ctx, 0);
 	struct nl_error e;
 
-	if (limit && !wait_begin(ctx, &w)) {
+	if (limit && !ctx->dry_run && !wait_begin(ctx, &w)) {
 		job_fail(ctx, it);
 		return;
 	}
@@ -255,6 +257,11 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		path_plan(ctx, "remove-path", it, ctx->force);
+		it->result = "would-remove";
+		return;
+	}
 	path_gone(it->path);
 	j->changed = true;
 	it->result = "removed";
@@ -281,6 +288,11 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		path_plan(ctx, "disconnect", it, ctx->force);
+		it->result = "would-disconnect";
+		return;
+	}
 	it->path->state = now.state;
 	j->changed = true;
 	it->result = "disconnected";
@@ -316,14 +328,10 @@ static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 
 		if (it->result)
 			continue;
-		if (ctx->dry_run) {
-			path_plan(ctx, gone ? "remove-path" : "disconnect", it, ctx->force);
-			it->result = gone ? "would-remove" : "would-disconnect";
-		} else if (gone) {
+		if (gone)
 			remove_one(ctx, &j, it);
-		} else {
+		else
 			disconnect_one(ctx, &j, it);
-		}
 	}
 	if (!rc)
 		rc = job_report(ctx, &j, &path_change_view, path_job_js);
@@ -358,9 +366,6 @@ static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 		path_refuse(j, it->path, last, &it->fail);
 		fail_hint(&it->fail, "--only-down leaves it alone; --force interrupts its I/O");
 		it->result = "refused";
-	} else if (ctx->dry_run) {
-		path_plan(ctx, "reconnect", it, last);
-		it->result = "would-reconnect";
 	} else {
 		path_reconnect(ctx, j, it, timeout);
 	}

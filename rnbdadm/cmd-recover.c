@@ -117,14 +117,6 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	struct device now;
 	struct nl_error e;
 
-	if (ctx->dry_run) {
-		strlist_add(&w, "remap");
-		strlist_add(&w, it->dev->name);
-		plan_add(ctx, &w);
-		strlist_free(&w);
-		it->result = "would-remap";
-		return;
-	}
 	if (!rnl_remap(ctx->nl, it->dev->id, r->timeout, &now, &e)) {
 		it->result = "mapped";
 		/* the session brings them back by itself, too */
@@ -137,6 +129,14 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		strlist_add(&w, "remap");
+		strlist_add(&w, it->dev->name);
+		plan_add(ctx, &w);
+		strlist_free(&w);
+		it->result = "would-remap";
+		return;
+	}
 	r->devices.changed = true;
 	it->dev->state = now.state;
 	it->result = "remapped";
@@ -186,14 +186,8 @@ static void work(struct ctx *ctx, struct recovery *r)
 	for (size_t i = 0; i < r->paths.n; i++) {
 		struct item *it = &r->paths.v[i];
 
-		if (it->result)
-			continue;
-		if (ctx->dry_run) {
-			path_plan(ctx, "reconnect", it, false);
-			it->result = "would-reconnect";
-		} else {
+		if (!it->result)
 			path_reconnect(ctx, &r->paths, it, r->timeout);
-		}
 	}
 	for (size_t i = 0; i < r->missing.n; i++)
 		add_one(ctx, r, &r->missing.v[i], &r->ways.v[i]);

@@ -45,6 +45,21 @@ static int64_t request_timeout(const struct ctx *ctx)
 	return ctx->timeout_ms == M_UNKNOWN_INT ? -1 : ctx->timeout_ms;
 }
 
+static void plan_one(struct ctx *ctx, struct item *it)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "remap");
+	strlist_add(&w, it->dev->name);
+	if (recreates(ctx))
+		strlist_add(&w, "--recreate");
+	if (recreates(ctx) && ctx->force)
+		strlist_add(&w, "--force");
+	plan_add(ctx, &w);
+	strlist_free(&w);
+	it->result = recreates(ctx) ? "would-recreate" : "would-remap";
+}
+
 static void remap_one(struct ctx *ctx, struct job *j, struct item *it)
 {
 	int64_t timeout = request_timeout(ctx);
@@ -64,6 +79,10 @@ static void remap_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		plan_one(ctx, it);
+		return;
+	}
 	j->changed = true;
 	it->result = "remapped";
 	say(ctx, "remapped %s (%s of session %s)", it->dev->name, it->dev->device_path,
@@ -132,12 +151,16 @@ static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)
 		fail_item(it, &e);
 		return;
 	}
-	j->changed = true;
+	j->changed = !ctx->dry_run;
 	if (!rnl_map(ctx->nl, &req, &new, &e)) {
 		fail_item(it, &e);
 		fail_text(&it->fail, "unmapped, but not mapped again: %s", it->fail.message);
 		fail_hint(&it->fail, "rnbdadm map %s --session %s --path ...", req.device_path,
 			  req.session);
+		return;
+	}
+	if (ctx->dry_run) {
+		plan_one(ctx, it);
 		return;
 	}
 	restore_session(ctx, &j->s, it->dev, &new);
@@ -165,21 +188,6 @@ static bool may_recreate(const struct ctx *ctx, struct item *it)
 	return false;
 }
 
-static void plan_one(struct ctx *ctx, struct item *it)
-{
-	struct strlist w = { 0 };
-
-	strlist_add(&w, "remap");
-	strlist_add(&w, it->dev->name);
-	if (recreates(ctx))
-		strlist_add(&w, "--recreate");
-	if (recreates(ctx) && ctx->force)
-		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
-	strlist_free(&w);
-	it->result = recreates(ctx) ? "would-recreate" : "would-remap";
-}
-
 static void work(struct ctx *ctx, struct job *j, struct item *it)
 {
 	bool mapped = it->dev && is_mapped(it->dev);
@@ -191,8 +199,6 @@ static void work(struct ctx *ctx, struct job *j, struct item *it)
 		it->result = "mapped";
 	else if (recreates(ctx) && !may_recreate(ctx, it))
 		return;
-	else if (ctx->dry_run)
-		plan_one(ctx, it);
 	else if (recreates(ctx))
 		recreate_one(ctx, j, it);
 	else

@@ -74,6 +74,8 @@ static bool reset(struct ctx *ctx, enum m_role role, const struct stats_list *l,
 		r.path_id = l->v[i].path_id;
 		ok = rnl_stats_reset(ctx->nl, &r, &e);
 	}
+	if (ok && *e.warning)
+		warn(ctx, "%s", e.warning);
 	if (!ok)
 		fail_nl(&ctx->fail, &e, role == M_SERVER ? "server" : "client");
 	return ok;
@@ -122,10 +124,10 @@ int cmd_stats_reset(struct ctx *ctx)
 		return rc;
 	if (all && !ctx->dry_run && !ctx_confirm(ctx, "Reset the counters of all paths"))
 		rc = ctx->fail.code;
-	else if (ctx->dry_run)
-		add_words(ctx, role);
 	else if (!reset(ctx, role, &l, groups))
 		rc = ctx->fail.code;
+	else if (ctx->dry_run)
+		add_words(ctx, role);
 	if (!rc) {
 		say(ctx, "counters of %zu path%s are zero", l.n, l.n == 1 ? "" : "s");
 		report(ctx, &l);

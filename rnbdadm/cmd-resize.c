@@ -165,11 +165,13 @@ static int do_resize(struct ctx *ctx, const struct resize *r)
 	int rc = XC_OK;
 
 	fail_object(&ctx->fail, "device", r->d->name);
-	if (wait_limit(ctx, 0) && !wait_begin(ctx, &w))
+	if (!ctx->dry_run && wait_limit(ctx, 0) && !wait_begin(ctx, &w))
 		rc = ctx->fail.code;
 	if (!rc && !rnl_resize(ctx->nl, r->d->id, r->new, &now, &e))
 		rc = fail_nl(&ctx->fail, &e, "client");
-	if (!rc) {
+	if (!rc && ctx->dry_run) {
+		print_plan(ctx, r);
+	} else if (!rc) {
 		if (*e.warning)
 			warn(ctx, "%s", e.warning);
 		js_set(ctx->data, "changed", json_true());
@@ -209,13 +211,11 @@ int cmd_resize(struct ctx *ctx)
 	}
 	if (!rc)
 		rc = check_shrink(ctx, &r);
-	if (!rc && ctx->dry_run) {
+	if (!rc && ctx->dry_run)
 		plan_empty(ctx);
-		if (r.new != r.old)
-			print_plan(ctx, &r);
-	} else if (!rc && r.new != r.old) {
+	if (!rc && r.new != r.old) {
 		rc = do_resize(ctx, &r);
-	} else if (!rc) {
+	} else if (!rc && !ctx->dry_run) {
 		say(ctx, "%s has that size already", r.d->name);
 	}
 	snapshot_free(&s);

@@ -136,6 +136,8 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 	struct fail *f = &ctx->fail;
 
 	fail_object(f, "session", p->req.session);
+	if (e->kind == NL_FAIL_NO_FILE)
+		return;
 	if (e->kind == NL_FAIL_NO_OP || e->err == EOPNOTSUPP) {
 		if (f->code == XC_UNSUPPORTED)
 			fail_set(f, XC_UNSUPPORTED, "this kernel creates sessions only on map");
@@ -180,7 +182,7 @@ static enum wait_is look_gone(struct ctx *ctx, void *arg)
 	return is;
 }
 
-static int do_add(struct ctx *ctx, const struct plan *p)
+static int do_add(struct ctx *ctx, const struct plan *p, const struct snapshot *before)
 {
 	int64_t limit = wait_limit(ctx, 0);
 	struct session now;
@@ -189,7 +191,7 @@ static int do_add(struct ctx *ctx, const struct plan *p)
 	struct wait w = { .group = "session", .look = look_connected, .arg = &now.id };
 	int rc;
 
-	if (limit && !wait_begin(ctx, &w))
+	if (limit && !ctx->dry_run && !wait_begin(ctx, &w))
 		return ctx->fail.code;
 	if (!rnl_session_add(ctx->nl, &p->req, &now, &e)) {
 		fail_nl(&ctx->fail, &e, "client");
@@ -198,6 +200,11 @@ static int do_add(struct ctx *ctx, const struct plan *p)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		print_plan(ctx, p);
+		report(ctx, before, NULL, false);
+		return XC_OK;
+	}
 	say(ctx, "made session %s; it stays until 'session remove'", p->req.session);
 	js_set(ctx->data, "changed", json_true());
 	rc = limit ? wait_end(ctx, &w, limit) : XC_OK;
@@ -223,12 +230,10 @@ int cmd_session_add(struct ctx *ctx)
 		sess = snapshot_session(&s, p.req.session);
 		if (sess) {
 			rc = exists(ctx, &p, &s, sess);
-		} else if (ctx->dry_run) {
-			print_plan(ctx, &p);
-			report(ctx, &s, NULL, false);
 		} else {
-			registry_forget(ctx->test_root, p.req.session, NULL);
-			rc = do_add(ctx, &p);
+			if (!ctx->dry_run)
+				registry_forget(ctx->test_root, p.req.session, NULL);
+			rc = do_add(ctx, &p, &s);
 		}
 	}
 	snapshot_free(&s);

@@ -117,6 +117,10 @@ static int do_set(struct ctx *ctx, struct session *sess, const struct session_se
 		return fail_nl(&ctx->fail, &e, "client");
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		print_plan(ctx, sess, want);
+		return XC_OK;
+	}
 	if (now.set.mp_policy != M_UNKNOWN)
 		sess->set.mp_policy = now.set.mp_policy;
 	for (int k = 0; k < SET_N; k++)
@@ -144,9 +148,7 @@ static int set(struct ctx *ctx, struct snapshot *s, struct session_settings *wan
 	differs = json_array_size(changes);
 	if (ctx->dry_run)
 		plan_empty(ctx);
-	if (differs && ctx->dry_run)
-		print_plan(ctx, sess, want);
-	else if (differs)
+	if (differs)
 		rc = do_set(ctx, sess, want, changes);
 	js_set(ctx->data, "changed", json_boolean(differs && !rc && !ctx->dry_run));
 	if (rc)

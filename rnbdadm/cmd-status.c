@@ -428,6 +428,7 @@ static int conclude(struct ctx *ctx, const struct status *st)
 	/* why neither side is there has been said by the last look */
 	if (!st->client.there && !st->server.there) {
 		fail_set(&ctx->fail, XC_UNAVAILABLE, "no rnbd module is loaded (%s)",
+			 ctx->backend == NL_SYSFS ? "/sys/class/rnbd-client and rnbd-server absent" :
 			 ctx->fail.err == ENOENT ? "netlink family 'rnbd' absent" :
 			 "the kernel says so");
 		fail_hint(&ctx->fail, "modprobe rnbd_client, or rnbd_server on a server");

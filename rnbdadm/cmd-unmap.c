@@ -88,6 +88,19 @@ static void wait_gone(const struct ctx *ctx, struct item *it)
 	}
 }
 
+static void plan_one(struct ctx *ctx, struct item *it)
+{
+	struct strlist w = { 0 };
+
+	strlist_add(&w, "unmap");
+	strlist_add(&w, it->dev->name);
+	if (ctx->force)
+		strlist_add(&w, "--force");
+	plan_add(ctx, &w);
+	strlist_free(&w);
+	it->result = "would-unmap";
+}
+
 static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 {
 	int64_t end = now_ms() + (ctx->nl_replay ? 0 : 1000);
@@ -116,25 +129,16 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		plan_one(ctx, it);
+		return;
+	}
 	registry_forget(ctx->test_root, it->dev->session, it->dev->device_path);
 	j->changed = true;
 	it->result = "unmapped";
 	say(ctx, "unmapped %s (%s of session %s)", it->dev->name, it->dev->device_path,
 	    it->dev->session);
 	wait_gone(ctx, it);
-}
-
-static void plan_one(struct ctx *ctx, struct item *it)
-{
-	struct strlist w = { 0 };
-
-	strlist_add(&w, "unmap");
-	strlist_add(&w, it->dev->name);
-	if (ctx->force)
-		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
-	strlist_free(&w);
-	it->result = "would-unmap";
 }
 
 /*
@@ -189,11 +193,7 @@ int cmd_unmap(struct ctx *ctx)
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		struct item *it = &j.v[i];
 
-		if (it->result || !may_unmap(ctx, it, start))
-			continue;
-		if (ctx->dry_run)
-			plan_one(ctx, it);
-		else
+		if (!it->result && may_unmap(ctx, it, start))
 			unmap_one(ctx, &j, it);
 	}
 	if (!rc)

@@ -21,21 +21,32 @@ static bool on_server(const struct ctx *ctx)
 struct nl *ctx_nl(struct ctx *ctx)
 {
 	struct nl_config cfg = {
+		.backend = ctx->backend,
+		.root = ctx->test_root,
 		.record = ctx->nl_record,
 		.replay = ctx->nl_replay,
 		.trace = ctx->trace,
+		.quiet = ctx->quiet,
 		.verbose = ctx->verbose > 1,
 		.limit_ms = ctx->timeout_ms == M_UNKNOWN_INT ? -1 : ctx->timeout_ms,
 		.rcvbuf = (int)args_uint(&ctx->args, OPT_RCVBUF, 1 << 20),
 	};
 	struct nl_error e;
 
-	if (ctx->nl)
-		return ctx->nl;
-	ctx->nl = rnl_open(&cfg, &e);
+	if (!ctx->nl)
+		ctx->nl = rnl_open(&cfg, &e);
 	if (!ctx->nl)
 		fail_nl(&ctx->fail, &e, on_server(ctx) ? "server" : "client");
+	else
+		rnl_set_dry_run(ctx->nl, ctx->dry_run);
 	return ctx->nl;
+}
+
+const char *ctx_backend(const struct ctx *ctx)
+{
+	if (ctx->nl ? rnl_is_sysfs(ctx->nl) : ctx->backend == NL_SYSFS)
+		return "sysfs";
+	return ctx->nl_replay ? "replay" : "netlink";
 }
 
 bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)

@@ -21,6 +21,7 @@ struct ctx {
 	int64_t lock_timeout_ms;
 	const char *test_root;		/* "" or a prefix of /sys, /proc, ... */
 	const char *nl_record, *nl_replay, *test_time;
+	enum nl_backend backend;	/* asked for */
 	/* results */
 	json_t *data;			/* collections, in the order of the document */
 	json_t *warnings;
@@ -30,8 +31,10 @@ struct ctx {
 	bool streamed;			/* documents are out already */
 };
 
-/* The open family, or NULL with ctx->fail set. */
+/* The open way to the kernel, or NULL with ctx->fail set. */
 struct nl *ctx_nl(struct ctx *ctx);
+/* "netlink", "sysfs" or "replay": what is open, or would be. */
+const char *ctx_backend(const struct ctx *ctx);
 
 /*
  * Reads lists of one side; on failure sets ctx->fail and returns false. Lists

@@ -156,10 +156,21 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 	case NL_FAIL_NONE:
 		return XC_OK;
 	case NL_FAIL_NO_FAMILY:
-		fail_unloaded(f, side, "netlink family 'rnbd' absent");
+		/* sysfs says what is missing */
+		fail_unloaded(f, side, *e->extack ? e->extack : "netlink family 'rnbd' absent");
+		free(f->extack);
+		f->extack = NULL;
 		break;
 	case NL_FAIL_NO_OP:
 		fail_set(f, XC_UNSUPPORTED, "the loaded modules have no such operation");
+		break;
+	case NL_FAIL_NO_FILE:
+	case NL_FAIL_USAGE:
+		fail_set(f, e->kind == NL_FAIL_USAGE ? XC_USAGE : XC_UNSUPPORTED, "%s", e->extack);
+		if (e->kind == NL_FAIL_NO_FILE)
+			fail_hint(f, "the modules of this project have it, by netlink");
+		free(f->extack);
+		f->extack = NULL;
 		break;
 	case NL_FAIL_TIMEOUT:
 		fail_set(f, XC_TIMEOUT, "the kernel was not done in time (%s)", errno_name(e->err));
@@ -179,8 +190,13 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 	case NL_FAIL_LOCAL:
 		fail_set(f, errno_exit_code(e->err), "%s (%s)", strerror(e->err),
 			 errno_name(e->err));
+		if (e->says)
+			fail_set(f, e->code, "%s (%s)", e->says, errno_name(e->err));
 		if (f->code == XC_PERMISSION)
-			fail_hint(f, "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN");
+			fail_hint(f, e->by_sysfs ? "needs root" :
+				  "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN");
+		else if (e->by_sysfs && (e->says || e->err != ENOENT))
+			fail_hint(f, "details may be in the kernel log");
 		break;
 	}
 	return f->code;

@@ -109,6 +109,16 @@ bool access_parse(const char *s, uint64_t *v)
 	return word_parse(accesses, ARRAY_SIZE(accesses), s, v);
 }
 
+bool path_state_parse(const char *s, uint64_t *v)
+{
+	return word_parse(path_states, ARRAY_SIZE(path_states), s, v);
+}
+
+bool device_kernel_state_parse(const char *s, uint64_t *v)
+{
+	return word_parse(device_kernel_states, ARRAY_SIZE(device_kernel_states), s, v);
+}
+
 static void counters_init(struct counters *c)
 {
 	c->read_ios = c->read_bytes = c->write_ios = c->write_bytes = M_UNKNOWN;

@@ -16,6 +16,8 @@
 #define M_UNKNOWN	UINT64_MAX	/* the kernel did not say */
 #define M_UNKNOWN_INT	INT64_MIN
 
+#define M_ID_LOCAL	0x80000000u	/* an id that this program gave: the kernel has none */
+
 #define M_NAME_MAX	256		/* session names, device paths */
 #define M_PATH_MAX	192		/* SRC@DST */
 #define M_HCA_MAX	64
@@ -185,6 +187,8 @@ const char *setting_name(enum m_setting i);
 /* The reverse; false if there is no such word. */
 bool mp_policy_parse(const char *s, uint64_t *v);
 bool access_parse(const char *s, uint64_t *v);
+bool path_state_parse(const char *s, uint64_t *v);
+bool device_kernel_state_parse(const char *s, uint64_t *v);
 
 const struct session *snapshot_session(const struct snapshot *s, const char *name);
 const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id);

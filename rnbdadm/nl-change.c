@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests that change something. */
 #include "nl-priv.h"
+#include "sysfs.h"
 #include "util.h"
 
 static void on_device(const struct nlmsghdr *h, void *arg)
@@ -71,6 +72,8 @@ bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_map(nl->sysfs, req, dev, e);
 	/* modules that take settings with a map have session-add, too */
 	if (!rnl_has_op(nl, RNBD_CMD_MAP, e) ||
 	    (has_settings(&req->set, 0) && !rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e)))
@@ -93,6 +96,8 @@ bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_er
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_unmap(nl->sysfs, dev, force, e);
 	if (!rnl_has_op(nl, RNBD_CMD_UNMAP, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_UNMAP, 0);
@@ -108,6 +113,8 @@ bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *d
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_remap(nl->sysfs, id, dev, e);
 	if (!rnl_has_op(nl, RNBD_CMD_REMAP, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_REMAP, 0);
@@ -122,6 +129,8 @@ bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_resize(nl->sysfs, id, bytes, dev, e);
 	if (!rnl_has_op(nl, RNBD_CMD_RESIZE, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_RESIZE, 0);
@@ -136,6 +145,8 @@ bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_session_set(nl->sysfs, id, want, now, e);
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_SET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_SET, 0);
@@ -156,6 +167,8 @@ bool rnl_session_add(struct nl *nl, const struct map_request *req, struct sessio
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_cannot(e, "make a session without a device; map makes it");
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_ADD, 0);
@@ -184,17 +197,22 @@ static struct nl_msg *new_by_id(struct nl *nl, int cmd, int attr, uint32_t id, s
 
 bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_SESSION_DEL, RNBD_A_SESSION_ID, id, e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_session_del(nl->sysfs, id, e);
+	msg = new_by_id(nl, RNBD_CMD_SESSION_DEL, RNBD_A_SESSION_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
 bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
 		  uint64_t timeout_ms, struct path *now, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_ADD, RNBD_A_PATH_SESSION_ID, session_id,
-				       e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_path_add(nl->sysfs, session_id, pair, now, e);
+	msg = new_by_id(nl, RNBD_CMD_PATH_ADD, RNBD_A_PATH_SESSION_ID, session_id, e);
 	if (!msg)
 		return false;
 	put_addr(msg, RNBD_A_PATH_CLIENT_ADDR, &pair->src);
@@ -206,16 +224,22 @@ bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pa
 
 bool rnl_path_del(struct nl *nl, uint32_t id, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_DEL, RNBD_A_PATH_ID, id, e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_path_del(nl->sysfs, id, e);
+	msg = new_by_id(nl, RNBD_CMD_PATH_DEL, RNBD_A_PATH_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
 bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct path *now,
 			struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_RECONNECT, RNBD_A_PATH_ID, id, e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_path_reconnect(nl->sysfs, id, now, e);
+	msg = new_by_id(nl, RNBD_CMD_PATH_RECONNECT, RNBD_A_PATH_ID, id, e);
 	if (!msg)
 		return false;
 	put_opt(msg, RNBD_A_PATH_TIMEOUT_MS, timeout_ms);
@@ -225,16 +249,22 @@ bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct 
 
 bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_PATH_DISCONNECT, RNBD_A_PATH_ID, id, e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_path_disconnect(nl->sysfs, id, now, e);
+	msg = new_by_id(nl, RNBD_CMD_PATH_DISCONNECT, RNBD_A_PATH_ID, id, e);
 	path_init(now);
 	return msg && rnl_transact(nl, msg, on_path, now, e);
 }
 
 bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_EXPORT_CLOSE, RNBD_A_EXPORT_ID, id, e);
+	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_export_close(nl->sysfs, id, e);
+	msg = new_by_id(nl, RNBD_CMD_EXPORT_CLOSE, RNBD_A_EXPORT_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
@@ -242,6 +272,8 @@ bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e)
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_session_disconnect(nl->sysfs, id, e);
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_DISCONNECT, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_DISCONNECT, 0);
@@ -266,9 +298,12 @@ static void on_revalidated(const struct nlmsghdr *h, void *arg)
 bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct export *now,
 			   enum m_reach *reach, struct nl_error *e)
 {
-	struct nl_msg *msg = new_by_id(nl, RNBD_CMD_EXPORT_REVALIDATE, RNBD_A_EXPORT_ID, id, e);
+	struct nl_msg *msg;
 	struct revalidated r = { now, reach };
 
+	if (nl->sysfs)
+		return sysfs_cannot(e, "tell clients of a new size; use 'resize' on the client");
+	msg = new_by_id(nl, RNBD_CMD_EXPORT_REVALIDATE, RNBD_A_EXPORT_ID, id, e);
 	if (!msg)
 		return false;
 	put_opt(msg, RNBD_A_EXPORT_TIMEOUT_MS, timeout_ms);
@@ -281,6 +316,8 @@ static bool on_port(struct nl *nl, int cmd, const struct port *p, bool force, st
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_cannot(e, "drain ports");
 	if (!rnl_has_op(nl, cmd, e))
 		return false;
 	msg = rnl_new(nl, cmd, 0);
@@ -305,6 +342,8 @@ bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_er
 {
 	struct nl_msg *msg;
 
+	if (nl->sysfs)
+		return sysfs_stats_reset(nl->sysfs, r, e);
 	if (!rnl_has_op(nl, RNBD_CMD_STATS_RESET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);

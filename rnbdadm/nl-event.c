@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "nl-priv.h"
+#include "sysfs.h"
 #include "util.h"
 
 static int fail_event(struct nl_error *e, int err, const char *text)
@@ -21,6 +22,8 @@ bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e)
 	int rc = -NLE_NOMEM, size = nl->cfg.rcvbuf;
 
 	memset(e, 0, sizeof(*e));
+	if (nl->sysfs)
+		return sysfs_cannot(e, "tell events");
 	if (nl->cfg.replay)
 		return true;
 	if (!nl->events) {
@@ -112,6 +115,8 @@ bool rnl_events(struct nl *nl)
 	const struct nlmsghdr *h;
 	bool any = false;
 
+	if (nl->sysfs)
+		return false;
 	/* that some were dropped is all the more reason to look again */
 	while (next(nl, &h)) {
 		any = true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nl-priv.h"
+#include "sysfs.h"
 #include "util.h"
 
 #define ATTR_MAX	32	/* above every *_MAX of the family that we read */
@@ -566,6 +567,9 @@ static bool same_generation(const struct snapshot *s)
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e)
 {
+	*torn = false;
+	if (nl->sysfs)
+		return sysfs_snapshot(nl->sysfs, role, what, s, e);
 	for (int try = 0; try < 5; try++) {
 		memset(s, 0, sizeof(*s));
 		*torn = false;

@@ -16,10 +16,12 @@
 #include "nl.h"
 
 struct nl_file;
+struct sysfs;
 
 struct nl {
 	struct nl_sock *sk;
 	struct nl_cb *cb;
+	struct sysfs *sysfs;		/* instead of them, or NULL */
 	struct nl_config cfg;
 	struct nl_file *file;		/* recording or replay */
 	int family;

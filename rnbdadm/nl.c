@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "nl-priv.h"
+#include "sysfs.h"
 #include "util.h"
 
 static void copy_text(char *dst, size_t size, const struct nlattr *a)
@@ -176,6 +177,7 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 		 void (*reply)(const struct nlmsghdr *h, void *arg), void *arg,
 		 struct nl_error *e)
 {
+	bool dry;
 	int rc;
 
 	memset(e, 0, sizeof(*e));
@@ -192,12 +194,19 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	nl->done = nl->interrupted = false;
 	nl->started_ns = rnl_now_ns();
 	rnl_file_set_current(nl->file);
-	if (nl->cfg.verbose && nl->req->nlmsg_type == nl->family)
+	dry = nl->cfg.dry_run && nl->req->nlmsg_type == nl->family &&
+	      (nl->req->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP;
+	if (nl->cfg.verbose && nl->req->nlmsg_type == nl->family && !dry)
 		fprintf(stderr, "rnbdadm: request %s\n",
 			rnl_cmd_name(((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
 	nl_complete_msg(nl->sk, msg);
 	if (nl->cfg.trace)
-		rnl_trace_msg(nl, "->", nl->req);
+		rnl_trace_msg(nl, dry ? "--" : "->", nl->req);
+	if (dry) {
+		nl->req = NULL;
+		nlmsg_free(msg);
+		return true;
+	}
 	rc = rnl_send(nl, msg);
 	if (rc == RNL_LATE)
 		return false;
@@ -305,7 +314,7 @@ static bool connect_socket(struct nl *nl, struct nl_error *e)
 	return true;
 }
 
-struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e)
+static struct nl *open_family(const struct nl_config *cfg, struct nl_error *e)
 {
 	struct nl *nl = xcalloc(1, sizeof(*nl));
 	const char *path = cfg->replay ? cfg->replay : cfg->record;
@@ -340,6 +349,31 @@ fail:
 	return NULL;
 }
 
+static struct nl *open_sysfs(const struct nl_config *cfg, struct nl_error *e)
+{
+	struct nl *nl = xcalloc(1, sizeof(*nl));
+
+	nl->cfg = *cfg;
+	nl->sysfs = sysfs_open(&nl->cfg, e);
+	if (nl->sysfs)
+		return nl;
+	free(nl);
+	return NULL;
+}
+
+struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e)
+{
+	struct nl *nl = cfg->backend == NL_SYSFS ? NULL : open_family(cfg, e);
+
+	if (nl || cfg->backend == NL_NETLINK)
+		return nl;
+	/* the same modules without the family are the in-tree ones */
+	if (cfg->backend == NL_AUTO && (cfg->replay || e->kind != NL_FAIL_NO_FAMILY ||
+					!sysfs_there(cfg->root)))
+		return NULL;
+	return open_sysfs(cfg, e);
+}
+
 void rnl_close(struct nl *nl)
 {
 	if (!nl)
@@ -347,6 +381,8 @@ void rnl_close(struct nl *nl)
 	/* another thread is in the kernel with it; the end of the program ends both */
 	if (nl->stuck)
 		return;
+	if (nl->sysfs)
+		sysfs_close(nl->sysfs);
 	if (nl->events)
 		nl_socket_free(nl->events);
 	if (nl->sk)
@@ -393,6 +429,16 @@ bool rnl_has_group(const struct nl *nl, const char *group)
 void rnl_set_limit(struct nl *nl, int64_t ms)
 {
 	nl->cfg.limit_ms = ms;
+}
+
+void rnl_set_dry_run(struct nl *nl, bool on)
+{
+	nl->cfg.dry_run = on;
+}
+
+bool rnl_is_sysfs(const struct nl *nl)
+{
+	return nl->sysfs;
 }
 
 bool rnl_is_stuck(const struct nl *nl)

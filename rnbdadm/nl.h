@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The rnbd netlink family as the commands see it: requests in terms of the
- * model, failures as struct nl_error. No netlink type appears here.
+ * The kernel as the commands see it: requests in terms of the model, failures as
+ * struct nl_error. Behind it is the rnbd netlink family or, for drivers without it,
+ * sysfs.h. No netlink type appears here.
  */
 #ifndef RNBDADM_NL_H
 #define RNBDADM_NL_H
@@ -18,6 +19,8 @@ enum nl_fail {
 	NL_FAIL_NO_OP,		/* the module lacks the operation */
 	NL_FAIL_REPLAY,		/* the recording has no such answer */
 	NL_FAIL_TIMEOUT,	/* the kernel was not done in time */
+	NL_FAIL_NO_FILE,	/* sysfs has nothing for it, as @extack says */
+	NL_FAIL_USAGE,		/* no file takes that, as @extack says */
 };
 
 struct nl_error {
@@ -27,13 +30,23 @@ struct nl_error {
 	char attr[64];		/* "access-mode", "path.server-addr", or "" */
 	bool missing;		/* @attr was not given but is needed */
 	char warning[256];	/* extack text of a success */
+	/* a file of sysfs: no text of the kernel, but what the errno means there, or NULL */
+	bool by_sysfs;
+	const char *says;
+	int code;		/* of the program, where @says is set */
 };
 
+enum nl_backend { NL_AUTO, NL_NETLINK, NL_SYSFS };
+
 struct nl_config {
+	enum nl_backend backend;
+	const char *root;	/* of sysfs, "" or a prefix */
 	const char *record;	/* file to write, or NULL */
 	const char *replay;	/* file to read instead of the kernel, or NULL */
 	bool trace;		/* decoded messages to stderr */
 	bool verbose;		/* one line per request to stderr */
+	bool quiet;
+	bool dry_run;		/* changes are not made; what would be written to sysfs is shown unless quiet */
 	int64_t limit_ms;	/* for one change; -1 no limit */
 	int rcvbuf;		/* of the events, in bytes */
 };
@@ -59,6 +72,9 @@ void rnl_close(struct nl *nl);
 void rnl_set_limit(struct nl *nl, int64_t ms);
 /* A change that went beyond it is still in the kernel: this family answers nothing any more. */
 bool rnl_is_stuck(const struct nl *nl);
+void rnl_set_dry_run(struct nl *nl, bool on);
+bool rnl_is_sysfs(const struct nl *nl);
+/* 0: there is no family */
 unsigned int rnl_family_version(const struct nl *nl);
 /* Operations that the tool knows and the family does not list; returns how many it knows. */
 unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing);
@@ -94,7 +110,7 @@ enum nl_next {
 	NL_NEXT_LOST,		/* the family is gone */
 };
 
-/* Events of one of the groups session, path, device, export; from the call on. */
+/* Events of one of the groups session, path, device, export; from the call on. sysfs has none. */
 bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e);
 /* To poll() for events; -1 in a replay. */
 int rnl_event_fd(const struct nl *nl);

@@ -57,6 +57,9 @@ bool wait_begin(struct ctx *ctx, const struct wait *w)
 	struct nl_error e;
 	bool ok = nl;
 
+	/* sysfs is looked at again and again instead */
+	if (ok && rnl_is_sysfs(nl))
+		return true;
 	while (ok && *group) {
 		char *one = xstrndup(group, strcspn(group, " "));
 
@@ -100,13 +103,14 @@ static bool sleep_until_event(struct ctx *ctx, int node_fd, int64_t end)
 		{ .fd = node_fd, .events = POLLIN },
 	};
 	int64_t left = end < 0 ? -1 : end - now_ms();
+	int most = rnl_is_sysfs(ctx->nl) ? 100 : 3600000;
 
 	/* a recording has no more to tell when its events are over */
 	if (ctx->nl_replay)
 		return rnl_events(ctx->nl);
 	if (end >= 0 && left <= 0)
 		return false;
-	if (poll(p, 2, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
+	if (poll(p, 2, left < 0 || left > most ? most : (int)left) < 0 && errno != EINTR)
 		return false;
 	rnl_events(ctx->nl);
 	if (node_fd >= 0)

@@ -30,6 +30,12 @@ static json_t *js_word(const char *s)
 	return s ? json_string(s) : json_null();
 }
 
+/* Numbers that this program gave are of no use to another one. */
+static json_t *js_id(uint32_t id)
+{
+	return id & M_ID_LOCAL ? json_null() : json_integer(id);
+}
+
 static json_t *js_flag(uint64_t v)
 {
 	return v == M_UNKNOWN ? json_null() : json_boolean(v);
@@ -82,7 +88,7 @@ json_t *js_path(const struct path *p, const struct snapshot *s, const struct obj
 	js_set(j, "heartbeat_latency_ns", js_u64(p->heartbeat_ns));
 	js_set(j, "since", js_time(p->since_ns));
 	if (o->details)
-		js_set(j, "id", json_integer(p->id));
+		js_set(j, "id", js_id(p->id));
 	if (o->stats) {
 		stats_init(&none);
 		js_set(j, "counters", js_counters(st ? &st->c : &none.c));
@@ -150,7 +156,7 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "paths", paths);
 	js_set(j, "devices", devices);
 	if (o->details)
-		js_set(j, "id", json_integer(sess->id));
+		js_set(j, "id", js_id(sess->id));
 	if (o->stats)
 		js_set(j, "counters", session_counters(sess, s));
 	return j;
@@ -213,7 +219,7 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 	js_set(j, "mountpoints", js_list(&d->mountpoints));
 	js_set(j, "links", js_list(&d->links));
 	if (o->details) {
-		js_set(j, "id", json_integer(d->id));
+		js_set(j, "id", js_id(d->id));
 		js_set(j, "queue", device_queue(d, o->root));
 	}
 	if (o->stats) {
@@ -270,7 +276,7 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 		json_t *c = js_client(&list[i]);
 
 		if (o->details) {
-			js_set(c, "id", json_integer(list[i].id));
+			js_set(c, "id", js_id(list[i].id));
 			js_set(c, "told_size_bytes", js_u64(list[i].told_bytes));
 		}
 		json_array_append_new(clients, c);

@@ -226,7 +226,7 @@ json_t *json_envelope(const struct ctx *ctx, json_t *data)
 	free(schema);
 	js_set(doc, "tool", json_string("rnbdadm " RNBDADM_VERSION));
 	js_set(doc, "time", js_now(ctx));
-	js_set(doc, "backend", json_string(ctx->nl_replay ? "replay" : "netlink"));
+	js_set(doc, "backend", json_string(ctx_backend(ctx)));
 	skel = c ? json_loads(c->empty, 0, NULL) : NULL;
 	json_object_foreach(skel, key, v)
 		json_object_set(doc, key, v);

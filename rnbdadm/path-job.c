@@ -170,6 +170,11 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
+	if (ctx->dry_run) {
+		path_plan(ctx, "reconnect", it, path_last(j, it->path, false));
+		it->result = "would-reconnect";
+		return;
+	}
 	it->path->state = now.state;
 	j->changed = true;
 	it->result = "reconnected";

@@ -91,6 +91,7 @@ static void set_output(struct ctx *ctx)
 static void set_globals(struct ctx *ctx)
 {
 	const struct parsed *p = &ctx->args;
+	const char *backend = args_value(p, OPT_BACKEND);
 
 	for (size_t i = 0; i < p->nopts; i++) {
 		ctx->quiet += p->opts[i].id == OPT_QUIET;
@@ -108,6 +109,8 @@ static void set_globals(struct ctx *ctx)
 	ctx->test_time = args_value(p, OPT_TEST_TIME);
 	ctx->nl_record = args_value(p, OPT_NL_RECORD);
 	ctx->nl_replay = args_value(p, OPT_NL_REPLAY);
+	ctx->backend = !backend || !strcmp(backend, "auto") ? NL_AUTO :
+		       !strcmp(backend, "sysfs") ? NL_SYSFS : NL_NETLINK;
 	ctx->lock_fd = -1;
 }
 

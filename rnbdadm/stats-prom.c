@@ -264,7 +264,7 @@ static void put_tool(struct prom *p, const struct ctx *ctx, bool up)
 	head(p, "tool_info", "gauge", "What made this.");
 	series(p, "tool_info");
 	label(p, "version", RNBDADM_VERSION);
-	label(p, "backend", ctx->nl_replay ? "replay" : "netlink");
+	label(p, "backend", ctx_backend(ctx));
 	strbuf_puts(&p->b, "} 1\n");
 }
 

@@ -175,7 +175,7 @@ setup() {
 	adm 4 stats -- reset
 	adm 4 device show -- -j
 	adm 2 -- device list
-	adm 2 device list --backend sysfs
+	adm 2 device list --backend ioctl
 	adm 0 device list --backend=netlink --brief
 	adm 2 version -o csv
 }

@@ -1,0 +1,325 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# --backend sysfs: the in-tree drivers, who have files and no netlink family. What they cannot do is said, with exit code 9.
+# shellcheck shell=bats disable=SC2154,SC2034
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	load helpers
+	prepare
+}
+
+setup() {
+	load helpers
+	load sysfs-tree
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	R=(--backend sysfs --test-root "$ROOT" --test-time "$TIME")
+	CLIENT=$SYS/class/rtrs-client/cl1@srv1 SERVER=$SYS/class/rtrs-server/cl9@here
+	PATH1=$CLIENT/paths/ip:10.0.0.1@ip:10.0.0.2 PATH2=$CLIENT/paths/ip:10.0.1.1@ip:10.0.1.2
+}
+
+jqc() { printf '%s' "$output" | jq -c "$1"; }
+
+# written FILE: what the tool wrote there
+written() { [ "$(<"$1")" = "$2" ] || { echo "${1#"$ROOT"}: '$(<"$1")', not '$2'"; return 1; }; }
+
+# untouched FILE..
+untouched() { [[ $(cat "$@") == *Usage* && $(cat "$@" | grep -c Usage) -eq $# ]]; }
+
+@test "sessions: text and JSON" {
+	adm 0 session list
+	golden sysfs-session-list.txt
+	adm 0 session list --stats --details -j
+	golden sysfs-session-list.json
+	[ "$(jqv .backend)" = sysfs ]
+	[ "$(jqc '[.sessions[] | .state, .mp_policy, .max_reconnect_attempts, .devices_mapped]')" = \
+		'["degraded","min-latency",-1,2,"connected","min-inflight",5,1]' ]
+	adm 0 session show cl1@srv1
+	fails 4 not_found session show cl1@srv2
+	adm 0 session show "$ODD" -j
+	[ "$(jqv '.sessions[0].name_hex')" = 6f3a642c64ff ]
+	adm 0 mp-policy show cl1@srv1
+	[ "$output" = min-latency ]
+}
+
+@test "paths, devices, status" {
+	adm 0 path list
+	golden sysfs-path-list.txt
+	adm 0 path list -j --details
+	[ "$(jqc '[.paths[0] | .state, .heartbeat_latency_ns, .connections, .reconnect_attempts, .since, .id]')" = \
+		'["connected",42110,null,null,null,null]' ]
+	[ "$(jqc '[.paths[] | select(.hca == "rxe1") | .state, .heartbeat_latency_ns]')" = '["disconnected",null]' ]
+	adm 0 path show cl1@srv1 10.0.0.2 -j
+	adm 0 path show cl1@srv1 --hca rxe1 -F name
+	adm 0 device list
+	golden sysfs-device-list.txt
+	adm 0 device list -j --stats
+	golden sysfs-device-list.json
+	[ "$(jqc '.devices[1].device_path')" = '"dir/vol \"1\", � "' ]
+	adm 0 device list -o csv -F name,state,size_bytes
+	[ "${lines[2]}" = rnbd2,mapped,1048576 ]
+	adm 0 device show rnbd10 -j --details
+	[ "$(jqc '.devices[0] | [.state, .kernel_state, .access, .hw_queues, .open_count]')" = \
+		'["disconnected","closed","migration",2,null]' ]
+	adm 0 status
+	golden sysfs-status.txt
+	adm 0 status -j
+	adm 11 status --check-state
+	adm 0 config save
+	adm 0 version -j
+	[ "$(jqv '.family_version == null and .backend == "sysfs"')" = true ]
+}
+
+@test "the server's side" {
+	adm 0 server client list -j --stats
+	[ "$(jqc '.clients[0] | [.name, .state, .paths[0].client_addr, .counters.read_ios, .devices]')" = \
+		'["cl9@here","connected","ip:10.0.0.9",7,["ram0","sdb1"]]' ]
+	adm 0 server path list
+	adm 0 server export list
+	golden sysfs-export-list.txt
+	adm 0 server export show sdb1 -j
+	[ "$(jqc '.exports[0] | [.size_bytes, .logical_block_bytes, (.clients[0] | .device_path, .read_only, .opened_at)]')" = \
+		'[1048576,4096,"disks/b1",true,null]' ]
+	adm 0 stats --server -j
+	[ "$(jqc '.stats[0].counters | [.write_ios, .write_bytes, .inflight, .failovers, .reconnects_ok]')" = '[8,80,null,null,null]' ]
+	fails 9 unsupported server port list
+	[[ $stderr == *"the sysfs backend cannot tell which ports"*"hint: the modules of this project have it"* ]]
+}
+
+@test "statistics: totals, intervals, CSV, Prometheus, CPUs" {
+	adm 0 stats
+	golden sysfs-stats.txt
+	adm 0 stats -j --per-cpu
+	[ "$(jqc '[.stats[].counters | .read_ios, .inflight, .failovers, .reconnects_ok, .reconnects_failed]')" = \
+		'[10,null,1,0,0,0,null,0,null,7,null,3,4,2,3]' ]
+	[ "$(jqc '.stats[2].counters | [.read_ios, .read_bytes == 9007199254740993, .inflight]')" = '[null,true,3]' ]
+	[ "$(jqc '[.stats[0].per_cpu[] | .cpu, .migrations_from, .migrations_to, .read_ios]')" = '[0,1,3,null,1,2,4,null]' ]
+	adm 0 stats -i 10ms -c 2 -j
+	[ "$(printf '%s' "${lines[1]}" | jq -c '.stats[0].counters.write_bytes')" = 0 ]
+	adm 0 stats -o csv
+	adm 0 stats -o prom
+	[[ $output == *'rnbd_path_read_bytes_total{session="cl1@srv1",client="ip:10.0.0.1",server="ip:10.0.0.2",'*' 40960'* ]]
+	[[ $output == *'backend="sysfs"'* ]]
+	# counted under that policy only, and nonsense when it went below zero
+	put "$SYS/class/rtrs-client/$ODD/paths/"gid*2/stats/rdma "1 1 1 1 4294967295 0"
+	adm 0 stats "$ODD" -j
+	[ "$(jqc '.stats[0].counters | [.inflight, .failovers]')" = '[null,0]' ]
+	rm "$PATH1"/stats/cpu_migration_*
+	printf '%s\n' '     CPU0 CPU1' 'from: 11 12' 'to  : 13 14' >"$PATH1/stats/cpu_migration"
+	adm 0 stats cl1@srv1 10.0.0.2 --per-cpu -j
+	[ "$(jqc '[.stats[0].per_cpu[] | .migrations_from, .migrations_to]')" = '[11,13,12,14]' ]
+	fails 9 unsupported stats latency
+}
+
+@test "what is missing, empty, unreadable or garbled is null" {
+	rm "$CLIENT"/{mpath_policy,max_reconnect_attempts} "$PATH1"/{hca_port,cur_latency,src_addr,stats/rdma}
+	: >"$PATH1/state"
+	put "$PATH1/hca_name" ""
+	put "$PATH2/cur_latency" "soon"
+	put "$PATH2/state" "dozing"
+	put "$PATH2/dst_addr" "host:localhost"
+	put "$PATH2/stats/rdma" "1 x -3 4"
+	put "$PATH2/stats/reconnects" "5"
+	rm "$SYS/block/rnbd0/rnbd"/{access_mode,nr_poll_queues} "$SYS/block/rnbd0/size" "$SYS/block/rnbd0/dev"
+	rm -r "$SYS/block/rnbd0/mq"
+	put "$SYS/block/rnbd0/rnbd/state" "?"
+	put "$SYS/block/rnbd0/queue/logical_block_size" "12345678901234567890123"
+	rm "$SYS/block/rnbd2/rnbd/mapping_path" && mkdir "$SYS/block/rnbd2/rnbd/mapping_path"
+	mkdir "$SYS/block/rnbd3"
+	adm 0 session list -j --stats
+	[ "$(jqc '.sessions[0] | [.state, .mp_policy, .max_reconnect_attempts, .paths_connected]')" = '["disconnected",null,null,0]' ]
+	adm 0 path list -j
+	[ "$(jqc '.paths[0] | [.state, .hca, .hca_port, .client_addr, .heartbeat_latency_ns]')" = '["unknown",null,null,"",null]' ]
+	[ "$(jqc '.paths[1] | [.state, .server_addr, .heartbeat_latency_ns]')" = '["unknown","",null]' ]
+	adm 0 stats -j
+	[ "$(jqc '[.stats[0,1].counters | .read_ios, .read_bytes, .write_ios, .write_bytes, .reconnects_ok, .reconnects_failed]')" = \
+		'[null,null,null,null,0,0,1,null,null,4,5,null]' ]
+	adm 0 stats -o prom
+	adm 0 device list -j
+	[ "$(jqc '.devices | length')" = 3 ]
+	[ "$(jqc '.devices[0] | [.state, .access, .poll_queues, .size_bytes, .devnum, .logical_block_bytes, .hw_queues]')" = \
+		'["unknown",null,null,null,null,null,null]' ]
+	[ "$(jqc '.devices[1].device_path')" = '""' ]
+	adm 0 status -j
+}
+
+@test "modules that are not loaded, and those with nothing to show" {
+	rm -r "$SYS"/{class/r*,block}
+	fails 8 unavailable session list
+	[[ $stderr == *"rnbd client module is not loaded (/sys/class/rnbd-client and rnbd-server absent)"* ]]
+	fails 8 unavailable map vol9 --session cl1@srv1
+	adm 8 status -j
+	[ "$(jqc '.client.sessions')" = '[]' ]
+	fails 8 unavailable stats
+	mkdir -p "$SYS"/class/{rtrs-client,rnbd-client/ctl}
+	for c in "session list" "path list" "device list" stats; do
+		# shellcheck disable=SC2086
+		adm 0 $c -j
+		[[ $(jqc '.sessions // .paths // .devices // .stats') == '[]' ]]
+	done
+	fails 8 unavailable server client list
+	[[ $stderr == *"rnbd server module is not loaded (/sys/class/rnbd-server absent)"*"modprobe rnbd_server"* ]]
+	adm 0 status
+	# a half of them
+	fails 8 unavailable map vol9 --session s9 --path 10.0.0.2
+	[[ $stderr == *"map_device absent"* ]]
+}
+
+@test "auto: the family, or else sysfs" {
+	R=(--test-root "$ROOT" --test-time "$TIME")
+	adm 0 session list -j
+	[ "$(jqv .backend)" = sysfs ]
+	adm 0 device list --backend auto --brief
+	fails 8 unavailable device list --backend netlink
+	rm -r "$SYS"/class/r*
+	fails 8 unavailable session list
+	[[ $stderr == *"netlink family 'rnbd' absent"* ]]
+	adm 2 session list --backend sysf
+}
+
+@test "map: order and options of the text; it is counted and refused before" {
+	local file=$SYS/class/rnbd-client/ctl/map_device
+	# no disk comes of it here
+	adm 1 map /dev/sdx --session s9 --path 10.0.0.1@10.0.0.2 --path ip:fe80::1%1@ip:fe80::2%1 --dest-port 4321 --access migration \
+		--poll-queues 2
+	written "$file" "sessname=s9 dest_port=4321 path=ip:10.0.0.1@ip:10.0.0.2 path=ip:fe80::1%1@ip:fe80::2%1 \
+device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
+	[[ $stderr == *"the kernel did not name the disk"* ]]
+	# without a network interface in the way
+	adm 1 map vol9 --session cl1@srv1 --trace
+	written "$file" "sessname=cl1@srv1 device_path=vol9"
+	[[ $stderr == *"sysfs -> "*" ms 'sessname=cl1@srv1 device_path=vol9' to /sys/class/rnbd-client/ctl/map_device: ok"* ]]
+	put "$file" Usage
+	fails 6 conflict map vol0 --session cl1@srv1
+	fails 2 usage map "vol 9" --session cl1@srv1
+	[[ $stderr == *"device path contains a space, which this kernel's sysfs interface cannot take"* ]]
+	fails 2 usage map vol9 --session s9 --path=10.0.0.{1,2,3,4,5,6,7}
+	[[ $stderr == *"at most 6 paths"* ]]
+	fails 9 unsupported map vol9 --session s9 --path 10.0.0.2 --connections 3
+	[[ $stderr == *"the sysfs backend cannot set a number of connections"* ]]
+	fails 9 unsupported map vol9 --session s9 --path 10.0.0.2 --timeout 1s
+	fails 9 unsupported map vol9 --session s9 --path 10.0.0.2 --io-timeout 3s
+	untouched "$file"
+	adm 0 map vol9 --session s9 --path 10.0.0.2 -n
+	[ "$output" = "rnbdadm map vol9 --session s9 --path ip:10.0.0.2" ]
+	[ "$stderr" = "rnbdadm: would write 'sessname=s9 path=ip:10.0.0.2 device_path=vol9' to /sys/class/rnbd-client/ctl/map_device" ]
+	adm 0 map vol9 --session s9 --path 10.0.0.2 -nqj
+	[ -z "$stderr" ]
+	untouched "$file"
+}
+
+@test "unmap, remap, resize" {
+	local file
+	adm 7 unmap rnbd0
+	[[ $stderr == *"rnbd0 is used by: mount /data (ext4)"* ]]
+	adm 0 unmap rnbd2 rnbd10 --dry-run
+	[[ $stderr == *"would write 'normal' to /sys/block/rnbd10/rnbd/unmap_device"* ]]
+	for file in unmap_device remap_device resize; do untouched "$SYS"/block/rnbd{0,2,10}/rnbd/$file; done
+	adm 0 unmap rnbd10 -j
+	written "$SYS/block/rnbd10/rnbd/unmap_device" normal
+	adm 0 unmap rnbd0 --force -v
+	written "$SYS/block/rnbd0/rnbd/unmap_device" force
+	adm 0 remap rnbd10 -j
+	written "$SYS/block/rnbd10/rnbd/remap_device" 1
+	adm 0 resize rnbd2 2M -n
+	untouched "$SYS/block/rnbd2/rnbd/resize"
+	# it does not grow here
+	adm 1 resize rnbd2 2M
+	written "$SYS/block/rnbd2/rnbd/resize" 4096
+	[[ $stderr == *"the size is 1048576 bytes now"* ]]
+	fails 6 conflict resize rnbd10 1G
+	fails 4 not_found unmap rnbd7
+	rm "$SYS/block/rnbd2/rnbd/resize"
+	fails 9 unsupported resize rnbd2 2M
+	[[ $stderr == *"there is no file /sys/block/rnbd2/rnbd/resize"* ]]
+}
+
+@test "paths: added, removed, reconnected, disconnected; the last one stays" {
+	adm 0 session add-path cl1@srv1 10.0.3.1@10.0.3.2 --no-wait
+	written "$CLIENT/add_path" ip:10.0.3.1@ip:10.0.3.2
+	fails 6 conflict session add-path cl1@srv1 10.0.0.1@10.0.0.2
+	adm 0 session reconnect cl1@srv1 10.0.1.2 -j
+	written "$PATH2/reconnect" 1
+	adm 7 session disconnect cl1@srv1 10.0.0.2
+	[[ $stderr == *"the last connected path"*"rnbd0 is used by: mount /data"* ]]
+	untouched "$PATH1"/{disconnect,remove_path,reconnect}
+	adm 0 session disconnect cl1@srv1 10.0.0.2 -f -n
+	[[ $stderr == *"would write '1' to /sys/class/rtrs-client/cl1@srv1/paths/ip:10.0.0.1@ip:10.0.0.2/disconnect"* ]]
+	untouched "$PATH1/disconnect"
+	adm 0 session disconnect cl1@srv1 10.0.0.2 -f
+	written "$PATH1/disconnect" 1
+	adm 0 session remove-path cl1@srv1 10.0.1.2
+	written "$PATH2/remove_path" 1
+	fails 9 unsupported session reconnect cl1@srv1 10.0.1.2 --timeout 1s
+	adm 7 server path disconnect cl9@here 10.0.0.1
+	untouched "$SERVER"/paths/*/disconnect
+	adm 0 server client disconnect cl9@here --force
+	written "$(echo "$SERVER"/paths/*)/disconnect" 1
+	# it says that it has closed it, and has not
+	fails 7 busy server export close ram0 --force
+	[[ $stderr == *"nothing was done"* ]]
+	written "$SYS/class/rnbd-server/ctl/devices/ram0/sessions/cl9@here/force_close" 1
+}
+
+@test "settings and counters, where there is a file for them" {
+	adm 0 mp-policy set cl1@srv1 rr
+	written "$CLIENT/mpath_policy" round-robin
+	adm 0 session set cl1@srv1 --max-reconnect-attempts 7 -n
+	written "$CLIENT/max_reconnect_attempts" -1
+	adm 0 session set cl1@srv1 --max-reconnect-attempts 7 --mp-policy min-inflight
+	written "$CLIENT/max_reconnect_attempts" 7
+	fails 9 unsupported session set cl1@srv1 --io-timeout 5s
+	adm 0 stats reset cl1@srv1
+	written "$PATH1/stats/reset_all" 1
+	adm 0 stats reset cl1@srv1 10.0.1.2 --only ios,migrations,reconnects
+	written "$PATH2/stats/rdma" 1
+	written "$PATH2/stats/cpu_migration_from" 1
+	written "$PATH2/stats/reconnects" 1
+	[ "$(<"$PATH1/stats/reconnects")" = "0 0" ]
+	adm 0 stats reset "$ODD"
+	[[ $stderr == *"in flight"* ]]
+	adm 0 stats reset --all --server -y
+	written "$(echo "$SERVER"/paths/*)/stats/rdma" 1
+	fails 9 unsupported stats reset cl1@srv1 --only latency
+	[[ $stderr == *"there is no file /sys/class/rtrs-client/cl1@srv1/paths/"*"/stats/rdma_lat"* ]]
+}
+
+@test "what only the family has exits 9, and names what is missing" {
+	fails 9 unsupported session add s9 --path 10.0.0.2
+	[[ $stderr == *"the sysfs backend cannot make a session without a device"*"hint: "* ]]
+	fails 9 unsupported session remove "$ODD" --force
+	fails 9 unsupported server export revalidate ram0
+	adm 9 monitor
+	[[ $stderr == *"the sysfs backend cannot tell events"* ]]
+	fails 9 unsupported session add-path cl1@srv1 10.0.3.2 --dest-port 5
+}
+
+@test "errors of the driver: a sentence, the number, and where to look further" {
+	local file=$SYS/block/rnbd2/rnbd/unmap_device
+	# the one error that a plain file can give
+	ln -sf /dev/full "$file"
+	fails 1 failed unmap rnbd2
+	[[ $stderr == *"No space left on device (ENOSPC)"*"hint: details may be in the kernel log"* ]]
+	ln -sf /dev/full "$PATH2/remove_path"
+	fails 1 failed session remove-path cl1@srv1 10.0.1.2
+	[[ $stderr == *ENOSPC*"hint: details may be in the kernel log"* ]]
+}
+
+@test "wait: sysfs is looked at again and again" {
+	adm 0 wait rnbd2 --for state=mapped --timeout 1s
+	adm 10 wait rnbd10 --for state=mapped --timeout 200ms
+	(sleep 0.3; put "$SYS/block/rnbd10/rnbd/state" open) 3>&- &
+	adm 0 wait rnbd10 --for state=mapped --timeout 20s
+}
+
+@test "batch: one way to the kernel for all lines" {
+	printf '%s\n' 'mp-policy set cl1@srv1 rr' 'unmap rnbd10' >"$BATS_TEST_TMPDIR/lines"
+	adm 0 batch "$BATS_TEST_TMPDIR/lines" -j
+	written "$CLIENT/mpath_policy" round-robin
+	written "$SYS/block/rnbd10/rnbd/unmap_device" normal
+	[ "$(jqv .backend)" = sysfs ]
+	adm 0 batch "$BATS_TEST_TMPDIR/lines" -n
+}
+
+@test "the documents of these tests are valid" { all_valid; }

@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# The admin tool on the in-tree drivers, which have files in /sys and no netlink family; then on ours by both ways, which must
+# agree. Both sides are in one guest. The tests build on each other.
+# lab: make rnbdadm
+# lab: in-tree modules, too
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	net_up 2
+	ram_disk 16 2
+	load_peer_server
+	load_peer_client
+}
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	ADM=$ROOT/build/rnbdadm
+}
+
+teardown_file() {
+	local disk
+	for disk in /sys/block/rnbd*; do
+		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
+	done
+}
+
+# adm STATUS ARGS..: $output, $stderr
+adm() {
+	local want=$1
+	shift
+	run --separate-stderr "-$want" "$ADM" "$@"
+	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr"
+}
+
+# says STATUS WORDS ARGS..: it fails like that, and the message holds the words
+says() {
+	local want=$1 words=$2
+	shift 2
+	adm "$want" "$@"
+	[ -z "$output" ] && [[ $stderr == "rnbdadm: "*$words* ]]
+}
+
+@test "in-tree: map over two paths; lists, shows, status" {
+	adm_is '.backend == "sysfs" and .sessions == []' session list
+	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path ip:10.0.1.1@ip:10.0.1.1 --mp-policy min-latency \
+		--max-reconnect-attempts 9
+	[ "$output" = /dev/rnbd0 ]
+	[ -z "$stderr" ]
+	adm_is '.sessions[0] | [.name, .state, .mp_policy, .max_reconnect_attempts, .paths_connected, .devices, .queue_depth] ==
+		["s1", "connected", "min-latency", 9, 2, ["rnbd0"], null]' session list
+	adm_is '.paths[0] | [.name, .client_addr, .server_addr, .hca, .hca_port, .netdev, .state] ==
+		["ip:10.0.0.1@ip:10.0.0.1", "ip:10.0.0.1", "ip:10.0.0.1", "rxe0", 1, "dummy0", "connected"]' path list
+	adm_is '.devices[0] | [.session, .device_path, .state, .access, .size_bytes, .read_only, .poll_queues, .open_count] ==
+		["s1", "/dev/ram0", "mapped", "rw", 16777216, false, 0, null] and .logical_block_bytes >= 512' device show rnbd0
+	adm_is '.clients[0] | [.name, .state, .paths_connected, .devices] == ["s1", "connected", 2, ["ram0"]]' server client list
+	adm_is '.exports[0] | [.device, .size_bytes, .clients[0].session, .clients[0].device_path, .clients[0].access] ==
+		["ram0", 16777216, "s1", "/dev/ram0", "rw"]' server export list
+	adm_is '.summary | [.sessions_total, .paths_total, .paths_down, .devices_total, .clients_total, .exports_total] ==
+		[1, 2, 0, 1, 1, 1]' status --check-state
+	adm 0 status
+	adm 0 device wait rnbd0
+}
+
+@test "in-tree: counters, of this much I/O; reset" {
+	adm 0 stats reset s1
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=32 iflag=direct status=none
+	dd if=/dev/zero of=/dev/rnbd0 bs=8k count=16 oflag=direct status=none
+	adm_is '[.stats[].counters] | [map(.read_ios), map(.write_ios)] | map(add) == [32, 16]' stats s1
+	adm_is '.stats[0].counters | .reconnects_ok == 0 and .inflight == null and .read_bytes >= .read_ios * 4096' stats
+	adm_is '.stats[0].per_cpu | length == '"$(nproc --all)"' and .[0].migrations_from != null' stats --per-cpu
+	adm_is '.stats | length == 2 and (.[0].counters.write_bytes != null)' stats --server
+	adm 0 stats -i 200ms -c 2
+	adm 0 stats -o prom
+	[[ $output == *'rnbd_path_up{session="s1"'*'backend="sysfs"'* ]]
+	adm 0 stats reset s1 --only ios
+	adm_is '[.stats[].counters | .read_ios, .write_ios, .read_bytes] | add == 0' stats s1
+	says 9 "stats/sg_entries" stats reset s1 --only sg
+	says 9 "do not count latencies" stats latency
+}
+
+@test "in-tree: paths go and come, the last one stays" {
+	adm 0 session disconnect s1 10.0.1.1@10.0.1.1
+	adm_is '.sessions[0].state == "degraded"' session show s1
+	says 7 "the last connected path" session remove-path s1 10.0.0.1
+	adm 0 session reconnect s1 10.0.1.1
+	adm_is '.sessions[0].state == "connected"' session show s1
+	adm 0 session remove-path s1 10.0.1.1 --wait
+	adm_is '.paths | length == 1' path list
+	adm_is '.changed and .paths[0].name == "ip:10.0.1.1@ip:10.0.1.1" and .paths[0].result == "added"' \
+		session add-path s1 10.0.1.1@10.0.1.1
+	says 6 "has this path already" session add-path s1 10.0.1.1@10.0.1.1
+	adm_is '.sessions[0] | [.paths_connected, .paths_configured] == [2, 2]' session show s1
+	adm 0 mp-policy set s1 rr
+	adm 0 mp-policy show s1
+	[ "$output" = round-robin ]
+}
+
+@test "in-tree: resize, remap, what is in use stays" {
+	adm_is '.changed and .new_size_bytes == 20971520' resize rnbd0 +4M
+	[ "$(blockdev --getsize64 /dev/rnbd0)" -eq 20971520 ]
+	adm 0 resize rnbd0 16M --allow-shrink --force
+	adm_is '.changed == false and .devices[0].result == "mapped"' remap rnbd0
+	exec 7<>/dev/rnbd0
+	says 7 "the device is in use (EBUSY)" unmap rnbd0
+	exec 7>&-
+	mkswap /dev/rnbd0
+	swapon /dev/rnbd0
+	says 7 "refused, the device is in use" unmap rnbd0
+	[[ $stderr == *"rnbd0 is used by: swap"* ]]
+	says 7 "the last connected path" session disconnect s1
+	swapoff /dev/rnbd0
+	adm 0 unmap rnbd0 --dry-run
+	[[ $stderr == *"would write 'normal' to /sys/block/rnbd0/rnbd/unmap_device"* ]]
+	test -b /dev/rnbd0
+}
+
+@test "in-tree: what is refused has its sentence" {
+	says 4 "server has no device '/dev/nosuch'" map /dev/nosuch --session s1
+	[[ $stderr == *"hint: details may be in the kernel log"* ]]
+	says 6 "already mapped as /dev/rnbd0" map /dev/ram0 --session s1
+	says 7 "already open read-write by another client (EPERM)" map /dev/ram0 --session s2 --path 10.0.0.1
+	says 2 "device path contains a space" map "/dev/ram 1" --session s1
+	adm_is '.sessions | length == 1' session list
+}
+
+@test "in-tree: what they cannot do exits 9" {
+	says 9 "the sysfs backend cannot make a session without a device" session add s3 --path 10.0.0.1
+	says 9 "the sysfs backend cannot set a number of connections" map /dev/ram1 --session s1 --connections 2
+	says 9 "the sysfs backend cannot limit the time" map /dev/ram1 --session s1 --timeout 1s
+	says 9 "the loaded modules have no io_timeout_ms" session set s1 --io-timeout 5s
+	says 9 "the sysfs backend cannot tell which ports" server port list
+	says 9 "use 'resize' on the client" server export revalidate ram0
+	says 9 "the sysfs backend cannot tell events" monitor
+	says 8 "netlink family 'rnbd' absent" session list --backend netlink
+}
+
+@test "in-tree: the server closes a device, and a client; unmap" {
+	adm 0 map /dev/ram1 --session s1 --access ro
+	[ "$output" = /dev/rnbd1 ]
+	says 7 "1 client has it open" server export close ram1
+	adm 0 server export close ram1 --force
+	adm_is '[.exports[].device] == ["ram0"]' server export list
+	adm 0 unmap rnbd1 --force --wait
+	says 7 "the client is connected" server client disconnect s1
+	adm 0 server client disconnect s1 --force --wait
+	adm_is '.clients == []' server client list
+	await 10 adm_is '.sessions[0].state == "disconnected"' session show s1
+	adm 0 session reconnect s1
+	adm_is '.sessions[0].state == "connected"' session show s1
+	adm 0 unmap --all --wait
+	adm_is '.sessions == []' session list
+	dmesg_clean
+}
+
+# agree ARGS..: what sysfs tells, netlink tells, too. What is measured anew each time is left out.
+agree() {
+	"$ADM" "$@" -j --backend sysfs >/tmp/sysfs.json
+	"$ADM" "$@" -j --backend netlink >/tmp/netlink.json
+	jq -e '.backend == "sysfs"' /tmp/sysfs.json
+	jq -se '[.[] | [paths(type != "null" and type != "object" and type != "array") as $p |
+			select($p[-1] | IN("time", "backend", "heartbeat_latency_ns", "inflight", "id") | not) |
+			{($p | tojson): getpath($p)}] | add] |
+		(.[0] | length) > 10 and (.[1] as $n | .[0] |
+			all(to_entries[]; $n[.key] == .value or error("\(.key): \(.value), not \($n[.key])")))' \
+		/tmp/sysfs.json /tmp/netlink.json
+}
+
+@test "ours: both ways tell the same" {
+	unload_all
+	load_server
+	load_client
+	adm_is '.backend == "netlink"' session list
+	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1 --backend sysfs
+	[ "$output" = /dev/rnbd0 ]
+	adm 0 map /dev/ram1 --session s1 --access ro
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=32 iflag=direct status=none
+	adm 0 session disconnect s1 10.0.1.1
+	for c in "session list --stats" "path list" "device list --details" status "stats --per-cpu" "stats --server" "server export list" \
+		"server client list"; do
+		# shellcheck disable=SC2086
+		agree $c || fail "$c"
+	done
+	adm 0 unmap --all --backend sysfs
+	adm_is '.sessions == []' session list
+}
