@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "conf.h"
+#include "registry.h"
 #include "select.h"
 #include "way.h"
 
@@ -61,6 +62,26 @@ static int save(struct ctx *ctx, const struct conf *c, const char *file)
 	return rc;
 }
 
+/* Those of 'map --name', which no file has. */
+static void noted_names(const struct ctx *ctx, const struct snapshot *s, struct conf *named)
+{
+	static const struct conf_place nowhere;
+
+	for (size_t i = 0; i < s->devices.n; i++) {
+		const struct device *d = &s->devices.v[i];
+		char *name = conf_device(named, d->session, d->device_path) ? NULL :
+			     registry_name(ctx->test_root, d->session, d->device_path);
+		struct conf_section *sec;
+
+		if (name && *name && !conf_find(named, CONF_DEVICE, name)) {
+			sec = conf_section(named, CONF_DEVICE, name, &nowhere);
+			conf_set(named, sec, conf_key_name(CK_SESSION), d->session, &nowhere);
+			conf_set(named, sec, conf_key_name(CK_DEVICE_PATH), d->device_path, &nowhere);
+		}
+		free(name);
+	}
+}
+
 int cmd_config_save(struct ctx *ctx)
 {
 	const char *session = args_value(&ctx->args, OPT_SESSION), *file = file_arg(ctx);
@@ -75,6 +96,7 @@ int cmd_config_save(struct ctx *ctx)
 	if (!rc && conf_read(ctx, NULL, &named))
 		fail_clear(&ctx->fail);
 	if (!rc) {
+		noted_names(ctx, &s, &named);
 		conf_running(&c, &s, session, &named);
 		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
 	}

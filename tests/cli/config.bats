@@ -176,6 +176,13 @@ path=10.0.0.1" >"$CONF"
 	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\n[device scratch]\nsession = cl1@srv2\ndevice-path = ram0'
 	RNBDADM_CONFIG=$CONF adm 0 config save --session cl1@srv2
 	[[ $output == *"[device scratch]"* && $output != *"dest-port"* ]]
+	# and of 'map --name', unless the configuration has it for another one
+	world two-sessions
+	mkdir -p "$ROOT"/run/rnbd/registry/device:cl1@srv{1:vol0,1:vol1,2:ram0}
+	printf data | tee "$ROOT"/run/rnbd/registry/device:cl1@srv{1:vol0,1:vol1}/name
+	printf other >"$ROOT"/run/rnbd/registry/device:cl1@srv2:ram0/name
+	RNBDADM_CONFIG=$CONF adm 0 config save
+	[ "$(grep '^\[device' <<<"$output")" = $'[device data]\n[device vol1]\n[device scratch]' ]
 }
 
 @test "save: to a file, at once, not over another one" {
