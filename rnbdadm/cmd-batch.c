@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* batch: the commands of a file, over one socket and under one lock */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "batch-file.h"
 #include "cmd.h"
 #include "run.h"
+#include "wholefile.h"
 
 struct job_line {
 	struct ctx ctx;
@@ -27,28 +26,14 @@ struct batch {
 static int read_file(struct ctx *ctx, struct batch *b)
 {
 	struct strbuf text = { 0 };
-	char buf[4096];
-	FILE *f;
-	size_t n;
-	int err;
+	int err = whole_read(b->file, &text);
 
-	strbuf_puts(&text, "");
-	errno = 0;
-	f = strcmp(b->file, "-") ? fopen(b->file, "re") : stdin;
-	while (f && (n = fread(buf, 1, sizeof(buf), f)))
-		strbuf_add(&text, buf, n);
-	err = !f || ferror(f) ? errno : 0;
-	if (f && f != stdin)
-		fclose(f);
-	if (err) {
-		ctx->fail.err = err;
-		fail_set(&ctx->fail, errno_exit_code(err), "%s: %s", b->file, strerror(err));
-		fail_object(&ctx->fail, "file", b->file);
-	} else if (strlen(text.s) != text.len) {
+	if (err)
+		whole_fail(ctx, b->file, err);
+	else if (strlen(text.s) != text.len)
 		fail_set(&ctx->fail, XC_USAGE, "%s: has a NUL byte", b->file);
-	} else {
+	else
 		batch_split(&b->text, text.s);
-	}
 	free(text.s);
 	return ctx->fail.code;
 }

@@ -56,6 +56,7 @@ packages() {
 		check fish                 tests: completion in fish
 		check mandoc               tests: manual pages
 		check strace               tests: system calls of the tool
+		check valgrind             tests: memory of the tool
 		check debhelper            make deb: builds packages
 		check dh-dkms              the same, of the modules
 		check lintian              lint: the packages

@@ -113,6 +113,8 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[ "${output%%$'\t'*}" = cl7@here ]
 	offers rnbdadm server export close s
 	[ "$output" = $'sdb\tvol1 of cl7@here' ]
+	offers rnbdadm server port drain mlx5_1
+	[ "${output%%$'\t'*}" = mlx5_1:1 ]
 	offers rnbdadm stats --server ''
 	[[ $output == *cl7@here* && $output != *rnbd0* ]]
 	offers rnbdadm session set cl1@srv1 --reconnect-delay ''

@@ -19,6 +19,40 @@ setup() {
 	"$PY" "$CLI/contract.py" states "$RNBDADM" "$REC"
 }
 
+@test "the same as CSV, where there is any" {
+	"$PY" "$CLI/contract.py" csv "$PLAIN" "$REC"
+}
+
+@test "no command starts a process" {
+	local line n=0
+	while read -r line; do
+		printf '%q ' "$PLAIN" "${R[@]}"
+		printf '%s </dev/null >/dev/null 2>&1\n' "$line"
+		n=$((n + 1))
+	done < <("$PY" "$CLI/contract.py" lines "$PLAIN") >"$BATS_TEST_TMPDIR/all"
+	((n > 60))
+	# what the shell runs, and nothing beside it
+	strace -f -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=execve,execveat bash "$BATS_TEST_TMPDIR/all" || :
+	[ "$(grep -cF "execve(\"$PLAIN\"" "$BATS_TEST_TMPDIR/trace")" = "$n" ]
+	[ "$(grep -c exec "$BATS_TEST_TMPDIR/trace")" = $((n + 1)) ]
+}
+
+@test "valgrind: what reads makes no mistake, as text and as JSON" {
+	local line how
+	command -v valgrind >/dev/null
+	"$PLAIN" metadata -j | jq -r '.commands[] | select(.changes) | .name' >"$BATS_TEST_TMPDIR/changes"
+	"$PY" "$CLI/contract.py" lines "$PLAIN" | grep -vE "^($(paste -sd'|' "$BATS_TEST_TMPDIR/changes"))( |$)" |
+		grep -vE '^(batch|monitor|completion|metadata|schema|help|version)( |$)' >"$BATS_TEST_TMPDIR/reads"
+	(($(wc -l <"$BATS_TEST_TMPDIR/reads") >= 25))
+	replay reads
+	for how in --wide -j; do
+		[[ $how != --wide ]] || sed -i 's/^stats$/stats --per-cpu --latency/' "$BATS_TEST_TMPDIR/reads"
+		run --separate-stderr -3 valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=42 \
+			"$PLAIN" "${R[@]}" batch -k "$BATS_TEST_TMPDIR/reads" ${how#--wide}
+	done
+	[ "$(jqv '[.results[] | select(.exit_status != 0 and .exit_status != 11) | .command] | tojson')" = "[]" ]
+}
+
 @test "every help: 80 columns, every option, two examples, the same by -h, --help and help" {
 	"$PY" "$CLI/contract.py" help "$PLAIN"
 }

@@ -4,6 +4,8 @@
 
     contract.py documents FILE                 what the tests collected: each valid against its closed schema
     contract.py states BINARY RECORDINGS       every command in every state of the system
+    contract.py csv BINARY RECORDINGS          the same with CSV, of commands that have it
+    contract.py lines BINARY                   their command lines, with which each succeeds where it can
     contract.py help BINARY                    help texts against the table
     contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
     contract.py schemas                        the schemas themselves, and that they refuse
@@ -244,20 +246,43 @@ def one_state(binary, rec, name, words, state, codes):
     return out
 
 
-def states(binary, rec):
+def one_csv(binary, rec, name, words, state, codes):
+    p = run(binary, "--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", os.path.join(rec, "root"),
+            *name.split(), *words, "-o", "csv")
+    what = "%s %s (%s, csv)" % (name, " ".join(words), state)
+    out = []
+    rows = list(csv.reader(io.StringIO(p.stdout.decode())))
+    if p.returncode not in codes:
+        out.append("%s: exit %d, not %s: %s" % (what, p.returncode, codes, p.stderr.decode()))
+    if not rows and not p.returncode:
+        out.append(what + ": not even a head")
+    # a failure may come with the rows of what it is about, and says so on stderr alone
+    if any(len(r) != len(rows[0]) for r in rows) or (rows and not all(h.replace("_", "").isalnum() for h in rows[0])):
+        out.append("%s: rows: %r" % (what, p.stdout))
+    if (p.returncode != 0) != p.stderr.startswith(b"rnbdadm: "):
+        out.append("%s: exit %d: %r" % (what, p.returncode, p.stderr))
+    return out
+
+
+def states(binary, rec, one=one_state, wanted=lambda c: True):
     jobs = []
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        for c in metadata(binary)["commands"]:
+        for c in filter(wanted, metadata(binary)["commands"]):
             name = c["name"]
             good, bad = ARGUMENTS.get(name, ([], None))
             for state in ("empty", "two-sessions", "absent", "denied"):
-                jobs.append(pool.submit(one_state, binary, rec, name, good, state, expect(name, state, True)))
+                jobs.append(pool.submit(one, binary, rec, name, good, state, expect(name, state, True)))
             if bad:
-                jobs.append(pool.submit(one_state, binary, rec, name, bad, "two-sessions",
+                jobs.append(pool.submit(one, binary, rec, name, bad, "two-sessions",
                                         expect(name, "two-sessions", False)))
     for j in jobs:
         problems.extend(j.result())
     print(len(jobs), "command lines")
+
+
+def lines(binary):
+    for c in metadata(binary)["commands"]:
+        print(" ".join([c["name"]] + ARGUMENTS.get(c["name"], ([], None))[0]))
 
 
 def help_texts(binary):
@@ -454,7 +479,8 @@ def main():
     elif what == "schemas":
         schemas()
     else:
-        {"states": states, "help": help_texts, "fields": fields}[what](*args)
+        {"states": states, "csv": lambda *a: states(*a, one_csv, lambda c: c["csv"]), "lines": lines, "help": help_texts,
+         "fields": fields}[what](*args)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

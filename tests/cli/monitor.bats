@@ -82,12 +82,15 @@ each_valid() {
 	adm 8 monitor --no-snapshot
 	alone 8 monitor --follow --timeout 100ms
 	[[ $stderr == *"not loaded in time"* ]]
-	"$PLAIN" monitor --follow 3>&- &
-	pid=$!
-	# once it takes signals it is waiting
-	until [[ $(sed -n 's/^SigBlk:\s*//p' "/proc/$pid/status") == *4002 ]]; do sleep 0.02; done
-	kill -TERM $pid
-	wait $pid
+	for sig in TERM INT; do
+		# bash ignores SIGINT in the background; env gives it back
+		env --default-signal=INT "$PLAIN" monitor --follow 3>&- &
+		pid=$!
+		# once it takes signals it is waiting; a shell blocks them, too, before it becomes the tool
+		until [[ /proc/$pid/exe -ef $PLAIN && $(sed -n 's/^SigBlk:\s*//p' "/proc/$pid/status") == *4002 ]]; do sleep 0.02; done
+		kill -$sig $pid
+		wait $pid
+	done
 }
 
 @test "monitor: 100 000 events in the memory of two" {

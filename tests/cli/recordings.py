@@ -559,6 +559,9 @@ RECORDINGS.update({
 })
 
 
+RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
+
+
 # what check finds nothing wrong with, and all that the kernel can tell of what is wrong
 GOOD_PATHS = [PATHS[0], path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1")]
 GOOD_STATS = [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 3, 3)]),

@@ -36,7 +36,8 @@ setup() {
 	adm 9 device list
 	replay map-timeout
 	adm 10 map vol9 --session cl1@srv3 --path 10.0.0.9
-	# 11 belongs to commands that answer a question
+	replay two-sessions
+	adm 11 wait cl1@srv1 --for state=connected --test
 	replay reset-all
 	adm 12 stats reset --all
 }

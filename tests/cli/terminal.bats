@@ -75,6 +75,27 @@ tty() {
 	[[ $output == *"~"* ]]
 }
 
+@test "80 and 200 columns: status, stats, monitor, check, latencies of disks" {
+	local w
+	for w in 80 200; do
+		for what in "status" "stats" "stats --per-cpu" "stats --by device" "stats latency --from-diskstats" "monitor --once" "check" \
+			"server export list" "session list" "server port list"; do
+			# shellcheck disable=SC2086
+			case $what in
+			check) run -11 script -qec "stty cols $w; $(printf '%q ' "$PLAIN" "${R[@]}" check --color=never)" /dev/null </dev/null ;;
+			*) tty "$w" $what --color=never ;;
+			esac
+			output=${output//$'\r'/}
+			printf '%s\n' "== $what" "$output" >>"$BATS_TEST_TMPDIR/all"
+			# messages are not cut, columns are
+			[[ $what == check || $what == monitor* || $(wc -L <<<"$output") -le $w ]]
+		done
+		output=$(<"$BATS_TEST_TMPDIR/all")
+		rm "$BATS_TEST_TMPDIR/all"
+		golden terminal-$w.txt
+	done
+}
+
 @test "wide and combining characters keep the columns" {
 	replay hostile
 	LC_ALL=C.UTF-8 adm 0 device list -F device_path,name --no-headers
