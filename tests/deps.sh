@@ -60,6 +60,9 @@ packages() {
 		check debhelper            make deb: builds packages
 		check dh-dkms              the same, of the modules
 		check lintian              lint: the packages
+		check dkms                 tests: the packages, installed on a machine
+		check systemd              tests: that machine boots
+		check udev                 tests: links to disks
 		check git                  lint: the list of files
 		debug flex                 builds the debug kernel
 		debug bison                the same

@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# A machine with both packages installed: disks and file systems are there after a reboot, also when the network or the server
+# comes late, and go in order before it.
+# lab: boots 3
+# lab: timeout 900
+# shellcheck shell=bats disable=SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	CONF=/etc/rnbd/conf.d/10-s1.conf
+	NOTES=/var/lib/lab
+}
+
+is() { [[ $1 == "$2" ]] || fail "'$1' is not '$2'"; }
+
+# unit_is UNIT PROPERTY VALUE
+unit_is() { is "$(systemctl show -P "$2" "$1")" "$3"; }
+
+journal_has() { journalctl -b -o cat -u rnbd-restore | grep -q "$1"; }
+
+# What the restored machine has, with what the last boot wrote
+restored() {
+	rnbdadm device list
+	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/vdb | sort -u)" /dev/rnbd0
+	is "$(findmnt -no SOURCE,FSTYPE /data)" "/dev/rnbd0 ext4"
+	sha256sum --check --quiet $NOTES/sums
+	unit_is rnbd-restore ActiveState active
+	unit_is rnbd-shutdown ActiveState active
+}
+
+# The last shutdown: file systems, then disks, then the network, to which nothing was left
+went_in_order() {
+	is "$(<$NOTES/left)" ""
+	is "$(grep -oE '(Unmounted data.mount|(Stopping|Stopped) (rnbd-shutdown|lab-network)\.service)' \
+		"$LAB_OUT/console-$((LAB_BOOT - 1)).log" | paste -sd ,)" \
+		"Unmounted data.mount,Stopping rnbd-shutdown.service,Stopped rnbd-shutdown.service,Stopping lab-network.service,Stopped lab-network.service"
+}
+
+# It has this to find when it is back, in part not yet on the disk
+write_more() {
+	dd if=/dev/urandom of="/data/$LAB_BOOT" bs=64k count=64 status=none
+	sha256sum /data/[0-9] >$NOTES/sums
+}
+
+@test "boot 1: the modules are those that DKMS built" {
+	run -0 --separate-stderr dkms status rnbd
+	echo "$output"
+	[[ $output == "rnbd/"*", $(uname -r), "*": installed" ]]
+	modprobe rnbd_client
+	for m in rtrs_core rtrs_client rtrs_server rnbd_client rnbd_server; do
+		is "$(modinfo -n $m)" "/lib/modules/$(uname -r)/updates/dkms/${m/_/-}.ko"
+		[ -d /sys/module/$m ]
+	done
+}
+
+@test "boot 1: the tool maps a disk; systemd has what is to be done at boot and shutdown" {
+	run -0 rnbdadm map vdb --session s1 --path ip:10.0.0.1
+	is "$output" /dev/rnbd0
+	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb | sort -u)" /dev/rnbd0
+	is "$(systemctl is-enabled rnbd-restore)" enabled
+	unit_is rnbd-restore ConditionResult no
+	await 10 unit_is rnbd-shutdown ActiveState active
+}
+
+@test "boot 1: a file system on it is in fstab, the configuration saved" {
+	mkfs.ext4 -q /dev/rnbd/by-session/s1/vdb
+	mkdir -p /data /etc/rnbd/conf.d
+	echo '/dev/rnbd/by-session/s1/vdb /data ext4 _netdev,nofail,x-systemd.device-timeout=infinity 0 0' >>/etc/fstab
+	systemctl daemon-reload
+	mount /data
+	rnbdadm config save $CONF
+	cat $CONF
+	write_more
+}
+
+@test "boot 2: file systems went before disks, disks before the network" { went_in_order; }
+
+@test "boot 2: all is there again" {
+	await 60 mountpoint -q /data
+	restored
+	unit_is rnbd-restore NRestarts 0
+	write_more
+	echo late >$NOTES/late
+}
+
+@test "boot 3: the boot does not wait for network and server" {
+	went_in_order
+	await 60 systemctl -q is-active multi-user.target
+	await 60 unit_is rnbd-restore NRestarts 1
+	[ ! -e /data/1 ]
+}
+
+@test "boot 3: the network is there: apply is tried again" {
+	net_up
+	await 60 journal_has "does not listen"
+}
+
+@test "boot 3: the server is there: disk, links and file system come" {
+	modprobe rnbd_server
+	await 60 mountpoint -q /data
+	restored
+}
+
+@test "boot 3: purge leaves nothing" {
+	umount /data
+	rnbdadm unmap --all -y
+	rnbdadm session remove s1
+	run -0 dpkg --purge rnbdadm rnbd-dkms
+	echo "$output"
+	run ! modinfo rnbd_client
+	# the disk has what is otherwise than on the host; what there was before the packages it says itself
+	mkdir /run/tmp/disk
+	mount /dev/vda /run/tmp/disk
+	cd /run/tmp/disk/up
+	find . | sort | comm -13 ../before - >/run/tmp/new
+	run -1 grep -E 'rnbd|rtrs' /run/tmp/new
+	find . ! -type d | sort | comm -13 ../before - >/run/tmp/files
+	run -1 grep -vE '^\./var/(log|cache/(debconf|man)|lib/(dpkg|lab|dkms/mok\.))' /run/tmp/files
+	run -1 grep -rlE 'rnbd|rtrs' var/lib/{systemd,dkms} etc/systemd usr/lib/modules
+	run -1 dpkg-query -s rnbdadm rnbd-dkms
+}
