@@ -59,24 +59,23 @@ static uint64_t get_u64(const json_t *o, const char *key)
 	return json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : M_UNKNOWN;
 }
 
-static bool same_str(const json_t *a, const json_t *b, const char *key)
-{
-	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
-
-	return x && y ? json_equal(x, y) : x == y;
-}
-
-/* What names an object, for people and for the next sample; ids do not outlive a module. */
-static bool same_names(const json_t *a, const json_t *b)
+/* What names an object, for people and for the next sample, as a key; ids do not outlive a module. */
+static char *names_key(const json_t *o)
 {
 	static const char *const keys[] = {
 		"object", "session", "session_hex", "name", "name_hex", "hca", "hca_port",
 	};
+	json_t *list = json_array();
+	char *key;
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!same_str(a, b, keys[i]))
-			return false;
-	return true;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		json_t *v = json_object_get(o, keys[i]);
+
+		json_array_append_new(list, v ? json_incref(v) : json_null());
+	}
+	key = json_dumps(list, JSON_COMPACT);
+	json_decref(list);
+	return key;
 }
 
 static void get_counters(const json_t *o, struct counters *c)
@@ -173,20 +172,26 @@ static const char *refuse(const struct ctx *ctx, const json_t *doc, const struct
 
 static void take(const json_t *doc, const struct stats_sample *now, struct stats_list *l)
 {
-	const json_t *list = json_object_get(doc, "stats"), *o;
+	json_t *then = json_object(), *o;
 	size_t k;
+	char *key;
 
-	for (size_t i = 0; i < now->l.n; i++) {
-		json_t *name = js_stats_names(&now->l.v[i], parts_of(now->by));
-
-		json_array_foreach(list, k, o) {
-			if (!same_names(name, o))
-				continue;
-			add_then(l, o, &now->l.v[i]);
-			break;
-		}
-		json_decref(name);
+	json_array_foreach(json_object_get(doc, "stats"), k, o) {
+		key = names_key(o);
+		json_object_set(then, key, o);
+		free(key);
 	}
+	for (size_t i = 0; i < now->l.n; i++) {
+		json_t *names = js_stats_names(&now->l.v[i], parts_of(now->by));
+
+		key = names_key(names);
+		o = json_object_get(then, key);
+		if (o)
+			add_then(l, o, &now->l.v[i]);
+		free(key);
+		json_decref(names);
+	}
+	json_decref(then);
 }
 
 int stats_sample_load(struct ctx *ctx, const char *file, const struct stats_sample *now,
