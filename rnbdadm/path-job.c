@@ -119,7 +119,9 @@ int path_refuse(const struct job *j, const struct path *p, const char *last, str
 		strlist_addf(&f->details, "%s is mapped", j->s.devices.v[e[i].pos].name);
 	fail_object(f, "path", p->name);
 	if (p->role == M_SERVER) {
-		path_opens(&j->s, snapshot_session(&j->s, p->session), f);
+		for (size_t i = 0; i < j->s.sessions.n; i++)
+			if (j->s.sessions.v[i].id == p->session_id)
+				path_opens(&j->s, &j->s.sessions.v[i], f);
 		fail_hint(f, "--force takes it down; the client may come back at once");
 		return fail_set(f, XC_BUSY, "refused, this is %s of a client with devices open",
 				last);

@@ -282,6 +282,7 @@ RECORDINGS = {
     "overrun": [UP, {"do": "map", "errno": "ENOBUFS"}] + lists(),
     "hostile": hostile(),
     "alike": alike(),
+    "torn-name": [UP] + server(paths=[dict(p, **{"session-name": "other"}) for p in CLIENT_PATHS]),
     "extreme": extreme(),
     "odd": odd(),
     "many": many(1000),

@@ -85,6 +85,11 @@ shown() {
 	adm 0 server path disconnect cl8@here 10.0.0.1 --force -n
 	[ "$output" = 'rnbdadm server path disconnect cl8@here ip:10.0.0.8@ip:10.0.0.1 --force' ]
 	fails 4 not_found server path disconnect cl8@here 10.9.9.9
+	# lists that do not fit together
+	replay torn-name
+	fails 7 busy server path disconnect cl8@here 10.0.0.1
+	[[ $stderr == *"cl8@here has sdb open"* ]]
+	replay server-path
 	fails 4 not_found server path disconnect nosuch 10.0.0.1
 	adm 0 server path disconnect nosuch 10.0.0.1 --idempotent
 	replay server-path-gone
