@@ -310,7 +310,8 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	adm 0 wait rnbd2 --for state=mapped --timeout 1s
 	adm 10 wait rnbd10 --for state=mapped --timeout 200ms
 	(sleep 0.3; put "$SYS/block/rnbd10/rnbd/state" open) 3>&- &
-	adm 0 wait rnbd10 --for state=mapped --timeout 20s
+	adm 0 wait rnbd10 --for state=mapped --timeout 60s -j
+	[ "$(jqv '.waited_ms < 30000')" = true ]
 }
 
 @test "batch: one way to the kernel for all lines" {
