@@ -215,23 +215,31 @@ static int write_saved(struct ctx *ctx, const struct map_keep *k, const struct c
 static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct snapshot *s)
 {
 	const char *connections = args_value(&ctx->args, OPT_CONNECTIONS);
+	char *name = k->name ? xstrdup(k->name) :
+			       registry_name(ctx->test_root, k->session, k->device_path);
 	const struct device *d = NULL;
 	struct conf c = { 0 };
 	int rc;
 
+	/* it may have become the name of another one */
+	if (name && (!*name || conf_find(&k->named, CONF_DEVICE, name))) {
+		free(name);
+		name = NULL;
+	}
 	for (size_t i = 0; i < s->devices.n; i++)
 		if (!strcmp(s->devices.v[i].session, k->session) &&
 		    !strcmp(s->devices.v[i].device_path, k->device_path))
 			d = &s->devices.v[i];
 	if (!d)
 		rc = fail_set(&ctx->fail, XC_FAILED, "it is gone again");
-	else if (!conf_running_device(&c, s, d, k->name, connections, &k->named))
+	else if (!conf_running_device(&c, s, d, name, connections, &k->named))
 		rc = fail_set(&ctx->fail, XC_FAILED, "the session has no address that can be saved");
 	else
 		rc = make_dirs(ctx);
 	if (!rc)
 		rc = write_saved(ctx, k, &c);
 	conf_free(&c);
+	free(name);
 	return rc;
 }
 

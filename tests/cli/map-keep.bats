@@ -73,6 +73,16 @@ world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); 
 	valid rnbdadm.map/1
 	[ "$(jqv '.changed')" = true ]
 	grep -qx '\[device vol9\]' "$SAVED"
+	# under the name that it was mapped with, unless that became another's
+	rm "$SAVED"
+	mkdir -p "$NOTES"
+	echo data >"$NOTES/name"
+	adm 0 "${NEW[@]}" --save --idempotent
+	grep -qx '\[device data\]' "$SAVED"
+	printf '[session s]\npath=10.0.0.7\n[device data]\nsession=s\ndevice-path=v\n' >"$SAVED"
+	adm 0 "${NEW[@]}" --save --idempotent
+	grep -qx '\[device vol9\]' "$SAVED"
+	rm -r "$NOTES"
 	world map-save
 	rm "$SAVED"
 	adm 0 "${NEW[@]}" --save --name data --owner me -n
