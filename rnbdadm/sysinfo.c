@@ -137,6 +137,11 @@ bool sys_disk_stat(const char *root, const char *disk, uint64_t v[SYS_STAT_N])
 	return n == SYS_STAT_N;
 }
 
+static uint64_t sector_bytes(uint64_t n)
+{
+	return n > INT64_MAX / 512 ? M_UNKNOWN : n * 512;
+}
+
 bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
 {
 	uint64_t v[SYS_STAT_N];
@@ -144,9 +149,9 @@ bool sys_disk_counters(const char *root, const char *disk, struct counters *c)
 	if (!sys_disk_stat(root, disk, v))
 		return false;
 	c->read_ios = v[SYS_STAT_READS];
-	c->read_bytes = v[SYS_STAT_READ_SECTORS] * 512;
+	c->read_bytes = sector_bytes(v[SYS_STAT_READ_SECTORS]);
 	c->write_ios = v[SYS_STAT_WRITES];
-	c->write_bytes = v[SYS_STAT_WRITE_SECTORS] * 512;
+	c->write_bytes = sector_bytes(v[SYS_STAT_WRITE_SECTORS]);
 	c->inflight = v[SYS_STAT_INFLIGHT];
 	c->failovers = c->reconnects_ok = c->reconnects_failed = M_UNKNOWN;
 	return true;

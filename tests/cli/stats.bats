@@ -229,6 +229,26 @@ rnbd2,20" ]
 	done
 }
 
+@test "what the block layer counts, at its ends, cut and garbled" {
+	grown "18446744073709551615 0 36028797018963969 9223372036854775807 9007199254740993 0 18014398509481983 0 4294967295 0 0"
+	for how in "stats --by device" "stats latency --from-diskstats" "device list --stats"; do
+		# shellcheck disable=SC2086
+		adm 0 $how -j
+		valid_any
+		jqv '[.. | numbers | . >= 0] | all'
+	done
+	[ "$(jqv '.devices[0].counters | [.read_ios, .read_bytes, .write_ios, .write_bytes, .inflight] | tojson')" = \
+		"[null,null,9007199254740993,9223372036854775296,4294967295]" ]
+	for text in "1 2 3" "" "birds" "1 2 3 4 5 6 7 8 x"; do
+		printf '%s\n' "$text" >"$BATS_TEST_TMPDIR/root/sys/block/rnbd0/stat"
+		adm 0 stats --by device -j
+		valid rnbdadm.stats/1
+		[ "$(jqv '.stats[0].counters | [.read_ios, .inflight] | tojson')" = "[null,null]" ]
+		adm 0 stats latency --from-diskstats -j
+		[ "$(jqv '.devices[0] | [.read_ios, .read_mean_ns] | tojson')" = "[null,null]" ]
+	done
+}
+
 # grown STAT OPTIONS..: the same system with this in rnbd0's counters
 grown() {
 	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
