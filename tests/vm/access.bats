@@ -3,6 +3,7 @@
 # Who the server lets do what: the administrator's means against a client, operations on disks of all kinds, memory.
 # lab: ynl
 # lab: make tests/fuzz/hostile
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -4,6 +4,7 @@
 # tests build on each other.
 # lab: make rnbdadm
 # lab: timeout 900
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

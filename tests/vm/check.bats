@@ -3,6 +3,7 @@
 # check on a real kernel: what a guest can have wrong, one thing after the other. The tests build on each other.
 # lab: make rnbdadm
 # lab: timeout 900
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

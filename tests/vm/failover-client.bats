@@ -4,6 +4,7 @@
 # itself can be mapped by another. The other way round than elsewhere: the server is here, the client is in the other guest.
 # lab: two guests
 # lab: links 2
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -6,6 +6,7 @@
 # lab: links 2
 # lab: disk 64
 # lab: timeout 900
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

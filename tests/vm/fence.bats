@@ -7,6 +7,7 @@
 # lab: links 2
 # lab: make tests/vm/hold
 # lab: kernels 6.1 6.12
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {

@@ -3,6 +3,7 @@
 # A peer in user space (tests/fuzz/hostile) that does everything wrong, against our server, in both of its modes. After each
 # test the kernel must have nothing to say, and the server must be there for a proper client.
 # lab: make tests/fuzz/hostile
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031
 
 HOSTILE=$ROOT/build/hostile/hostile

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a disk can do: limits as the server has them, every operation on the backing device, sizes from nothing to 16 TiB,
 # merged requests, polled queues. In one guest.
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # What a user does wrong: each mistake has a message and an exit code of its own, and leaves nothing behind.
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0

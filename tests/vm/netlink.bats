@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The family "rnbd" as a client sees it that shares no code with ours.
 # lab: ynl
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -4,6 +4,7 @@
 # at one end: never more than the in-tree modules need among themselves, and the least there can be between our own ends.
 # Writes packets.tsv: client, server, always_invalidate, kind of I/O, packets.
 # lab: two guests
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 COUNT=100

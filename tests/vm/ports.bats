@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The server takes paths of clients away: one by one, or all over a port, which then takes no new ones.
 # lab: ynl
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0

@@ -4,6 +4,7 @@
 # netlink; and disks that are given another size. In one guest.
 # lab: ynl
 # lab: make rnbdadm
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -3,6 +3,7 @@
 # A device grows while a client with the in-tree modules has it open beside one with ours: ours is told, the other one hears nothing
 # and goes on. Ours runs in the server's guest.
 # lab: two guests
+# lab: cpus 1
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
