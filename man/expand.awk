@@ -127,9 +127,10 @@ function globals(   o) {
 	print ".El"
 }
 
+# The documents of the page's commands; the page about documents has all
 function json(   c, k, n, list, users) {
 	for (c = 1; c <= ncmds; c++) {
-		if (manual[c] != page) continue
+		if (manual[c] != page && page != "rnbdadm-json") continue
 		if (!(schema[c] in users)) list[++n] = schema[c]
 		users[schema[c]] = users[schema[c]] (users[schema[c]] ? ", " : "") name[c]
 	}

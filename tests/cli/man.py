@@ -52,6 +52,10 @@ def table(binary, directory):
         for ref in re.findall(r"^\.Xr (rnbdadm\S*) ", text, re.M):
             if ref not in seen:
                 problems.append("%s: there is no page %s" % (page, ref))
+    topics = subprocess.run([binary, "schema", "--list"], capture_output=True, check=True, text=True).stdout.split()
+    listed = set(re.findall(r"^\.(?:It )?Li rnbdadm\.([a-z-]+)/1", seen["rnbdadm-json"], re.M))
+    for t in sorted(set(topics) ^ listed):
+        problems.append("rnbdadm-json: %s is in the %s alone" % (t, "page" if t in listed else "schemas"))
     for c in meta["commands"]:
         if c["manual"] not in seen:
             problems.append("%s: there is no page %s" % (c["name"], c["manual"]))
