@@ -34,9 +34,8 @@ restored() {
 # The last shutdown: file systems, then disks, then the network, to which nothing was left
 went_in_order() {
 	is "$(<$NOTES/left)" ""
-	is "$(grep -oE '(Unmounted data.mount|(Stopping|Stopped) (rnbd-shutdown|lab-network)\.service)' \
-		"$LAB_OUT/console-$((LAB_BOOT - 1)).log" | paste -sd ,)" \
-		"Unmounted data.mount,Stopping rnbd-shutdown.service,Stopped rnbd-shutdown.service,Stopping lab-network.service,Stopped lab-network.service"
+	run grep -oE 'Unmounted data|(Stopping|Stopped) (rnbd-shutdown|lab-network)' "$LAB_OUT/console-$((LAB_BOOT - 1)).log"
+	is "$output" $'Unmounted data\nStopping rnbd-shutdown\nStopped rnbd-shutdown\nStopping lab-network\nStopped lab-network'
 }
 
 # It has this to find when it is back, in part not yet on the disk

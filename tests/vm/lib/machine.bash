@@ -5,6 +5,9 @@
 
 MACHINE_MODULES=(virtio_pci 9p 9pnet_virtio overlay virtio_console virtio_blk ext4 autofs4 configfs dummy crc32_generic rdma_rxe
 	rdma_cm rdma_ucm ib_uverbs)
+# What systemd does and how it went is on the console
+MACHINE_APPEND="systemd.unit=multi-user.target systemd.show_status=false systemd.log_target=kmsg systemd.status_unit_format=name"
+MACHINE_APPEND+=" printk.devkmsg=on"
 
 # What the packages are made of
 machine_sources() {
@@ -40,6 +43,9 @@ machine_lacks() {
 	for dir in /usr /var /etc; do
 		! mountpoint -q $dir || { echo "$dir is a file system of its own"; return; }
 	done
+	unshare -m sh -c 'mount -t tmpfs tmp /mnt && mkdir /mnt/up /mnt/work &&
+		mount -t overlay -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work try /mnt' >/dev/null 2>&1 ||
+		{ echo "no file systems can be mounted here"; return; }
 	return 1
 }
 
@@ -51,6 +57,8 @@ lab_machine() {
 		machine_sources -printf "$ROOT/%p\n" | sort
 		printf '%s\n' /var/lib/dpkg/status "$ROOT/tests/vm/lib/machine-install"
 	} | key "$kernel" "${MACHINE_MODULES[*]}") || return
+	# each change of the sources makes one
+	find "$CACHE" -maxdepth 1 -name 'machine-*' -mtime +1 -exec rm -rf {} +
 	cached "machine-$rel-$id" "a machine: build the packages and install them" make_machine "$kernel" "$headers" "$rel"
 }
 
@@ -66,7 +74,7 @@ run_machine() {
 		rm -f "$RUN/status"
 		guest_settings "$RUN" machine '' "$@"
 		echo "export LAB_BOOT=$boot LAB_BOOTS=$boots" >>"$RUN/settings"
-		LAB_APPEND="lab.disk=/dev/vda systemd.unit=multi-user.target systemd.show_status=false systemd.log_target=kmsg systemd.status_unit_format=name printk.devkmsg=on ${LAB_APPEND-}" guest_start rnbd-machine "$RUN" "" \
+		LAB_APPEND="lab.disk=/dev/vda $MACHINE_APPEND ${LAB_APPEND-}" guest_start rnbd-machine "$RUN" "" \
 			-drive "if=virtio,format=raw,file=$RUN/disk" -drive "if=virtio,format=raw,file=$RUN/server-disk"
 		PIDS=("$GUEST_PID")
 		rc=0
