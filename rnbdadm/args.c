@@ -6,21 +6,6 @@
 #include "args.h"
 #include "err.h"
 
-bool parse_uint(const char *s, uint64_t *v)
-{
-	uint64_t n = 0;
-
-	if (!*s)
-		return false;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '9' || n > (UINT64_MAX - (*s - '0')) / 10)
-			return false;
-		n = n * 10 + (*s - '0');
-	}
-	*v = n;
-	return true;
-}
-
 bool parse_time(const char *s, int64_t *ms)
 {
 	static const struct { const char *unit; uint64_t ms; } units[] = {

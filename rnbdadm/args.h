@@ -182,8 +182,6 @@ void legal_verbs(const char *object, struct strlist *l);
 
 /* "500ms", "30s", "5m", "1h", "1d", "infinite"; false if it is no time. */
 bool parse_time(const char *s, int64_t *ms);
-/* Whole number without sign, decimal. */
-bool parse_uint(const char *s, uint64_t *v);
 
 /* help.c; texts are to be freed */
 char *help_for(const struct parsed *p);

@@ -80,17 +80,6 @@ void fail_object(struct fail *f, const char *type, const char *name)
 	f->object_name = xstrdup(name);
 }
 
-const char *errno_name(int err)
-{
-	static char buf[16];
-	const char *s = strerrorname_np(err);
-
-	if (s && *s >= 'A')
-		return s;
-	snprintf(buf, sizeof(buf), "E%d", err);
-	return buf;
-}
-
 enum exit_code errno_exit_code(int err)
 {
 	switch (err) {
@@ -200,27 +189,6 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 		break;
 	}
 	return f->code;
-}
-
-char *printable(const char *s)
-{
-	struct strbuf b = { 0 };
-
-	strbuf_puts(&b, "");
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s, next = (unsigned char)s[1];
-
-		/* C1 control characters are two bytes in UTF-8 */
-		if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
-			strbuf_printf(&b, "\\x%02x", next);
-			s++;
-		} else if (c < 0x20 || c == 0x7f) {
-			strbuf_printf(&b, "\\x%02x", c);
-		} else {
-			strbuf_add(&b, s, 1);
-		}
-	}
-	return b.s;
 }
 
 void fail_print(const struct ctx *ctx, const struct fail *f)

@@ -76,11 +76,6 @@ void warn(struct ctx *ctx, const char *fmt, ...)
 void say(const struct ctx *ctx, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "ENOENT", or "E123" for a number without a name, in a static buffer. */
-const char *errno_name(int err);
 enum exit_code errno_exit_code(int err);
-
-/* @s with control characters as \xNN, for messages. Caller frees. */
-char *printable(const char *s);
 
 #endif

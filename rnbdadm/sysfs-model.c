@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "sysfile.h"
 #include "sysfs.h"
 

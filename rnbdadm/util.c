@@ -359,3 +359,50 @@ void sleep_ms(long ms)
 
 	nanosleep(&ts, NULL);
 }
+
+bool parse_uint(const char *s, uint64_t *v)
+{
+	uint64_t n = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || n > (UINT64_MAX - (*s - '0')) / 10)
+			return false;
+		n = n * 10 + (*s - '0');
+	}
+	*v = n;
+	return true;
+}
+
+char *printable(const char *s)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "");
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s, next = (unsigned char)s[1];
+
+		/* C1 control characters are two bytes in UTF-8 */
+		if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
+			strbuf_printf(&b, "\\x%02x", next);
+			s++;
+		} else if (c < 0x20 || c == 0x7f) {
+			strbuf_printf(&b, "\\x%02x", c);
+		} else {
+			strbuf_add(&b, s, 1);
+		}
+	}
+	return b.s;
+}
+
+const char *errno_name(int err)
+{
+	static char buf[16];
+	const char *s = strerrorname_np(err);
+
+	if (s && *s >= 'A')
+		return s;
+	snprintf(buf, sizeof(buf), "E%d", err);
+	return buf;
+}

@@ -63,6 +63,15 @@ char *suggest(const char *word, const struct strlist *candidates);
 /* @s as a shell word. Caller frees. */
 char *shell_quote(const char *s);
 
+/* Whole number without sign, decimal. */
+bool parse_uint(const char *s, uint64_t *v);
+
+/* @s with control characters as \xNN, for messages. Caller frees. */
+char *printable(const char *s);
+
+/* "ENOENT", or "E123" for a number without a name, in a static buffer. */
+const char *errno_name(int err);
+
 /* Reads a small file without its trailing white space; NULL if it cannot. */
 char *read_line_file(const char *path);
 /*
