@@ -314,6 +314,15 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	[ "$(jqv '.waited_ms < 30000')" = true ]
 }
 
+@test "check: they have no family, and their paths are looked at" {
+	mkdir -p "$SYS"/module/rtrs_core
+	adm 11 check modules.origin netlink.family netlink.ops session.paths_down -j
+	[ "$(jqc '[.results[] | .status]')" = '["fail","fail","skip","fail","pass"]' ]
+	[[ $(jqv '.results[0].message') == *"in-tree driver"* ]]
+	[[ $(jqv '.results[1].message') == *"sysfs is in its place"* ]]
+	[[ $(jqv '.results[3].message') == *"1 of 2 paths down"* ]]
+}
+
 @test "batch: one way to the kernel for all lines" {
 	printf '%s\n' 'mp-policy set cl1@srv1 rr' 'unmap rnbd10' >"$BATS_TEST_TMPDIR/lines"
 	adm 0 batch "$BATS_TEST_TMPDIR/lines" -j
