@@ -382,7 +382,7 @@ def fields(binary, rec):
 # Keys that are there with an option, or where there is something to say
 OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "sample", "dry_run", "plan", "changes")
 OPTIONAL_OF = {"session": ("changed", "counters"), "client": ("changed", "counters"), "path": ("role", "counters"),
-               "device": ("counters", "queue"), "config": ("mp_policy", "wait_ms", "sources")}
+               "device": ("counters", "queue"), "config": ("mp_policy", "wait_ms", "sources"), "stats-latency": ("devices",)}
 
 
 def short(doc):
