@@ -87,6 +87,12 @@ mutations() {
 		hist          kernel/rtrs/core/hist.h  s/o - order < count ?/o - order <= count ?/
 		hist          kernel/rtrs/core/hist.h  s/bucket + 1 < count ?/bucket < count ?/
 		hist          kernel/rtrs/core/hist.h  s/return entries ? 1 +/return entries ? 0 +/
+		backoff       kernel/rtrs/client/backoff.h  s/<< min(attempts, 16U)/<< min(attempts, 3U)/
+		backoff       kernel/rtrs/client/backoff.h  s/min(attempts, 16U)/attempts % 64/
+		backoff       kernel/rtrs/client/backoff.h  s/16U), most/16U), most ? ~0U : 0/
+		backoff       kernel/rtrs/client/backoff.h  s/ms \* 3 \/ 4/ms/
+		backoff       kernel/rtrs/client/backoff.h  s/ms \/ 2 + 1/ms \/ 2/
+		backoff       kernel/rtrs/client/backoff.h  s/random %/!random */
 		hb            kernel/rtrs/core/hb.c  s/missed > hb->missed_max/missed >= hb->missed_max/
 		hb            kernel/rtrs/core/hb.c  s/if (!hb->stopped)/if (hb)/
 		hb            kernel/rtrs/core/hb.c  s/atomic_set(\&hb->missed, 1)/atomic_set(\&hb->missed, 2)/

@@ -31,7 +31,7 @@
 #define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
 #define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
-#define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats alone */
+#define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats and probes alone */
 #define RTRS_CLIENT_SEND_HELD		2	/* of them, by a request until it is done */
 #define RTRS_CLIENT_SIGNAL_INTERVAL	64	/* a completion at least each so many entries */
 
@@ -103,7 +103,11 @@ struct rtrs_client_req {
  * @recv_cqe: completion of empty receives
  * @reg_cqe: completion of registrations, errors alone
  * @imm_cqe: completion of heartbeats
+ * @probe_cqe: completion of probes
  * @invalidated: key that SEND WITH INVALIDATE named last, NO_KEY once it is used up
+ * @heard: something came back since the last tick of the heartbeat
+ * @silent: ticks since then, in which requests were under way; the tick's
+ * @probe: entries that the probe under way gives back, 0 if there is none
  * @send_lock: order of posts, @unsignalled
  * @unsignalled: entries posted since the last completion was asked for
  * @interval: when to ask for one
@@ -112,7 +116,7 @@ struct rtrs_client_req {
 struct rtrs_client_con {
 	struct rtrs_con c;
 	struct rtrs_client_path *path;
-	struct completion gone;
+	bool gone;
 	bool live;
 	unsigned long polling;
 	struct rtrs_iu *recv;
@@ -120,7 +124,11 @@ struct rtrs_client_con {
 	struct ib_cqe recv_cqe;
 	struct ib_cqe reg_cqe;
 	struct ib_cqe imm_cqe;
+	struct ib_cqe probe_cqe;
 	u64 invalidated;
+	bool heard;
+	u32 silent;
+	u32 probe;
 
 	spinlock_t send_lock ____cacheline_aligned_in_smp; /* see above */
 	u32 unsignalled;
@@ -192,11 +200,13 @@ struct rtrs_client_cpu_stats {
  * @timeout_ms: for each step of connecting
  * @attempts: that have failed since it was up, or an administrator has asked for one; under
  *	state_lock
+ * @making: who adds it has not done connecting it, and its worker leaves it alone; the same
  * @removed: it is on its way out of its session; the same
  * @retry_at: when the next one is due, in jiffies; the same
  * @tried: attempts of the path worker that are over; the same
  * @told_error: what the log was told of last; its worker's
- * @wait: somebody waits for @tried or a state
+ * @wait: somebody waits for @tried, a state, or connections to be gone
+ * @hurry: nobody waits for the server to let go any more
  * @step: the step of connecting that is under way has ended
  * @refused: the server gave an errno as its reason
  * @dev: device, held while there are resources on it
@@ -217,6 +227,8 @@ struct rtrs_client_cpu_stats {
  * @req_buf: their messages
  * @hb: heartbeat
  * @work: takes it down, connects it again: the path worker
+ * @remove_work: takes it out of its session; queued once, by who has set @removed
+ * @gone: it is out of its session
  * @stats: counters, per CPU
  * @failovers: requests that it has left to other paths
  * @reconnects_ok: attempts of the path worker that were successful
@@ -242,11 +254,13 @@ struct rtrs_client_path {
 	u16 recon_cnt;
 	unsigned int timeout_ms;
 	unsigned int attempts;
+	bool making;
 	bool removed;
 	unsigned long retry_at;
 	unsigned int tried;
 	int told_error;
 	wait_queue_head_t wait;
+	bool hurry;
 
 	struct completion step;
 	bool refused;
@@ -269,6 +283,8 @@ struct rtrs_client_path {
 	struct rtrs_iu *req_buf;
 	struct rtrs_hb hb;
 	struct delayed_work work;
+	struct work_struct remove_work;
+	struct completion gone;
 	struct rtrs_client_cpu_stats __percpu *stats;
 	atomic64_t failovers;
 	atomic64_t reconnects_ok;
@@ -361,6 +377,7 @@ struct rtrs_client_session {
 /* main.c */
 extern struct workqueue_struct *rtrs_client_wq;
 extern struct workqueue_struct *rtrs_client_event_wq;
+extern struct workqueue_struct *rtrs_client_remove_wq;
 extern struct rtrs_dev_pool rtrs_client_dev_pool;
 
 /* session.c: all in process context */
@@ -385,8 +402,12 @@ int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_a
 int rtrs_client_session_add_path(struct rtrs_client_session *session,
 				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
 				 struct netlink_ext_ack *extack, struct rtrs_client_path **out);
-/* Closes a path and takes it out of its session; killable before it begins. -ENODEV: it is out. */
+/*
+ * Closes a path and takes it out of its session, or waits where it is on its way out. Killable, and
+ * then goes on by itself. The caller holds references on both.
+ */
 int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
+void rtrs_client_session_remove_work(struct work_struct *work);
 /* Any context but hard interrupts; the session's state_lock is held. */
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err);
@@ -413,12 +434,19 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 			   int err);
 /* The one way for anything that goes wrong on a path. Any context but hard interrupts. */
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
+/* Who adds it has connected it, or failed to. Process context. */
+void rtrs_client_path_made(struct rtrs_client_path *path);
 /* The edge to CONNECTED; an errno where it was lost in this moment. Process context. */
 int rtrs_client_path_up(struct rtrs_client_path *path);
-/* Any context but hard interrupts. It goes down; @for_good: it is not connected again. */
-void rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
+/*
+ * Any context but hard interrupts. It goes down; @for_good: it is not connected again. True: it is
+ * the caller who takes it out of its session.
+ */
+bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
 /* Process context. Returns when the path is down: no request is left on it. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
+/* The same for an administrator: killable, it goes down nevertheless. */
+int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /*
  * Takes it down if it is up, and connects it. Killable. -EBUSY: not in this state; -ENOTCONN: the
  * attempt has failed, others follow. Process context.
@@ -498,6 +526,7 @@ struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u1
 void rtrs_client_con_destroy(struct rtrs_client_con *con);
 int rtrs_client_con_setup(struct rtrs_client_con *con);
 int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
+void rtrs_client_con_gone(struct rtrs_client_con *con);
 void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
 /* QP, CQ and buffers; the CM id stays until destroyed. */
@@ -513,6 +542,16 @@ static inline void rtrs_client_con_give(struct rtrs_client_con *con, u32 wrs)
 {
 	atomic_add(wrs, &con->credits);
 }
+
+/* With each completion; read before it is written */
+static inline void rtrs_client_con_heard(struct rtrs_client_con *con)
+{
+	if (!READ_ONCE(con->heard))
+		WRITE_ONCE(con->heard, true);
+}
+
+/* Of a polled connection, what has completed is dealt with. Returns how many. Process context. */
+int rtrs_client_con_poll(struct rtrs_client_con *con);
 
 /* info.c: as connect.c */
 int rtrs_client_info(struct rtrs_client_path *path);

@@ -69,6 +69,6 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	else
 		rtrs_client_step_done(con->path);
 	if (err && event->event != RDMA_CM_EVENT_ESTABLISHED)
-		complete_all(&con->gone);
+		rtrs_client_con_gone(con);
 	return 0;
 }

@@ -35,6 +35,21 @@ static void imm_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_client_con_give(con, 1);
 }
 
+static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
+	u32 wrs = con->probe;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_client_wc_failed(con, wc, "probe");
+		return;
+	}
+	rtrs_client_stats_wc(con, cq, wc);
+	rtrs_client_con_heard(con);
+	WRITE_ONCE(con->probe, 0);
+	rtrs_client_con_give(con, wrs);
+}
+
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid)
 {
 	struct rtrs_client_con *con = kmem_cache_zalloc(con_cache, GFP_KERNEL);
@@ -48,7 +63,7 @@ struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u1
 	con->recv_cqe.done = rtrs_client_recv_done;
 	con->reg_cqe.done = reg_done;
 	con->imm_cqe.done = imm_done;
-	init_completion(&con->gone);
+	con->probe_cqe.done = probe_done;
 	spin_lock_init(&con->send_lock);
 	return con;
 }
@@ -128,10 +143,16 @@ int rtrs_client_con_post_recvs(struct rtrs_client_con *con)
 	return err;
 }
 
+void rtrs_client_con_gone(struct rtrs_client_con *con)
+{
+	WRITE_ONCE(con->gone, true);
+	wake_up_all(&con->path->wait);
+}
+
 void rtrs_client_con_disconnect(struct rtrs_client_con *con)
 {
 	if (con->live && rdma_disconnect(con->c.cm_id))
-		complete_all(&con->gone);
+		rtrs_client_con_gone(con);
 }
 
 void rtrs_client_con_drain(struct rtrs_client_con *con)
@@ -145,6 +166,53 @@ void rtrs_client_con_release(struct rtrs_client_con *con)
 	rtrs_qp_destroy(&con->c);
 	rtrs_iu_free(con->path->dev, con->recv, con->recv_count);
 	con->recv = NULL;
+}
+
+static int con_probe(struct rtrs_client_con *con)
+{
+	unsigned long flags;
+	int err;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	WRITE_ONCE(con->probe, con->unsignalled + 1);
+	con->unsignalled = 0;
+	atomic_dec(&con->credits);
+	err = rtrs_post_probe(&con->c, &con->probe_cqe);
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	return err;
+}
+
+/*
+ * Heartbeats tell of one connection only. Where requests are under way on another and nothing
+ * comes back for a tick, the peer's device is asked whether it is still there for this one: that
+ * it does not answer for as long as heartbeats may be missed has its packets lost on their way,
+ * or a device given up the queue pair without a word. Its disks may take as long as they like.
+ */
+static int con_look(struct rtrs_client_con *con, unsigned int misses)
+{
+	if (con->c.private_cq)
+		rtrs_client_con_poll(con);
+	if (READ_ONCE(con->heard) || atomic_read(&con->credits) == con->c.max_send_wr) {
+		WRITE_ONCE(con->heard, false);
+		con->silent = 0;
+		return 0;
+	}
+	if (con->silent >= misses) {
+		pr_warn_ratelimited("session %s, path %s, connection %u: silent\n",
+				    con->path->session->name, con->path->name, con->c.cid);
+		return -ETIMEDOUT;
+	}
+	return con->silent++ || READ_ONCE(con->probe) ? 0 : con_probe(con);
+}
+
+static int look(struct rtrs_client_path *path)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 1; i < path->con_count && !err; i++)
+		err = con_look(path->con[i], READ_ONCE(path->hb.missed_max));
+	return err;
 }
 
 static int hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
@@ -162,6 +230,8 @@ static int hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 	err = rtrs_post_imm(&con->c, &con->imm_cqe, rtrs_imm_pack(type, 0), true);
 	if (err)
 		rtrs_client_con_give(con, 1);
+	else if (type == RTRS_IMM_HB)
+		err = look(path);
 out:
 	rcu_read_unlock();
 	return err;

@@ -75,6 +75,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	rtrs_client_stats_wc(req->con, cq, wc);
+	rtrs_client_con_heard(req->con);
 	rtrs_client_con_give(req->con, req->wrs);
 	rtrs_client_req_put(req, RTRS_CLIENT_REQ_SENT);
 }
@@ -302,7 +303,7 @@ void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const 
 }
 EXPORT_SYMBOL_GPL(rtrs_client_timed_out);
 
-static int poll_con(struct rtrs_client_con *con)
+int rtrs_client_con_poll(struct rtrs_client_con *con)
 {
 	int n;
 
@@ -329,7 +330,7 @@ int rtrs_client_poll(struct rtrs_client_session *session, int con)
 		struct rtrs_client_path *path = set->path[i];
 
 		if (rtrs_client_path_connected(path) && con + 1 < path->con_count)
-			n += poll_con(path->con[con + 1]);
+			n += rtrs_client_con_poll(path->con[con + 1]);
 	}
 	rcu_read_unlock();
 	return n;

@@ -6,6 +6,7 @@
 
 struct workqueue_struct *rtrs_client_wq;
 struct workqueue_struct *rtrs_client_event_wq;
+struct workqueue_struct *rtrs_client_remove_wq;
 struct rtrs_dev_pool rtrs_client_dev_pool = RTRS_DEV_POOL_INIT(rtrs_client_dev_pool);
 
 static int __init client_init(void)
@@ -21,9 +22,15 @@ static int __init client_init(void)
 		err = -ENOMEM;
 		goto out_wq;
 	}
+	/* Waits for paths to be down, and for those who add one; no I/O waits for it. */
+	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
+	if (!rtrs_client_remove_wq) {
+		err = -ENOMEM;
+		goto out_event_wq;
+	}
 	err = rtrs_client_session_init();
 	if (err)
-		goto out_event_wq;
+		goto out_remove_wq;
 	err = rtrs_client_path_init();
 	if (err)
 		goto out_session;
@@ -46,6 +53,8 @@ out_path:
 	rtrs_client_path_exit();
 out_session:
 	rtrs_client_session_exit();
+out_remove_wq:
+	destroy_workqueue(rtrs_client_remove_wq);
 out_event_wq:
 	destroy_workqueue(rtrs_client_event_wq);
 out_wq:
@@ -53,11 +62,15 @@ out_wq:
 	return err;
 }
 
-/* Each user of a session holds a reference on the module: all of them are closed. */
+/*
+ * Each user of a session holds a reference on the module: all of them are closed. A removal of a
+ * path whose writer was killed may still hold one.
+ */
 static void __exit client_exit(void)
 {
 	rtrs_client_nl_exit();
 	rtrs_client_sysfs_exit();
+	destroy_workqueue(rtrs_client_remove_wq);
 	rcu_barrier();
 	rtrs_client_con_exit();
 	rtrs_client_path_exit();

@@ -349,8 +349,7 @@ static int disconnect_path(struct sk_buff *msg, struct genl_info *info)
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	rtrs_client_path_close(path);
-	err = put_path(msg, path);
+	err = rtrs_client_path_disconnect(path, info->extack) ?: put_path(msg, path);
 	release_path(path);
 	return err;
 }

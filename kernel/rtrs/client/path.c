@@ -5,6 +5,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rtrs/nl.h>
+#include "backoff.h"
 #include "client.h"
 #include "trace.h"
 
@@ -83,14 +84,13 @@ static void work_now(struct rtrs_client_path *path)
 	mod_delayed_work(rtrs_client_wq, &path->work, 0);
 }
 
-/* A quarter more or less, so that clients do not come all at once. */
 static unsigned long backoff(const struct rtrs_client_path *path)
 {
 	const struct rtrs_client_settings *s = &path->session->settings;
-	u64 ms = (u64)READ_ONCE(s->reconnect_ms) << min(path->attempts, 16U);
 
-	ms = min_t(u64, ms, READ_ONCE(s->reconnect_max_ms));
-	return msecs_to_jiffies(ms * 3 / 4 + get_random_u32() % (ms / 2 + 1));
+	return msecs_to_jiffies(rtrs_client_backoff_ms(path->attempts, READ_ONCE(s->reconnect_ms),
+						       READ_ONCE(s->reconnect_max_ms),
+						       get_random_u32()));
 }
 
 static bool may_retry(const struct rtrs_client_path *path)
@@ -133,17 +133,14 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 				    path->name, ERR_PTR(err));
 }
 
-static void wait_gone(struct rtrs_client_path *path)
+static bool all_gone(const struct rtrs_client_path *path)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(RTRS_CLIENT_GONE_MS);
 	unsigned int i;
 
-	for (i = 0; i < path->con_count && path->con[i]; i++) {
-		long left = until - jiffies;
-
-		if (path->con[i]->live)
-			wait_for_completion_timeout(&path->con[i]->gone, max(left, 0L));
-	}
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		if (path->con[i]->live && !READ_ONCE(path->con[i]->gone))
+			return false;
+	return true;
 }
 
 /*
@@ -174,7 +171,8 @@ static void path_take_down(struct rtrs_client_path *path)
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drain(path->con[i]);
 	rtrs_client_io_failover(path);
-	wait_gone(path);
+	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
+			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS));
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_exit(path);
@@ -307,22 +305,49 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 	return err;
 }
 
-void rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
+bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 {
+	bool first;
+
 	spin_lock_bh(&path->session->state_lock);
+	first = for_good && !path->removed;
 	if (for_good)
 		path->removed = true;
 	if (path_move(path, RTRS_CLIENT_PATH_CLOSING, 0)) {
 		rtrs_client_step_done(path);
-		work_now(path);
+		if (!path->making)
+			work_now(path);
 	}
+	spin_unlock_bh(&path->session->state_lock);
+	return first;
+}
+
+void rtrs_client_path_made(struct rtrs_client_path *path)
+{
+	spin_lock_bh(&path->session->state_lock);
+	path->making = false;
+	if (path->state == RTRS_CLIENT_PATH_CLOSING)
+		work_now(path);
 	spin_unlock_bh(&path->session->state_lock);
 }
 
 void rtrs_client_path_close(struct rtrs_client_path *path)
 {
 	rtrs_client_path_close_begin(path, false);
+	if (wait_event_killable(path->wait, READ_ONCE(path->state) >= RTRS_CLIENT_PATH_CLOSED)) {
+		WRITE_ONCE(path->hurry, true);
+		wake_up_all(&path->wait);
+	}
 	flush_delayed_work(&path->work);
+}
+
+int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+{
+	rtrs_client_path_close_begin(path, false);
+	/* It may be on its way up again as soon as it is down. */
+	if (wait_event_killable(path->wait, READ_ONCE(path->state) != RTRS_CLIENT_PATH_CLOSING))
+		return rtrs_fail(extack, -EINTR, "interrupted; %s goes down by itself", path->name);
+	return 0;
 }
 
 /* Under state_lock. What an administrator asks for begins now. */
@@ -398,6 +423,7 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	path->session = session;
 	path->id = rtrs_nl_new_id();
 	path->state = RTRS_CLIENT_PATH_CONNECTING;
+	path->making = true;
 	path->since = ktime_get_real();
 	path->timeout_ms = timeout_ms;
 	path->bind = addr->src;
@@ -411,6 +437,8 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	init_completion(&path->step);
 	init_waitqueue_head(&path->wait);
 	INIT_DELAYED_WORK(&path->work, path_work);
+	INIT_WORK(&path->remove_work, rtrs_client_session_remove_work);
+	init_completion(&path->gone);
 	rtrs_hb_init(&path->hb, &rtrs_client_hb_ops, session->settings.hb_interval_ms,
 		     session->settings.hb_misses);
 	path->con_count = session->io_cons + session->poll_cons + 1;

@@ -169,6 +169,7 @@ void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	rtrs_client_stats_wc(con, cq, wc);
 	rtrs_hb_heard(&path->hb);
+	rtrs_client_con_heard(con);
 	rcu_read_lock();
 	if (rtrs_client_path_may_post(path))
 		err = received(con, wc);

@@ -409,6 +409,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	}
 	*out = path;
 	err = rtrs_client_connect(path, extack);
+	rtrs_client_path_made(path);
 	return err ?: rtrs_client_sysfs_add_path(path);
 }
 
@@ -426,16 +427,26 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	rtrs_client_nl_path_event(path, RNBD_EVENT_DESTROY, 0);
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
+	complete_all(&path->gone);
 	rtrs_client_path_put(path);
 }
 
-/* Under session->admin. Whoever waits for it in one of its files gives up. */
-static void session_drop_path(struct rtrs_client_session *session, struct rtrs_client_path *path)
+/* Of a path that is being closed: whoever waits for it in one of its files gives up. */
+void rtrs_client_session_remove_work(struct work_struct *work)
 {
-	rtrs_client_path_close_begin(path, true);
-	rtrs_client_sysfs_del_path(path);
-	rtrs_client_path_close(path);
-	session_del_path(session, path);
+	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, remove_work);
+	struct rtrs_client_session *session = path->session;
+
+	mutex_lock(&session->admin);
+	/* Else the end of the session does it. */
+	if (!READ_ONCE(session->closing)) {
+		rtrs_client_sysfs_del_path(path);
+		rtrs_client_path_close(path);
+		session_del_path(session, path);
+	}
+	mutex_unlock(&session->admin);
+	rtrs_client_path_put(path);
+	rtrs_client_session_put(session);
 }
 
 static int admin_begin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
@@ -456,30 +467,28 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
 	if (err)
 		return err;
 	err = session_add_path(session, addr, timeout_ms, extack, &path);
-	if (err && path) {
-		session_drop_path(session, path);
-	} else if (!err && out) {
+	if (path)
 		rtrs_client_path_get(path);
-		*out = path;
-	}
 	mutex_unlock(&session->admin);
+	if (err && path)
+		rtrs_client_session_remove_path(path, NULL);
+	if (!err && out)
+		*out = path;
+	else if (path)
+		rtrs_client_path_put(path);
 	return err;
 }
 
 int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
 {
-	struct rtrs_client_session *session = path->session;
-	int err;
-
-	err = admin_begin(session, extack);
-	if (err)
-		return err;
-	if (session->closing || READ_ONCE(path->state) == RTRS_CLIENT_PATH_DEAD)
-		err = rtrs_fail(extack, -ENODEV, "%s is being removed", path->name);
-	else
-		session_drop_path(session, path);
-	mutex_unlock(&session->admin);
-	return err;
+	if (rtrs_client_path_close_begin(path, true)) {
+		rtrs_client_session_get(path->session);
+		rtrs_client_path_get(path);
+		queue_work(rtrs_client_remove_wq, &path->remove_work);
+	}
+	if (wait_for_completion_killable(&path->gone))
+		return rtrs_fail(extack, -EINTR, "interrupted; %s goes by itself", path->name);
+	return 0;
 }
 
 /* No path comes or goes behind this but by us; who connects one gives up. */
@@ -514,7 +523,6 @@ static void session_teardown(struct rtrs_client_session *session)
 	mutex_unlock(&session->lock);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_sysfs_del_path(set->path[i]);
-	rtrs_client_sysfs_del_session(session);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_path_close(set->path[i]);
 	for (i = set->count; i > 0; i--) {
@@ -523,6 +531,8 @@ static void session_teardown(struct rtrs_client_session *session)
 		mutex_unlock(&session->lock);
 		session_del_path(session, set->path[i - 1]);
 	}
+	/* Behind the paths: who adds one in a file of the session may wait for it to be gone. */
+	rtrs_client_sysfs_del_session(session);
 	session_unpublish(session);
 	rtrs_client_session_put(session);
 }
@@ -563,10 +573,12 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 		return ERR_PTR(err);
 	}
 	err = rtrs_client_sysfs_add_session(session);
+	mutex_lock(&session->admin);
 	for (i = 0; i < params->path_count && !err; i++)
 		err = session_add_path(session, &params->path[i], timeout_ms, extack, &path);
 	if (!err)
 		err = session_opened(session, params->path_count, extack);
+	mutex_unlock(&session->admin);
 	if (err) {
 		session_teardown(session);
 		return ERR_PTR(err);

@@ -300,8 +300,7 @@ ACTION_ATTR(reconnect, do_reconnect);
 
 static int do_disconnect(struct kobject *kobj, struct kobj_attribute *attr)
 {
-	rtrs_client_path_close(to_path(kobj));
-	return 0;
+	return rtrs_client_path_disconnect(to_path(kobj), NULL);
 }
 ACTION_ATTR(disconnect, do_disconnect);
 
@@ -326,7 +325,7 @@ static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
 	rtrs_client_path_put(path);
 	rtrs_client_session_put(session);
 	module_put(THIS_MODULE);
-	return err == -ENODEV ? 0 : err;
+	return err;
 }
 ACTION_ATTR(remove_path, do_remove);
 

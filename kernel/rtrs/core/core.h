@@ -137,6 +137,9 @@ int rtrs_post_send_iu(struct rtrs_con *con, struct rtrs_iu *iu, u32 len, struct 
 /* Zero-length RDMA WRITE WITH IMMEDIATE. */
 int rtrs_post_imm(struct rtrs_con *con, struct ib_cqe *cqe, u32 imm, bool signalled);
 
+/* RDMA WRITE of nothing, signalled: the peer's device answers it, and tells nobody there. */
+int rtrs_post_probe(struct rtrs_con *con, struct ib_cqe *cqe);
+
 /* Counters of one CPU */
 
 /**
@@ -195,7 +198,8 @@ struct rtrs_hb;
 /**
  * struct rtrs_hb_ops - what a heartbeat does to its path
  * @send: put a heartbeat (RTRS_IMM_HB) or its answer (RTRS_IMM_HB_ACK) on the wire.
- *	Process or softirq context.
+ *	Process or softirq context. A heartbeat is sent at each tick before which the peer
+ *	was heard, in process context: what is to be looked at regularly is looked at there.
  * @lost: peer is silent or send failed, once. Work context: must not stop the heartbeat,
  *	hand over.
  */

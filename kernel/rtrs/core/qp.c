@@ -149,6 +149,18 @@ int rtrs_post_send_iu(struct rtrs_con *con, struct rtrs_iu *iu, u32 len, struct 
 }
 EXPORT_SYMBOL_GPL(rtrs_post_send_iu);
 
+int rtrs_post_probe(struct rtrs_con *con, struct ib_cqe *cqe)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+
+	return ib_post_send(con->qp, &wr.wr, NULL);
+}
+EXPORT_SYMBOL_GPL(rtrs_post_probe);
+
 int rtrs_post_imm(struct rtrs_con *con, struct ib_cqe *cqe, u32 imm, bool signalled)
 {
 	struct ib_rdma_wr wr = {

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <rdma/ib_cm.h>
 #include "server.h"
 
@@ -53,18 +54,22 @@ static int accept(struct rdma_cm_id *cm_id, bool lean)
 	return rdma_accept(cm_id, &param);
 }
 
+static bool between(const struct rtrs_server_path *path, const struct rdma_cm_id *cm_id)
+{
+	return rtrs_addr_equal(&path->addr.src, &cm_id->route.addr.dst_addr) &&
+	       rtrs_addr_equal(&path->addr.dst, &cm_id->route.addr.src_addr);
+}
+
 /*
- * The next attempt of a path between the same two addresses: what its client has lost is lost
- * here as well, whatever the heartbeat says. This attempt is refused, one that comes later finds
- * room.
+ * A later attempt of a path between the same two addresses: what its client has lost, or given up
+ * half connected, is lost here as well, whatever the heartbeat or the handshake's time says. An
+ * earlier one may come late, it had to wait.
  */
 static bool connects_anew(const struct rtrs_server_path *path, struct rdma_cm_id *cm_id,
 			  const struct rtrs_conn_req *req)
 {
-	return READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED && !req->cid &&
-	       req->recon_cnt != path->recon_cnt &&
-	       rtrs_addr_equal(&path->addr.src, &cm_id->route.addr.dst_addr) &&
-	       rtrs_addr_equal(&path->addr.dst, &cm_id->route.addr.src_addr);
+	return READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING && !req->cid &&
+	       (s16)(req->recon_cnt - path->recon_cnt) > 0 && between(path, cm_id);
 }
 
 /*
@@ -159,13 +164,32 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	return 0;
 }
 
+/* session->lock held. A path between the same addresses that is being closed, with a reference. */
+static struct rtrs_server_path *last_path(struct rtrs_server_session *session,
+					  const struct rdma_cm_id *cm_id)
+{
+	struct rtrs_server_path *path;
+
+	list_for_each_entry(path, &session->paths, entry) {
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING && between(path, cm_id)) {
+			kref_get(&path->ref);
+			return path;
+		}
+	}
+	return NULL;
+}
+
+/* A client that removes a path and adds it again is not told of what we have still to do. */
 static int connect(struct connect *c)
 {
+	unsigned long until = jiffies + msecs_to_jiffies(RTRS_SERVER_LEAVE_MS);
 	struct rtrs_server_session *session;
+	struct rtrs_server_path *last;
 	bool dead;
 	int err = 0;
 
 	do {
+		last = NULL;
 		session = rtrs_server_session_lookup(c->srv, &c->req);
 		if (IS_ERR(session))
 			return PTR_ERR(session);
@@ -173,11 +197,19 @@ static int connect(struct connect *c)
 		dead = session->dead;
 		if (!dead) {
 			err = connect_path(c, session);
+			if (err == -EBUSY && time_before(jiffies, until))
+				last = last_path(session, c->cm_id);
 			rtrs_server_session_reap(session);
 		}
 		mutex_unlock(&session->lock);
 		rtrs_server_session_put(session);
-	} while (dead);
+		if (last) {
+			wait_var_event_timeout(&last->state,
+					       READ_ONCE(last->state) == RTRS_SERVER_PATH_CLOSED,
+					       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
+			rtrs_server_path_put(last);
+		}
+	} while (dead || last);
 	return err;
 }
 

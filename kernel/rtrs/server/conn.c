@@ -185,6 +185,40 @@ int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type typ
 	return err;
 }
 
+/* send_lock held. Nothing signalled is under way, which would do as well. */
+static int con_probe(struct rtrs_server_con *con)
+{
+	con->credits--;
+	con->fifo[con->fifo_tail++ % RTRS_SERVER_BATCHES] = con->batch + 1;
+	con->batch = 0;
+	return rtrs_post_probe(&con->base, &con->send_cqe);
+}
+
+/*
+ * At a tick of the heartbeat, which tells of the service connection only. Answers are under way
+ * on this one, and neither are they acknowledged nor comes anything: the client's device is asked.
+ */
+int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses)
+{
+	unsigned long flags;
+	u32 progress;
+	int err = 0;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	progress = con->fifo_head + READ_ONCE(con->begun);
+	if (con->credits == con->base.max_send_wr || con->progress != progress)
+		con->silent = 0;
+	else if (con->silent >= misses)
+		err = -ETIMEDOUT;
+	else if (!con->silent++ && con->fifo_head == con->fifo_tail && con->credits && !con->dead)
+		err = con_probe(con);
+	con->progress = progress;
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	if (err == -ETIMEDOUT)
+		path_err(con->path, "connection %u is silent\n", con->base.cid);
+	return err;
+}
+
 static int con_create_qp(struct rtrs_server_con *con, u32 vector)
 {
 	u32 depth = rtrs_server_geo.queue_depth;

@@ -80,10 +80,15 @@ int rtrs_server_path_wait(struct rtrs_server_path *path)
 static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 {
 	struct rtrs_server_path *path = container_of(hb, struct rtrs_server_path, hb);
+	unsigned int i;
+	int err;
 
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED)
 		return -ECONNABORTED;
-	return rtrs_server_con_send_imm(path->con[0], type, 0);
+	err = rtrs_server_con_send_imm(path->con[0], type, 0);
+	for (i = 1; type == RTRS_IMM_HB && i < path->con_num && !err; i++)
+		err = rtrs_server_con_look(path->con[i], READ_ONCE(path->hb.missed_max));
+	return err;
 }
 
 static void path_hb_lost(struct rtrs_hb *hb, int err)
@@ -277,7 +282,7 @@ static int path_may_be(struct rtrs_server_session *session, const struct rtrs_pa
 	list_for_each_entry(path, &session->paths, entry)
 		if (rtrs_addr_equal(&path->addr.src, &addr->src) &&
 		    rtrs_addr_equal(&path->addr.dst, &addr->dst))
-			return -EEXIST;
+			return READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING ? -EEXIST : -EBUSY;
 	return 0;
 }
 

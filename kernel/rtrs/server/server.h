@@ -21,6 +21,7 @@
 
 #define RTRS_SERVER_HANDSHAKE_MS	30000	/* from the first connection to INFO */
 #define RTRS_SERVER_REG_TIMEOUT_MS	30000
+#define RTRS_SERVER_LEAVE_MS		1000	/* for what a client has left to be gone */
 #define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
 
 struct rtrs_server_session_dir;
@@ -86,7 +87,7 @@ struct rtrs_server_slot {
  * @name: of INFO_REQ, empty before the first; changed once, under both locks
  * @elsewhere: for who drains a port; srv->lock
  * @lock: protects all below but the slots
- * @dead: its last path is gone; look it up again
+ * @dead: its last path is gone; look it up again. Who waits for that has no lock.
  * @paths: all, those that connect or close included
  * @path_count: of @paths
  * @up: paths that are connected and not taken down yet; session_up() was called where it is not 0
@@ -231,6 +232,9 @@ struct rtrs_server_path {
  * @interval: @batch that makes the next one signalled
  * @fifo: work requests that each signalled one under way gives back, oldest at @fifo_head
  * @parked: operations that wait for credits
+ * @progress: requests that came and signalled ones that are done, at the last tick of the
+ *	heartbeat; its own
+ * @silent: ticks without any, while answers were under way; the same
  */
 struct rtrs_server_con {
 	struct rtrs_con base;
@@ -250,6 +254,8 @@ struct rtrs_server_con {
 	unsigned int fifo_head;
 	unsigned int fifo_tail;
 	struct list_head parked;
+	u32 progress;
+	u32 silent;
 };
 
 /**
@@ -376,6 +382,7 @@ void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
 int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
 			 struct ib_send_wr *last, u32 count);
 int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload);
+int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses);
 
 /* buf.c; process */
 int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev);

@@ -4,6 +4,7 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "server.h"
 
 static struct rtrs_server_session *session_create(struct rtrs_server *srv, const u8 *uuid)
@@ -87,11 +88,49 @@ void rtrs_server_session_reap(struct rtrs_server_session *session)
 	lockdep_assert_held(&session->lock);
 	if (session->path_count || session->dead)
 		return;
-	session->dead = true;
 	mutex_lock(&srv->lock);
 	list_del(&session->entry);
 	mutex_unlock(&srv->lock);
+	/* Not before the name is free: await_name() has no lock */
+	WRITE_ONCE(session->dead, true);
+	smp_mb();	/* before the look for who waits */
+	wake_up_var(&session->dead);
 	rtrs_server_session_put(session);
+}
+
+/*
+ * Another session of the name that this path comes with, of which no path is left but those being
+ * closed; with a reference.
+ */
+static struct rtrs_server_session *last_session(const struct rtrs_server_path *newcomer)
+{
+	struct rtrs_server *srv = newcomer->session->srv;
+	struct rtrs_server_session *session, *last = NULL;
+	struct rtrs_server_path *path;
+
+	mutex_lock(&srv->lock);
+	list_for_each_entry(session, &srv->sessions, entry)
+		if (session != newcomer->session && !strcmp(session->name, newcomer->name))
+			last = session;
+	list_for_each_entry(path, &srv->paths, all_entry)
+		if (path->session == last && READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
+			last = NULL;
+	if (last)
+		kref_get(&last->ref);
+	mutex_unlock(&srv->lock);
+	return last;
+}
+
+/* A client that closes a session and opens it again is not told of what we have still to do. */
+static void await_name(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *last = last_session(path);
+
+	if (!last)
+		return;
+	wait_var_event_timeout(&last->dead, READ_ONCE(last->dead),
+			       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
+	rtrs_server_session_put(last);
 }
 
 /*
@@ -164,6 +203,7 @@ int rtrs_server_session_path_up(struct rtrs_server_path *path)
 	struct rtrs_server_session *session = path->session;
 	int err;
 
+	await_name(path);
 	mutex_lock(&session->lock);
 	err = claim_name(session, path->name);
 	if (err) {

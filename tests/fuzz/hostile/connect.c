@@ -147,6 +147,41 @@ static int other_cid_num(void)
 	return server_works();
 }
 
+/*
+ * Attempts of one path: a client may give up one, half way or whole, without a word that arrives,
+ * and begin the next. One that comes late is refused.
+ */
+static int anew(void)
+{
+	static const uint16_t cnt[] = { 0xfffe, 0xffff, 0, 1 };
+	struct path p[4], late;
+	unsigned int i;
+
+	path_init(&late, 2);
+	late.req.recon_cnt = 0xfffd;
+	for (i = 0; i < 4; i++) {
+		path_init(&p[i], 2);
+		memcpy(p[i].req.sess_uuid, late.req.sess_uuid, RTRS_UUID_LEN);
+		memcpy(p[i].req.paths_uuid, late.req.paths_uuid, RTRS_UUID_LEN);
+		p[i].req.recon_cnt = cnt[i];
+		WANT_FOR(path_connect(&p[i], 0), 0, "attempt %u", i);
+		if (i) {
+			WANT_FOR(path_wait_closed(&p[i - 1]), true, "attempt %u", i - 1);
+			path_down(&p[i - 1]);
+		}
+		if (i == 0)
+			continue;
+		WANT(path_connect(&p[i], 1), 0);
+		if (i == 2)
+			WANT(path_info(&p[i], path_new_name()), 0);
+	}
+	WANT(path_connect(&late, 0), -ECONNRESET);
+	WANT(path_info(&p[3], path_new_name()), 0);
+	WANT(path_works(&p[3]), 0);
+	path_down(&p[3]);
+	return server_works();
+}
+
 /* A path that is connected takes no more. */
 static int too_late(void)
 {
@@ -203,6 +238,7 @@ const struct test connect_tests[] = {
 	{ "connect-no-session", no_session },
 	{ "connect-cid-twice", cid_twice },
 	{ "connect-other-cid-num", other_cid_num },
+	{ "connect-anew", anew },
 	{ "connect-too-late", too_late },
 	{ "connect-same-addresses", same_addresses },
 	{ "connect-gives-up", gives_up },

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How long a path waits before its next attempt to connect. Pure. */
+#ifndef RTRS_CLIENT_BACKOFF_H
+#define RTRS_CLIENT_BACKOFF_H
+
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+/* Doubled by each failed attempt; a quarter more or less, so that not all clients come at once. */
+static inline u32 rtrs_client_backoff_ms(unsigned int attempts, u32 first, u32 most, u32 random)
+{
+	u32 ms = min_t(u64, (u64)first << min(attempts, 16U), most);
+
+	return ms * 3 / 4 + random % (ms / 2 + 1);
+}
+
+#endif /* RTRS_CLIENT_BACKOFF_H */
