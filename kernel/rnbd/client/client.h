@@ -58,6 +58,8 @@ enum rnbd_client_session_state {
  * @entry: in the list of sessions, under its lock, as are @state and @users
  * @users: mappings, and one if it is @held; the last one closes the session
  * @held: it was made without a device, and stays until it is removed
+ * @remove_work: lets go of it then
+ * @removed: it has
  * @wait: somebody waits for a change of @state
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
@@ -91,6 +93,8 @@ struct rnbd_client_session {
 	enum rnbd_client_session_state state;
 	unsigned int users;
 	bool held;
+	struct work_struct remove_work;
+	struct completion removed;
 	wait_queue_head_t wait;
 	char name[RTRS_NAME_MAX + 1];
 
@@ -232,7 +236,10 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 						    struct netlink_ext_ack *extack);
 /* The reply about a session; -ENODEV: it ends. */
 int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff *msg);
-/* Ends it. -ENOENT, -EBUSY (devices are mapped), -EINVAL (it was made by a mapping). */
+/*
+ * Ends it. -ENOENT, -EBUSY (devices are mapped), -EINVAL (it was made by a mapping). Killable, and
+ * then goes on by itself.
+ */
 int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack);
 /* What its paths carry now. Under session->lock, or nobody has it yet. */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
@@ -282,6 +289,7 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev);
 struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
 /* Work that I/O waits for. */
 extern struct workqueue_struct *rnbd_client_wq;
+extern struct workqueue_struct *rnbd_client_remove_wq;
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);
 

@@ -15,7 +15,7 @@ static DEFINE_XARRAY(devs);	/* by id */
 static DEFINE_IDA(indices);
 static struct kmem_cache *dev_cache;
 struct workqueue_struct *rnbd_client_wq;
-static struct workqueue_struct *remove_wq;
+struct workqueue_struct *rnbd_client_remove_wq;
 
 static void dev_release(struct kref *ref)
 {
@@ -335,7 +335,7 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 
 int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
-	queue_work(remove_wq, &dev->remove_work);
+	queue_work(rnbd_client_remove_wq, &dev->remove_work);
 	if (!wait_for_completion_killable(&dev->removed))
 		return 0;
 	return rtrs_fail(extack, -EINTR, "interrupted; %s goes when its requests are done",
@@ -396,20 +396,20 @@ int __init rnbd_client_dev_init(void)
 	if (!dev_cache)
 		return -ENOMEM;
 	rnbd_client_wq = alloc_workqueue("rnbd_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
-	if (rnbd_client_wq && remove_wq)
+	rnbd_client_remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
+	if (rnbd_client_wq && rnbd_client_remove_wq)
 		return 0;
 	if (rnbd_client_wq)
 		destroy_workqueue(rnbd_client_wq);
-	if (remove_wq)
-		destroy_workqueue(remove_wq);
+	if (rnbd_client_remove_wq)
+		destroy_workqueue(rnbd_client_remove_wq);
 	kmem_cache_destroy(dev_cache);
 	return -ENOMEM;
 }
 
 void rnbd_client_dev_exit(void)
 {
-	destroy_workqueue(remove_wq);
+	destroy_workqueue(rnbd_client_remove_wq);
 	destroy_workqueue(rnbd_client_wq);
 	kmem_cache_destroy(dev_cache);
 	ida_destroy(&indices);

@@ -205,6 +205,19 @@ static struct rnbd_client_session *find(const char *name)
 	return NULL;
 }
 
+/* It was held; the module's user goes with it. */
+static void remove_work(struct work_struct *work)
+{
+	struct rnbd_client_session *session =
+		container_of(work, struct rnbd_client_session, remove_work);
+
+	rnbd_client_session_leave(session);
+	/* The end of the module waits for this work; who waits for us may unload it at once. */
+	module_put(THIS_MODULE);
+	complete_all(&session->removed);
+	rnbd_client_session_put(session);
+}
+
 /* In state CONNECTING, owned by the caller. */
 static struct rnbd_client_session *create(const char *name)
 {
@@ -217,6 +230,8 @@ static struct rnbd_client_session *create(const char *name)
 	kref_init(&session->ref);
 	session->state = RNBD_CLIENT_SESSION_CONNECTING;
 	session->users = 1;
+	INIT_WORK(&session->remove_work, remove_work);
+	init_completion(&session->removed);
 	init_waitqueue_head(&session->wait);
 	strscpy(session->name, name, sizeof(session->name));
 	mutex_init(&session->lock);
@@ -388,18 +403,25 @@ static struct rnbd_client_session *find_to_del(u32 id, const char *name,
 int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session;
+	int err = 0;
 
 	if (mutex_lock_killable(&sessions_lock))
 		return rtrs_fail(extack, -EINTR, "interrupted");
 	session = find_to_del(id, name, extack);
-	if (!IS_ERR(session))
+	if (!IS_ERR(session)) {
 		WRITE_ONCE(session->held, false);
+		/* One for the work, one for us */
+		rnbd_client_session_get(session);
+		rnbd_client_session_get(session);
+	}
 	mutex_unlock(&sessions_lock);
 	if (IS_ERR(session))
 		return PTR_ERR(session);
-	rnbd_client_session_leave(session);
-	module_put(THIS_MODULE);
-	return 0;
+	queue_work(rnbd_client_remove_wq, &session->remove_work);
+	if (wait_for_completion_killable(&session->removed))
+		err = rtrs_fail(extack, -EINTR, "interrupted; it goes by itself");
+	rnbd_client_session_put(session);
+	return err;
 }
 
 void rnbd_client_session_leave(struct rnbd_client_session *session)
