@@ -34,6 +34,7 @@ struct sockaddr_ib_bin {
 static char *parse_ipv6(const char *text, struct addr *a)
 {
 	char host[INET6_ADDRSTRLEN + 1], *end;
+	unsigned long scope;
 	const char *dev = strchr(text, '%');
 	size_t len = dev ? (size_t)(dev - text) : strlen(text);
 
@@ -49,8 +50,9 @@ static char *parse_ipv6(const char *text, struct addr *a)
 	a->scope = if_nametoindex(dev + 1);
 	if (a->scope)
 		return NULL;
-	a->scope = strtoul(dev + 1, &end, 10);
-	if (!dev[1] || *end || !a->scope)
+	scope = strtoul(dev + 1, &end, 10);
+	a->scope = (uint32_t)scope;
+	if (dev[1] < '0' || dev[1] > '9' || *end || !scope || scope > INT32_MAX)
 		return xasprintf("'%s': no network interface '%s'", text, dev + 1);
 	return NULL;
 }

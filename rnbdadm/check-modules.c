@@ -101,10 +101,10 @@ static char *release(const struct checkup *k)
 	return sys_read(k->root, "/proc/sys/kernel/osrelease");
 }
 
-/* The file of a module in the index of the running kernel, or NULL. */
-static char *module_file(const struct checkup *k, const char *rel, const char *module)
+/* The file of a module in an index of the running kernel, or NULL. */
+static char *module_in(const struct checkup *k, const char *rel, const char *list, const char *module)
 {
-	char *index = xasprintf("/lib/modules/%s/modules.dep", rel), *text = sys_text(k->root, index);
+	char *index = xasprintf("/lib/modules/%s/%s", rel, list), *text = sys_text(k->root, index);
 	char *dashed = xstrdup(module), *found = NULL, *save = NULL;
 
 	for (char *p = dashed; *p; p++)
@@ -127,13 +127,19 @@ static char *module_file(const struct checkup *k, const char *rel, const char *m
 	return found;
 }
 
+static char *module_file(const struct checkup *k, const char *rel, const char *module)
+{
+	return module_in(k, rel, "modules.dep", module);
+}
+
 /* rtrs needs it; a kernel that has it brings it along. */
 static void modules_rdma_cm(struct checkup *k)
 {
 	bool used = check_loaded(k, "rtrs_client") || check_loaded(k, "rtrs_server");
 	char *rel = release(k), *file = rel ? module_file(k, rel, "rdma_cm") : NULL;
+	char *builtin = rel ? module_in(k, rel, "modules.builtin", "rdma_cm") : NULL;
 
-	if (used || check_loaded(k, "rdma_cm")) {
+	if (used || builtin || check_loaded(k, "rdma_cm")) {
 		check_tell(k, CHECK_PASS, "rdma_cm", "is there");
 	} else if (file) {
 		check_tell(k, CHECK_SKIP, "rdma_cm", "not loaded; the rnbd modules bring it");
@@ -141,6 +147,7 @@ static void modules_rdma_cm(struct checkup *k)
 		check_tell(k, CHECK_FAIL, "rdma_cm", "kernel %s has no such module", rel ? rel : "(unknown)");
 		check_hint(k, "install a kernel with InfiniBand support (CONFIG_INFINIBAND_ADDR_TRANS)");
 	}
+	free(builtin);
 	free(file);
 	free(rel);
 }

@@ -170,10 +170,7 @@ int cmd_client_disconnect(struct ctx *ctx)
 	}
 	if (ctx->dry_run)
 		plan_empty(ctx);
-	if (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV)
-		json_decref(list);
-	else
-		out_attach(ctx, &client_view, list);
+	out_changed(ctx, &client_view, list);
 	snapshot_free(&s);
 	return ctx->fail.code;
 }

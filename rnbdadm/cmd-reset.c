@@ -94,12 +94,7 @@ static void report(struct ctx *ctx, const struct stats_list *l)
 		json_array_append_new(list, o);
 	}
 	js_set(ctx->data, "changed", json_boolean(!ctx->dry_run && l->n));
-	if (ctx->out.fmt == OUT_CSV)
-		out_list(ctx, &reset_view, list);
-	else if (ctx->out.fmt == OUT_TEXT)
-		json_decref(list);
-	else
-		out_attach(ctx, &reset_view, list);
+	out_changed(ctx, &reset_view, list);
 }
 
 int cmd_stats_reset(struct ctx *ctx)

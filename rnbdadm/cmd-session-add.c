@@ -93,12 +93,7 @@ static void report(struct ctx *ctx, const struct snapshot *s, const struct sessi
 	js_set(ctx->data, "changed", json_boolean(changed));
 	if (ctx->dry_run)
 		plan_empty(ctx);
-	if (ctx->out.fmt == OUT_CSV)
-		out_list(ctx, &session_view, list);
-	else if (ctx->out.fmt == OUT_TEXT)
-		json_decref(list);
-	else
-		out_attach(ctx, &session_view, list);
+	out_changed(ctx, &session_view, list);
 }
 
 /* A session of that name is there: with --idempotent it may do. */

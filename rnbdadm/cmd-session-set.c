@@ -156,10 +156,7 @@ static int set(struct ctx *ctx, struct snapshot *s, struct session_settings *wan
 	js_set(ctx->data, "changes", changes);
 	list = json_array();
 	json_array_append_new(list, js_session(sess, s, &o));
-	if (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV)
-		json_decref(list);
-	else
-		out_attach(ctx, &session_view, list);
+	out_changed(ctx, &session_view, list);
 	return rc;
 }
 

@@ -53,16 +53,31 @@ struct sample {
 	json_t *list;
 };
 
-static const struct stats *find_before(const struct stats_list *l, const struct stats *st)
+/* Of two pointers to struct stats, whose counters these are */
+static int by_object(const void *a, const void *b)
 {
-	for (size_t i = 0; l && i < l->n; i++) {
-		const struct stats *b = &l->v[i];
+	const struct stats *x = *(const struct stats *const *)a, *y = *(const struct stats *const *)b;
 
-		if (b->path_id == st->path_id && b->session_id == st->session_id &&
-		    b->hca_port == st->hca_port && !strcmp(b->hca, st->hca))
-			return b;
-	}
-	return NULL;
+	if (x->path_id != y->path_id)
+		return x->path_id < y->path_id ? -1 : 1;
+	if (x->session_id != y->session_id)
+		return x->session_id < y->session_id ? -1 : 1;
+	if (x->hca_port != y->hca_port)
+		return x->hca_port < y->hca_port ? -1 : 1;
+	return strcmp(x->hca, y->hca);
+}
+
+static const struct stats **sorted(const struct stats_list *l)
+{
+	const struct stats **v;
+
+	if (!l)
+		return NULL;
+	v = xcalloc(l->n + 1, sizeof(*v));
+	for (size_t i = 0; i < l->n; i++)
+		v[i] = &l->v[i];
+	qsort(v, l->n, sizeof(*v), by_object);
+	return v;
 }
 
 static void add_object(struct sample *sm, const struct stats *st, const struct stats *before)
@@ -146,6 +161,7 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 		 const struct stats_list *before, uint64_t interval_ns, bool first)
 {
 	struct sample sm = { .how = how, .interval_ns = interval_ns, .list = json_array() };
+	const struct stats **v = sorted(before), **old;
 	const struct stats_wants *w = &how->wants;
 
 	sm.rows = (w->per_cpu || w->latency || w->sg) &&
@@ -153,8 +169,13 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 	/* totals have no rate; other formats keep their keys */
 	sm.rates = how->rate && (interval_ns || ctx->out.fmt != OUT_TEXT);
 	stats_init(&sm.total);
-	for (size_t i = 0; i < now->n; i++)
-		add_object(&sm, &now->v[i], find_before(before, &now->v[i]));
+	for (size_t i = 0; i < now->n; i++) {
+		const struct stats *st = &now->v[i];
+
+		old = v ? bsearch(&st, v, before->n, sizeof(*v), by_object) : NULL;
+		add_object(&sm, st, old ? *old : NULL);
+	}
+	free(v);
 	write_sample(ctx, &sm, first);
 }
 

@@ -415,6 +415,8 @@ static void print_text(const struct ctx *ctx, const struct status *st)
 	json_t *map = json_object(), *d;
 	size_t i;
 
+	if (ctx->backend == NL_SYSFS)
+		puts("backend sysfs");
 	print_summary(ctx, st);
 	json_array_foreach(st->devices, i, d)
 		add_to(map, json_string_value(json_object_get(d, "session")), d);

@@ -15,10 +15,18 @@
 #include "sysfile.h"
 
 struct links {
+	const char *part;		/* "1" of rnbd0p1, or NULL */
 	char *session, *device_path;	/* escaped, or NULL */
+	char *serial;
 	char *by_session, *by_name;
-	struct strlist by_path;
+	struct strlist servers, by_path;
 };
+
+/* The link of a disk, or of its partition. */
+static char *link_of(const struct links *l, const char *disk)
+{
+	return l->part ? xasprintf("%s-part%s", disk, l->part) : xstrdup(disk);
+}
 
 /* SERVER/DEVICE for each server address that the session has a path to. */
 static void add_paths(const struct ctx *ctx, const char *session, struct links *l)
@@ -30,34 +38,42 @@ static void add_paths(const struct ctx *ctx, const char *session, struct links *
 	free(dir);
 	while (d && (e = readdir(d))) {
 		const char *at = strrchr(e->d_name, '@');
-		char *server, *link;
+		char *server;
 
 		if (!at)
 			continue;
 		server = udev_escape(at + 1);
-		link = xasprintf("%s/%s", server, l->device_path);
-		if (!strlist_has(&l->by_path, link))
-			strlist_add(&l->by_path, link);
-		free(link);
+		if (!strlist_has(&l->servers, server))
+			strlist_add(&l->servers, server);
 		free(server);
 	}
 	if (d)
 		closedir(d);
-	strlist_sort(&l->by_path);
+	strlist_sort(&l->servers);
+	for (size_t i = 0; i < l->servers.n; i++) {
+		char *disk = xasprintf("%s/%s", l->servers.v[i], l->device_path), *link = link_of(l, disk);
+
+		strlist_add(&l->by_path, link);
+		free(link);
+		free(disk);
+	}
 }
 
 static void add_name(struct ctx *ctx, const char *session, const char *path, struct links *l)
 {
 	const struct conf_section *s = NULL;
 	struct conf c = { 0 };
-	char *noted;
+	char *noted, *escaped;
 
 	/* a mistake elsewhere in it does not take the link away */
 	if (!conf_read(ctx, NULL, &c))
 		s = conf_device(&c, session, path);
 	noted = s ? xstrdup(s->name) : registry_name(ctx->test_root, session, path);
-	if (noted && *noted)
-		l->by_name = udev_escape(noted);
+	if (noted && *noted) {
+		escaped = udev_escape(noted);
+		l->by_name = link_of(l, escaped);
+		free(escaped);
+	}
 	free(noted);
 	fail_clear(&ctx->fail);
 	conf_free(&c);
@@ -79,13 +95,17 @@ static char *disk_text(const struct ctx *ctx, const char *disk, const char *file
 static void find_links(struct ctx *ctx, const char *disk, struct links *l)
 {
 	char *session = disk_text(ctx, disk, "session");
-	char *path = disk_text(ctx, disk, "mapping_path");
+	char *path = disk_text(ctx, disk, "mapping_path"), *plain;
 
 	/* they come after the disk; an event follows them */
 	if (session && *session && !strchr(session, '/') && path && *path) {
 		l->session = udev_escape(session);
 		l->device_path = udev_escape(path);
-		l->by_session = xasprintf("%s/%s", l->session, l->device_path);
+		/* no name holds a comma once it is escaped, so no two disks have the same */
+		l->serial = xasprintf("%s,%s", l->session, l->device_path);
+		plain = xasprintf("%s/%s", l->session, l->device_path);
+		l->by_session = link_of(l, plain);
+		free(plain);
 		add_paths(ctx, session, l);
 		add_name(ctx, session, path, l);
 	}
@@ -93,46 +113,77 @@ static void find_links(struct ctx *ctx, const char *disk, struct links *l)
 	free(path);
 }
 
+/* A property; in JSON without the prefix, which keeps those of others apart. */
 static void show(struct ctx *ctx, const char *key, const char *value)
 {
 	char *name;
 
 	if (ctx->out.fmt == OUT_TEXT) {
 		if (value)
-			printf("RNBD_%s=%s\n", key, value);
+			printf("%s=%s\n", key, value);
 		return;
 	}
-	name = xstrdup(key);
+	name = xstrdup(!strncmp(key, "RNBD_", 5) ? key + 5 : key);
 	for (char *p = name; *p; p++)
 		*p = (char)(*p == '_' ? '_' : *p - 'A' + 'a');
 	js_set(ctx->data, name, value ? js_str(value) : json_null());
 	free(name);
 }
 
+/* One key has all of them, so the rule cannot say where they belong. */
+static char *path_links(const struct links *l)
+{
+	struct strbuf b = { 0 };
+
+	for (size_t i = 0; i < l->by_path.n; i++)
+		strbuf_printf(&b, "%srnbd/by-path/%s", i ? " " : "", l->by_path.v[i]);
+	for (size_t i = 0; i < l->servers.n; i++) {
+		char *disk = xasprintf("disk/by-path/rnbd-%s,%s", l->servers.v[i], l->device_path);
+		char *link = link_of(l, disk);
+
+		strbuf_printf(&b, " %s", link);
+		free(link);
+		free(disk);
+	}
+	return b.s;
+}
+
 int cmd_udev(struct ctx *ctx)
 {
-	const char *disk = ctx->args.args[0];
+	char *disk = xstrdup(ctx->args.args[0]), *paths, *id_path = NULL;
 	struct links l = { 0 };
-	struct strbuf paths = { 0 };
 
-	if (!strncmp(disk, "rnbd", 4))
+	if (!strncmp(disk, "rnbd", 4)) {
+		char *p = strchr(disk, 'p');
+
+		if (p && p[1] && !p[1 + strspn(p + 1, "0123456789")]) {
+			*p = '\0';
+			l.part = p + 1;
+		}
 		find_links(ctx, disk, &l);
-	/* one key has all of them, so the rule cannot say where they belong */
-	for (size_t i = 0; i < l.by_path.n; i++)
-		strbuf_printf(&paths, "%srnbd/by-path/%s", i ? " " : "", l.by_path.v[i]);
-	show(ctx, "SESSION", l.session);
-	show(ctx, "DEVICE_PATH", l.device_path);
-	show(ctx, "BY_SESSION", l.by_session);
-	show(ctx, "BY_NAME", l.by_name);
+	}
+	paths = path_links(&l);
+	if (l.servers.n)
+		id_path = xasprintf("rnbd-%s,%s", l.servers.v[0], l.device_path);
+	show(ctx, "RNBD_SESSION", l.session);
+	show(ctx, "RNBD_DEVICE_PATH", l.device_path);
+	show(ctx, "RNBD_BY_SESSION", l.by_session);
+	show(ctx, "RNBD_BY_NAME", l.by_name);
 	if (ctx->out.fmt == OUT_TEXT)
-		show(ctx, "BY_PATH", paths.s);
+		show(ctx, "RNBD_BY_PATH", paths);
 	else
 		js_set(ctx->data, "by_path", js_list(&l.by_path));
-	free(paths.s);
+	show(ctx, "ID_SERIAL", l.serial);
+	show(ctx, "ID_PATH", id_path);
+	free(id_path);
+	free(paths);
 	free(l.session);
 	free(l.device_path);
+	free(l.serial);
 	free(l.by_session);
 	free(l.by_name);
+	strlist_free(&l.servers);
 	strlist_free(&l.by_path);
+	free(disk);
 	return XC_OK;
 }

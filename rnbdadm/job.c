@@ -177,12 +177,7 @@ int job_report(struct ctx *ctx, struct job *j, const struct view *v,
 	js_set(ctx->data, "changed", json_boolean(j->changed));
 	if (ctx->dry_run)
 		plan_empty(ctx);
-	if (ctx->out.fmt == OUT_CSV)
-		out_list(ctx, v, list);
-	else if (ctx->out.fmt == OUT_TEXT)
-		json_decref(list);
-	else
-		out_attach(ctx, v, list);
+	out_changed(ctx, v, list);
 	return job_conclude(ctx, j);
 }
 

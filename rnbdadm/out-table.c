@@ -279,6 +279,16 @@ static unsigned int total_width(const struct table *t)
 	return w;
 }
 
+/* A column goes with its group. */
+static void drop(struct table *t, size_t col)
+{
+	const char *group = t->cols[col].group;
+
+	for (size_t c = 0; c < t->ncols; c++)
+		if (c == col || (group && t->cols[c].group == group))
+			t->shown[c] = false;
+}
+
 /* Makes the table fit: drops columns, then shortens the widest text. */
 static void fit(struct table *t)
 {
@@ -295,7 +305,7 @@ static void fit(struct table *t)
 				best = c;
 		if (best == t->ncols)
 			break;
-		t->shown[best] = false;
+		drop(t, best);
 	}
 	while ((w = total_width(t)) > t->o->width) {
 		unsigned int over = w - t->o->width, min = 8;

@@ -476,3 +476,13 @@ void out_show(struct ctx *ctx, const struct view *v, json_t *obj)
 		json_decref(list);
 	}
 }
+
+void out_changed(struct ctx *ctx, const struct view *v, json_t *list)
+{
+	if (ctx->out.fmt == OUT_CSV)
+		out_list(ctx, v, list);
+	else if (ctx->out.fmt == OUT_TEXT)
+		json_decref(list);
+	else
+		out_attach(ctx, v, list);
+}

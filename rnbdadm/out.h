@@ -72,6 +72,8 @@ void out_list(struct ctx *ctx, const struct view *v, json_t *list);
 void out_show(struct ctx *ctx, const struct view *v, json_t *obj);
 /* The list filtered, sorted and projected, into the document only. */
 void out_attach(struct ctx *ctx, const struct view *v, json_t *list);
+/* What a change was about: rows of CSV, part of the document, nothing in text. Takes the reference. */
+void out_changed(struct ctx *ctx, const struct view *v, json_t *list);
 
 /* Does the filter let the object pass? It was checked. */
 bool out_passes(const struct view *v, const char *filter, const json_t *obj);

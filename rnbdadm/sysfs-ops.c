@@ -526,7 +526,9 @@ bool sysfs_stats_reset(struct sysfs *f, const struct nl_stats_reset *r, struct n
 				 r->session_id && p->session_id != r->session_id)
 			continue;
 		ok = reset_path(f, p, r->groups, e);
+		/* ours, which have these files too, keep it */
 		mixed |= r->role == M_CLIENT && (!r->groups || r->groups & 1) &&
+			 !sys_exists(f->root, "%s/stats/rdma_lat", sysfs_dir(f, p->id)) &&
 			 snapshot_session(&s, p->session) &&
 			 snapshot_session(&s, p->session)->set.mp_policy == 1;
 	}

@@ -659,13 +659,13 @@ const struct cmd cmd_table[] = {
 	{ "restore", NULL, "the same as 'config apply'",
 	  CONFIG_APPLY("rnbdadm restore", "rnbdadm restore --only device:data") },
 	{ "udev", NULL, "print the links of a disk for the rules of udev",
-	  { { "NAME", .help = "rnbdN" } },
+	  { { "NAME", .help = "rnbdN, or a partition of it" } },
 	  .text = "KEY=VALUE, escaped for udev; nothing for a disk that is not mapped (yet). Takes no "
 		  "lock and asks the kernel nothing.",
 	  .examples = { "rnbdadm udev rnbd0", "rnbdadm udev rnbd0 -j" },
 	  .topic = "udev",
 	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
-		   "\"by_name\":null,\"by_path\":[]}",
+		   "\"by_name\":null,\"by_path\":[],\"id_serial\":null,\"id_path\":null}",
 	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
 	{ "batch", NULL, "run the commands of a file",
 	  { { "FILE", .help = "one command in each line; - is stdin" } },

@@ -30,7 +30,7 @@ static const struct field stats_fields[] = {
 	{ .title = "SESSION", .field = "session", .drop = 1 },			\
 	{ .title = "PATH", .field = "name", .text = col_short_path }
 
-static const char group_read[] = "READ", group_write[] = "WRITE";
+static const char group_read[] = "READ", group_write[] = "WRITE", group_migrations[] = "MIGRATIONS";
 
 #define COLUMNS_TOTAL								\
 	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, \
@@ -134,9 +134,10 @@ static const struct column stats_cpu_columns[] = {
 	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
 	{ .title = "INFL", .field = "inflight", .right = true, .drop = 4 },
-	{ .title = "FROM", .field = "migrations_from", .group = "MIGRATIONS", .right = true,
-	  .drop = 2 },
-	{ .title = "TO", .field = "migrations_to", .right = true, .drop = 2 },
+	{ .title = "FROM", .field = "migrations_from", .group = group_migrations,
+	  .right = true, .drop = 2 },
+	{ .title = "TO", .field = "migrations_to", .group = group_migrations,
+	  .right = true, .drop = 2 },
 	{ .title = "POLLS", .field = "polls", .right = true, .drop = 3 },
 	{ .title = "MAX", .field = "completions_max", .right = true, .drop = 5 },
 	{ 0 }

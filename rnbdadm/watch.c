@@ -92,9 +92,9 @@ void watch_export(const struct export *e, struct seen *s)
 	json_object_update_missing(o, c);
 	js_set_str(o, "name", e->name);
 	js_set(o, "role", json_string("server"));
-	json_object_del(o, "clients");
 	/* what sysfs knows of the device, no event tells */
 	json_object_set(o, "read_only", json_object_get(c, "read_only"));
+	json_object_del(o, "clients");
 	fill(s, WATCH_EXPORT, "export", o, e->id);
 }
 

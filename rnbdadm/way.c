@@ -96,6 +96,13 @@ static char *servers_text(const struct ways *w)
 	return s;
 }
 
+/* Who was refused by somebody had a device. */
+static bool device_may_lack(int err)
+{
+	return err == ENODEV || err == EHOSTUNREACH || err == ENETUNREACH || err == EADDRNOTAVAIL ||
+	       err == ETIMEDOUT;
+}
+
 bool way_is_at_fault(int err)
 {
 	return err != EPERM && err != EACCES && err != EINVAL && err != EEXIST &&
@@ -113,7 +120,7 @@ void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, in
 
 	if (!way_is_at_fault(err))
 		return;
-	if (w->n && !sys_has_rdma(ctx->test_root)) {
+	if (w->n && device_may_lack(err) && !sys_has_rdma(ctx->test_root)) {
 		fail_set(f, XC_UNAVAILABLE, "this host has no RDMA device (%s)", errno_name(err));
 		fail_hint(f, "'rdma link' lists them; 'rdma link add rxe0 type rxe netdev IFACE' "
 			  "makes one of software");
