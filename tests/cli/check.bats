@@ -76,6 +76,8 @@ finds() {
 	finds fail modules.rdma_cm rdma_cm "no such module"
 	put /lib/modules/6.1.0-test/modules.dep "kernel/drivers/infiniband/core/rdma_cm.ko:"
 	finds skip modules.rdma_cm rdma_cm "not loaded"
+	put /lib/modules/6.1.0-test/modules.builtin "kernel/drivers/infiniband/core/rdma_cm.ko"
+	finds pass modules.rdma_cm rdma_cm "is there"
 	finds warn modules.installed rnbd_client "not installed"
 	finds skip modules.signature rnbd_client "not installed"
 	put /lib/modules/6.1.0-test/modules.dep "kernel/drivers/block/rnbd/rnbd-client.ko:"

@@ -34,7 +34,11 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	done
 }
 
-@test "bash offers what the command table holds, at every position" { shell table; }
+@test "each shell offers what the command table holds, at every position" {
+	shell table bash
+	shell table zsh
+	shell table fish
+}
 
 @test "bash: COMP_WORDBREAKS and all other settings stay; other settings do as well" { shell state; }
 
@@ -50,7 +54,11 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	done
 }
 
-@test "from the key to the word: less than 50 ms, 200 ms with 4096 devices" { shell times; }
+@test "from the key to the word: less than 50 ms, 200 ms with 4096 devices" {
+	shell times bash
+	shell times zsh
+	shell times fish
+}
 
 @test "the script of each shell; as JSON; no other shell" {
 	adm 0 completion bash

@@ -290,6 +290,36 @@ plan() {
 	[[ $stderr == *"10.0.0.9 does not listen on port 999"* ]]
 }
 
+@test "apply: goes on after a failure, unless told otherwise" {
+	replay may-look
+	conf <<<$'[session s8]\npath = 10.0.0.8\n[session s9]\npath = 10.0.0.9'
+	fails 5 permission config apply "$CONF"
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[].result]')" = '["failed","failed"]' ]
+	[[ $stderr == *"2 of 2 changes failed"* ]]
+	fails 5 permission config apply --stop-on-error "$CONF"
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[].result]')" = '["failed",null]' ]
+	[[ $stderr == *"s8"*"1 of 2 changes failed"* && $stderr != *"session s9"* ]]
+}
+
+@test "save is killed at any of its calls: the old file or the new one" {
+	local call n text old='# mine'
+	replay two-sessions
+	adm 0 config save
+	for call in write fchmod fsync rename; do
+		for n in 1 2; do
+			echo "$old" >"$CONF"
+			run strace -o "$BATS_TEST_TMPDIR/trace" -e trace=$call -e "inject=$call:signal=KILL:when=$n" \
+				"$PLAIN" "${R[@]}" config save "$CONF" --force
+			[[ $n == 2 || $status == 137 ]]
+			text=$(<"$CONF")
+			[[ $text == "$old" || $text == "# Written by 'rnbdadm config save'"* ]]
+			[[ $text == "$old" ]] || adm 0 config diff "$CONF"
+			adm 0 config save "$CONF" --force
+			adm 0 config diff "$CONF"
+		done
+	done
+}
+
 @test "what cannot be changed while it runs is a warning" {
 	replay two-sessions
 	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\nio-timeout = 3s\n[device d]\nsession = cl1@srv2\ndevice-path = ram0\naccess = rw'

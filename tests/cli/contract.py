@@ -2,22 +2,29 @@
 # SPDX-License-Identifier: GPL-2.0
 """What every command owes, checked over the command table that the tool itself prints.
 
-    contract.py documents FILE                 what the tests collected: each valid against its closed schema
+    contract.py documents FILE [plain]         what the tests collected: each valid against its closed schema; without
+                                               "plain" the schemas refuse what is made of them
     contract.py states BINARY RECORDINGS       every command in every state of the system
     contract.py csv BINARY RECORDINGS          the same with CSV, of commands that have it
-    contract.py lines BINARY                   their command lines, with which each succeeds where it can
-    contract.py help BINARY                    help texts against the table
+    contract.py lines BINARY [RECORDINGS]      their command lines, with which each succeeds where it can, on a recording
+    contract.py help BINARY RECORDINGS         help texts against the table
     contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
+    contract.py codes                          the numbers that the sources of the tool return and exit with
     contract.py schemas                        the schemas themselves, and that they refuse
 """
 import concurrent.futures
 import csv
+import datetime
 import glob
 import io
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -55,6 +62,12 @@ def load(topic):
 
 
 validators = {}
+formats = jsonschema.FormatChecker(())
+
+
+@formats.checks("date-time", ValueError)
+def is_time(v):
+    return not isinstance(v, str) or datetime.datetime.strptime(v, "%Y-%m-%dT%H:%M:%S.%fZ" if "." in v else "%Y-%m-%dT%H:%M:%SZ")
 
 
 def validator(topic, fields=False):
@@ -64,7 +77,7 @@ def validator(topic, fields=False):
         for name, body in schema["$defs"].items() if fields else ():
             if name != "error":
                 body.pop("required", None)
-        validators[topic, fields] = jsonschema.Draft202012Validator(schema)
+        validators[topic, fields] = jsonschema.Draft202012Validator(schema, format_checker=formats)
     return validators[topic, fields]
 
 
@@ -100,30 +113,38 @@ def each(text):
         return text.splitlines()
 
 
-def documents(file):
+def check_printed(text, fields=False):
+    """Each document in what was printed, and its problems. A schema is one of another kind, and so is a configuration."""
+    for one in each(text):
+        if '"tool":' in one and '"$schema"' not in one:
+            yield check_document(one, None, fields)
+
+
+def documents(file, plain=None):
     """Records of three: schema, "any" or "fields", test, what was printed."""
     with open(file, "rb") as f:
-        parts = f.read().split(b"\0")[:-1]
-    count, mutations, done = 0, 0, set()
+        parts = f.read().decode().split("\0")[:-1]
+    count, mutations, done, seen = 0, 0, set(), set()
     for schema, test, text in zip(parts[::3], parts[1::3], parts[2::3]):
-        known = schema not in (b"any", b"fields")
-        for one in [text] if known else each(text):
-            # a schema is a document of another kind, and so is a configuration
-            if not known and (b'"tool":' not in one or b'"$schema"' in one):
-                continue
-            doc, bad = check_document(one, schema.decode() if known else None, schema == b"fields")
+        fields = schema == "fields"
+        # some wait for a state, and see another often
+        same = schema, re.sub('"time":"[^"]*"', "", text)
+        if same in seen:
+            continue
+        seen.add(same)
+        for doc, bad in check_printed(text, fields) if fields or schema == "any" else [check_document(text, schema)]:
             count += 1
             for b in bad:
-                problem(test.decode() + ":", b)
+                problem(test + ":", b)
             keys = doc and (doc["schema"], "error" in doc)
-            if not bad and keys not in done and schema != b"fields":
+            if not bad and keys not in done and not fields and not plain:
                 done.add(keys)
                 mutations += refuses(doc)
-    print(count, "documents,", mutations, "mutations")
+    print(count, "documents" if plain else "documents, %d mutations" % mutations)
 
 
 def run(binary, *args, **more):
-    return subprocess.run([binary, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **more)
+    return subprocess.run([binary, *args], stdin=subprocess.DEVNULL, capture_output=True, **{"timeout": 60, **more})
 
 
 def metadata(binary):
@@ -139,7 +160,7 @@ ARGUMENTS = {
     "map": (["vol9", "--session", "cl1@srv1"], ["vol9", "--session", "nosuch"]),
     "unmap": (["rnbd2"], ["rnbd99"]),
     "remap": (["rnbd2"], ["rnbd99"]),
-    "resize": (["rnbd0", "+1G"], ["rnbd99", "+1G"]),
+    "resize": (["rnbd0", "+10G"], ["rnbd99", "+10G"]),
     "device wait": (["rnbd0"], ["rnbd99"]),
     "session set": (["cl1@srv1", "--mp-policy", "rr"], ["nosuch", "--mp-policy", "rr"]),
     "server export show": (["sdb"], ["nosuch"]),
@@ -191,11 +212,13 @@ CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server exp
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
 SILENT = CHANGES + ("device wait", "wait", "batch", "config diff", "config apply", "config validate", "restore", "udev")
+# Where each change is answered with success; a new size is to be seen in the next list
+ANSWERED = {"resize": "resize", **{n: "changes" for n in ("map", "config apply", "restore") + CHANGES if n != "resize"}}
 LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev",
          "batch")
 
 
-def expect(name, state, known):
+def expect(name, state, known, changes=False):
     """Exit codes that are right."""
     if name in LOCAL:
         return {0} if known else {2} if name in ("help", "completion") else {4}
@@ -208,7 +231,7 @@ def expect(name, state, known):
         return {0}
     if name in ("server export add", "server export remove"):
         return {9}
-    if state == "denied":
+    if state == "denied" or (state == "may-look" and changes):
         return {5}
     if (name, state) in (("session add", "empty"), ("recover", "empty")):
         return {1} if name == "session add" else {0}
@@ -218,19 +241,29 @@ def expect(name, state, known):
         return {10}
     if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):
         return {4}
-    # a change needs an answer that these recordings do not hold
-    return {1} if name == "map" or name in CHANGES else {0}
+    return {0}
+
+
+def try_it(binary, rec, name, words, state):
+    """Runs it in a state; what a change leaves behind the next does not find."""
+    with tempfile.TemporaryDirectory() as own:
+        root = os.path.join(rec, "root")
+        if state in ANSWERED.values():
+            root = shutil.copytree(root, os.path.join(own, "root"), symlinks=True)
+        return run(binary, "--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", root, *name.split(), *words)
 
 
 def one_state(binary, rec, name, words, state, codes):
-    common = ["--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", os.path.join(rec, "root")]
-    p = run(binary, *common, *name.split(), *words, "-j")
-    text = run(binary, *common, *name.split(), *words)
+    p = try_it(binary, rec, name, words + ["-j"], state)
+    text = try_it(binary, rec, name, words, state)
     what = "%s %s (%s)" % (name, " ".join(words), state)
-    out = []
-    # a stream has one document in each line
-    doc, bad = check_document(p.stdout.splitlines()[-1] if name == "monitor" and p.stdout else p.stdout)
-    out += ["%s: %s" % (what, b) for b in bad]
+    out, doc = [], None
+    # a stream has one document in each line, and a failure is the last
+    for line in p.stdout.splitlines() if name == "monitor" and p.stdout else [p.stdout]:
+        if doc and "error" in doc:
+            out.append(what + ": goes on after an error")
+        doc, bad = check_document(line)
+        out += ["%s: %s" % (what, b) for b in bad]
     if p.returncode not in codes:
         out.append("%s: exit %d, not %s: %s" % (what, p.returncode, codes, p.stderr.decode()))
     if doc and ("error" in doc) != bool(p.returncode):
@@ -241,14 +274,13 @@ def one_state(binary, rec, name, words, state, codes):
         out.append("%s: text exits %d, JSON %d" % (what, text.returncode, p.returncode))
     if p.returncode and (text.stdout and p.returncode != 11 or not text.stderr.startswith(b"rnbdadm: ")):
         out.append("%s: text of a failure: %r %r" % (what, text.stdout, text.stderr))
-    if not p.returncode and (not text.stdout and name not in SILENT or text.stderr):
+    if not p.returncode and (not text.stdout and name not in SILENT or text.stdout and name in CHANGES or text.stderr):
         out.append("%s: text of a success: %r %r" % (what, text.stdout, text.stderr))
     return out
 
 
 def one_csv(binary, rec, name, words, state, codes):
-    p = run(binary, "--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", os.path.join(rec, "root"),
-            *name.split(), *words, "-o", "csv")
+    p = try_it(binary, rec, name, words + ["-o", "csv"], state)
     what = "%s %s (%s, csv)" % (name, " ".join(words), state)
     out = []
     rows = list(csv.reader(io.StringIO(p.stdout.decode())))
@@ -256,6 +288,9 @@ def one_csv(binary, rec, name, words, state, codes):
         out.append("%s: exit %d, not %s: %s" % (what, p.returncode, codes, p.stderr.decode()))
     if not rows and not p.returncode:
         out.append(what + ": not even a head")
+    # the lists do not have the new session, and no path is closed
+    if state in ANSWERED.values() and len(rows) < 2 and name not in ("session add", "server port undrain"):
+        out.append(what + ": no row of what was changed")
     # a failure may come with the rows of what it is about, and says so on stderr alone
     if any(len(r) != len(rows[0]) for r in rows) or (rows and not all(h.replace("_", "").isalnum() for h in rows[0])):
         out.append("%s: rows: %r" % (what, p.stdout))
@@ -266,12 +301,16 @@ def one_csv(binary, rec, name, words, state, codes):
 
 def states(binary, rec, one=one_state, wanted=lambda c: True):
     jobs = []
-    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as conf, concurrent.futures.ThreadPoolExecutor(3) as pool:
+        conf.write("[session cl1@srv9]\npath = 10.0.0.9\n")
+        conf.flush()
         for c in filter(wanted, metadata(binary)["commands"]):
             name = c["name"]
             good, bad = ARGUMENTS.get(name, ([], None))
-            for state in ("empty", "two-sessions", "absent", "denied"):
-                jobs.append(pool.submit(one, binary, rec, name, good, state, expect(name, state, True)))
+            for state in ("empty", ANSWERED.get(name, "two-sessions"), "absent", "denied", "may-look"):
+                # where nothing is configured there is nothing to do and to refuse
+                words = [conf.name] if state in ("may-look", "changes") and name in ("config apply", "restore") else good
+                jobs.append(pool.submit(one, binary, rec, name, words, state, expect(name, state, True, c["changes"])))
             if bad:
                 jobs.append(pool.submit(one, binary, rec, name, bad, "two-sessions",
                                         expect(name, "two-sessions", False)))
@@ -280,12 +319,34 @@ def states(binary, rec, one=one_state, wanted=lambda c: True):
     print(len(jobs), "command lines")
 
 
-def lines(binary):
+def lines(binary, rec=None):
     for c in metadata(binary)["commands"]:
-        print(" ".join([c["name"]] + ARGUMENTS.get(c["name"], ([], None))[0]))
+        name = c["name"]
+        recording = ["--nl-replay", os.path.join(rec, ANSWERED.get(name, "two-sessions") + ".nl")] if rec else []
+        print(" ".join(recording + [name] + ARGUMENTS.get(name, ([], None))[0]))
 
 
-def help_texts(binary):
+def legal(binary, rec, what, line):
+    """What a document tells to type is a command line. It is tried without effect; whether its objects exist does not matter."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    command = []
+    for word in [*words, "|"]:
+        if not set(word) <= set("();<>|&"):
+            command.append(word)
+            continue
+        if command[:1] == ["rnbdadm"]:
+            try:
+                p = run(binary, "--nl-replay", os.path.join(rec, "reads.nl"), "--test-root", os.path.join(rec, "root"), "-n",
+                        *command[1:], timeout=1)
+                if p.returncode == 2:
+                    problem("%s: $ %s: %s" % (what, line, p.stderr.decode()))
+            except subprocess.TimeoutExpired:
+                pass    # it goes on and on
+        command = []
+
+
+def help_texts(binary, rec):
     meta = metadata(binary)
     objects = {c["name"].split()[0] for c in meta["commands"]}
     names = [c["name"] for c in meta["commands"]]
@@ -323,6 +384,8 @@ def help_texts(binary):
                 problem(c["name"], "help lacks", a["name"])
         if len(c["examples"]) != 2:
             problem(c["name"], "has no two examples")
+        for line in c["examples"]:
+            legal(binary, rec, c["name"], line)
         for alias in c["aliases"]:
             if run(binary, *alias.split(), "-h").stdout.decode() != text:
                 problem("alias", alias, "is not", c["name"])
@@ -345,6 +408,40 @@ def help_texts(binary):
         problem("exit codes are not 0 to 12")
 
 
+# Not exit codes: a digit, "mapped already", which the caller knows
+NUMBERS = {"hex": {"10"}, "check_mapped": {"-1"}}
+
+
+def codes():
+    """Exit codes have names, but for what runs out of memory."""
+    count = 0
+    for file in sorted(glob.glob(os.path.join(TOP, "rnbdadm", "*.c"))):
+        with open(file) as f:
+            text = re.sub(r'/\*.*?\*/|"(\\.|[^"\\\n])*"', '""', f.read(), flags=re.S)
+        name = os.path.basename(file)
+        for what, arg in re.findall(r"\b(_?_?[eE]xit|quick_exit)\s*\(([^;]*)\);", text):
+            count += 1
+            if not re.fullmatch(r"1|XC_[A-Z_]+", arg):
+                problem(name, "%s(%s)" % (what, arg))
+        # an int function that has the context or speaks of the table can end the program with what it returns
+        for head, body in re.findall(r"^((?:static )?(?:int|enum exit_code) \w+\([^{;]*\))\n\{\n(.*?)^\}", text,
+                                     flags=re.S | re.M):
+            called = head.split("(")[0].split()[-1]
+            coded = "ctx" in head or "XC_" in body or called == "main"
+            for value in re.findall(r"\b(?:return|rc =(?!=)|code =(?!=))\s*([^;]+);", body) + \
+                    re.findall(r"\bfail_set\([^,]*,([^,]*)[,)]", body) + re.findall(r"\(enum exit_code\)([^;]*);", body):
+                count += 1
+                # what is handed to a function, or compared, is not returned
+                while value != (value := re.sub(r"\([^()]*\)|\[[^\[\]]*\]|[<>=!]= ?-?\d+|[<>] ?-?\d+", "", value)):
+                    pass
+                for number in re.findall(r"(?<!\w)-?(?:0x)?\d+", value):
+                    if number not in NUMBERS.get(called, ()) and (coded or number not in ("0", "1", "-1")):
+                        problem(name, called + ":", value.strip())
+    if count < 700:
+        problem("only", count, "values")
+    print(count, "values")
+
+
 def leaves(obj, names):
     for k, v in obj.items():
         if isinstance(v, dict):
@@ -359,7 +456,8 @@ def fields(binary, rec):
     for key, cmd in (("sessions", "session list --stats --details"), ("paths", "path list --stats --details"),
                      ("devices", "device list --stats --details"), ("stats", "stats"),
                      ("exports", "server export list"), ("clients", "server client list --stats --details"),
-                     ("sessions", "stats latency")):
+                     ("sessions", "stats latency"), ("paths", "server path list --stats --details"),
+                     ("ports", "server port list"), ("policies", "mp-policy list")):
         doc = json.loads(run(binary, *common, *cmd.split(), "-j").stdout)
         everything = run(binary, *common, *cmd.split(), "-o", "csv", "-F", "all").stdout.decode()
         rows = list(csv.reader(io.StringIO(everything)))
@@ -381,7 +479,7 @@ def fields(binary, rec):
 
 # Keys that are there with an option, or where there is something to say
 OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "sample", "dry_run", "plan", "changes")
-OPTIONAL_OF = {"session": ("changed", "counters"), "client": ("changed", "counters"), "path": ("role", "counters"),
+OPTIONAL_OF = {"session": ("changed", "counters"), "export": ("told_size_bytes",), "event": ("data",), "client": ("changed", "counters"), "path": ("role", "counters"),
                "device": ("counters", "queue"), "config": ("mp_policy", "wait_ms", "sources"), "stats-latency": ("devices",)}
 
 
@@ -392,6 +490,34 @@ def short(doc):
     return [short(v) for v in doc[:1]] if isinstance(doc, list) else doc
 
 
+# Strings of which the schemas list all
+CLOSED = ("schema", "time", "backend", "code", "family", "link_layer", "status", "since")
+# Numbers that may be less than nothing; a setting is a string or a number
+NEGATIVE = ("max_reconnect_attempts", "no_path_timeout_ms", "errno")
+EITHER = ("old", "new")
+
+
+def odd(key, v, listed):
+    """What cannot be in the place of this scalar."""
+    if isinstance(v, bool):
+        yield from (1, "true")
+    elif isinstance(v, str):
+        if key not in EITHER:
+            yield 7
+        yield from (True, ["x"])
+        if key in CLOSED or str(key).endswith("_hex"):
+            yield "nobody knows"
+    elif isinstance(v, int):
+        if key not in EITHER:
+            yield "7"
+        yield from (True, 0.5)
+        if key not in NEGATIVE:
+            yield -1
+    # what is not known is not in a list
+    if listed or key in ("schema", "tool", "time", "backend", "changed", "dry_run", "message", "code"):
+        yield None
+
+
 def mutants(doc, at=()):
     """Copies of the document, what was done to them, and where."""
     if isinstance(doc, dict):
@@ -399,6 +525,11 @@ def mutants(doc, at=()):
         for k in doc:
             yield {n: v for n, v in doc.items() if n != k}, "less", at + (k,)
             yield dict(doc, **{k: {"of": "another type"}}), "type", at + (k,)
+    elif isinstance(doc, list) and doc:
+        yield [{"of": "another type"}] if not isinstance(doc[0], dict) else ["no object"], "type", at + (0,)
+    elif not isinstance(doc, list):
+        for v in odd(([k for k in at if isinstance(k, str)] or [""])[-1], doc, isinstance(at[-1], int)):
+            yield v, "odd", at + (v,)
     for k, v in doc.items() if isinstance(doc, dict) else enumerate(doc) if isinstance(doc, list) else ():
         if k in MAPS:
             continue
@@ -409,7 +540,7 @@ def mutants(doc, at=()):
 
 
 def refuses(doc):
-    """One key more, one less, one of another type, at each place of the document: the schemas notice."""
+    """One key more, one less, a value that cannot be, at each place of the document: the schemas notice."""
     topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")
     loose = jsonschema.Draft202012Validator(load(topic))
     count = 0
@@ -475,9 +606,9 @@ def schemas():
 def main():
     what, args = sys.argv[1], sys.argv[2:]
     if what == "documents":
-        documents(args[0])
-    elif what == "schemas":
-        schemas()
+        documents(*args)
+    elif what in ("schemas", "codes"):
+        globals()[what]()
     else:
         {"states": states, "csv": lambda *a: states(*a, one_csv, lambda c: c["csv"]), "lines": lines, "help": help_texts,
          "fields": fields}[what](*args)
@@ -486,4 +617,5 @@ def main():
     sys.exit(1 if problems else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

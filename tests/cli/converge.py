@@ -9,12 +9,12 @@ that refuse now and then and with the program dying between any two requests; fr
 requests that must be sent, in their order. No step may take the last connected path of a session with devices, and
 where nothing refuses any more the next run must end with nothing left to do.
 """
-import json
 import os
 import random
 import subprocess
 import sys
 
+import contract
 import nlgen
 import recordings as rec
 
@@ -221,7 +221,10 @@ class Round:
     def document(self, p, codes):
         if p.returncode not in codes:
             self.fail("exit", p.returncode, "not", codes, p.stdout, p.stderr)
-        return json.loads(p.stdout)
+        doc, bad = contract.check_document(p.stdout)
+        if bad:
+            self.fail(bad)
+        return doc
 
     def one(self, world, want, more, refuse, die_after):
         """One run; True if there was nothing to do."""

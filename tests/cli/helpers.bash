@@ -41,6 +41,8 @@ adm() {
 # printed ARGS..: every JSON that is printed is looked at by all_valid; the words are what a failed test says
 printed() {
 	local kind=any
+	# those of the table, or a signal
+	((status <= 12 || status > 128)) || return
 	[[ " $*" != *" -"?(j|p)F* && " $*" != *" --fields"* ]] || kind=fields
 	[[ $output != \{* ]] || printf '%s\0' $kind "$BATS_TEST_DESCRIPTION" "$output" >>"$BATS_FILE_TMPDIR/documents"
 	printf '%s\n' "stdout: $output" "stderr: $stderr"

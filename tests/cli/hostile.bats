@@ -12,13 +12,21 @@ setup_file() {
 
 setup() { load helpers; }
 
+SERVER=("server client list --stats --details" "server export list --details" "server path list" "server port list" "status")
+
 @test "names: JSON is one valid document, the bytes are not lost" {
 	replay hostile
-	for c in "session list --stats --details" "path list --stats" "device list --details --stats" "stats"; do
+	for c in "session list --stats --details" "path list --stats" "device list --details --stats" "stats" "${SERVER[@]}"; do
 		# shellcheck disable=SC2086
 		adm 0 $c -j
 		valid_any
 	done
+	adm 0 monitor --once -j
+	[ "${#lines[@]}" = 86 ]
+	adm 11 check -j
+	valid_any
+	adm 0 server port list -j
+	[ "$(jqv '.ports[] | select(.hca_hex).hca_hex')" = 626164fffe ]
 	adm 0 session list -j
 	[ "$(jqv '.sessions[] | select(.name_hex).name_hex')" = 626164fffe ]
 	[ "$(printf '%s' "$output" | jq -c '[.sessions[].name] | index("new\nline", "tab\tesc\u001b[31m", "quo\"te", "\u0001\u007f") != null' | sort -u)" = true ]
@@ -26,9 +34,10 @@ setup() { load helpers; }
 
 @test "names: text holds no control character" {
 	replay hostile
-	for c in "session list" "path list" "device list" "stats" "device show rnbd5" "device list --brief -F device_path"; do
+	for c in "session list" "path list" "device list" "stats" "device show rnbd5" "device list --brief -F device_path" "${SERVER[@]}" \
+		"monitor --once" check; do
 		# shellcheck disable=SC2086
-		adm 0 $c
+		adm $([[ $c != check ]] && echo 0 || echo 11) $c
 		[[ $output != *$'\e'* && $output != *$'\x7f'* && $output != *$'\x01'* && $output != *$'\xc2\x9b'* ]]
 	done
 	adm 0 device list
@@ -57,6 +66,13 @@ setup() { load helpers; }
 	for n in 'quo"te' 'back\slash' 'com,ma' $'new\nline' $'bad\xff\xfe' " pad "; do
 		adm 0 session show "$n" -F queue_depth
 		[ "$output" = "queue_depth  512" ]
+		adm 0 status "$n" --client --no-tree -j
+		[ "$(jqv '.client.sessions | length')" = 1 ]
+		adm 0 server client show "$n" -F state
+		[ "$output" = "state  connected" ]
+		adm 0 server export show "$n" -F logical_block_bytes
+		[ "$output" = "logical_block_bytes  512" ]
+		adm 0 server port drain "$n:1" --idempotent --force -n
 	done
 }
 

@@ -38,6 +38,10 @@ setup() { load helpers; }
 	"$PY" "$CLI/man.py" examples "$PLAIN" "$REC" "$TOP/build/man"
 }
 
+@test "screens of the README are what the tool prints, its command lines and configuration are such" {
+	"$PY" "$CLI/man.py" readme "$PLAIN" "$REC" "$TOP/README.md"
+}
+
 @test "installed and removed: tool, pages, completions, schemas" {
 	make -s -C "$TOP/rnbdadm" install DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr >&2
 	cd "$BATS_TEST_TMPDIR/usr"

@@ -4,6 +4,7 @@
 
     man.py table BINARY PAGES                   options, arguments, commands: what the table has, the pages have, and no more
     man.py examples BINARY RECORDINGS PAGES     each line "$ ..." of a literal block is run; what follows it is what it prints
+    man.py readme BINARY RECORDINGS FILE        the same of README.md; other command lines are such
 """
 import glob
 import json
@@ -12,6 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import contract
 
 problems = []
 
@@ -68,6 +71,8 @@ def examples(binary, rec, directory):
         recording, status = "two-sessions", 0
         for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S):
             command, shown = None, []
+            if block.startswith("["):
+                configuration(binary, page, block.replace("\\-", "-"))
             for line in block.splitlines() + ["$ "]:
                 m = re.match(r'\.\\"@ (RECORDING|STATUS) (\S+)', line)
                 if line.startswith("$ ") or m:
@@ -88,21 +93,88 @@ def examples(binary, rec, directory):
         problems.append("only %d examples" % ran)
 
 
-def run(binary, rec, page, recording, status, command, shown):
+def configuration(binary, page, text):
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(text)
+        f.flush()
+        p = subprocess.run([binary, "config", "validate", f.name], capture_output=True, text=True)
+    if p.returncode:
+        problems.append("%s: %s\n%s" % (page, text, p.stderr))
+
+
+# Recording and exit code of the screens that are not of "two-sessions", or failures, and whether they measure; None: from a real host
+SCREENS = {
+    "map /dev/ram0 --session s2 --path ip:10.0.0.1 --dest-port 999": ("map-port", 1),
+    "map nosuch --session demo": ("map-nosuch", 4),
+    "status": ("no-server", 0),
+    "stats -i 1 -c 1 --rate --skip-first": ("series", 0, True),
+    "check session.paths_down session.single_path device.state": ("two-sessions", 11),
+    "resize rnbd0 10G": ("two-sessions", 7),
+    "resize rnbd0 +10G": ("resize", 0),
+    "server export close ram0": ("two-sessions", 7),
+    "server export revalidate sdb -v": ("revalidate", 3),
+    "server port drain mlx5_1:1": ("drain", 0),
+    "server port list": ("drained", 0),
+    "server port undrain mlx5_1:1": ("undrain", 0),
+    "monitor path device": ("monitor", 0),
+    # in-tree drivers
+    "map loop0 --session cl1@srv1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1": None,
+    "session list": None,
+    "stats": None,
+    "unmap rnbd0 -n": None,
+    "session add cl2@srv2 --path 10.0.0.1": None,
+}
+
+
+def readme(binary, rec, file):
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    ran = 0
+    for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M):
+        block = re.sub("^    ", "", block, flags=re.M)
+        if block.startswith("["):
+            configuration(binary, "README.md", block)
+        for screen in re.split(r"^\$ rnbdadm ", block, flags=re.M)[1:]:
+            command, _, shown = screen.partition("\n")
+            where = SCREENS.get(command, ("two-sessions", 0))
+            if where:
+                recording, status, *measures = where
+                run(binary, rec, "README.md", recording, status, "rnbdadm %s 2>&1" % command, shown.splitlines(), True, measures)
+                ran += 1
+    names = {c["name"] for c in contract.metadata(binary)["commands"]}
+    lines = re.findall(r"^    (?:\$ )?(rnbdadm [a-z].*)", text, re.M)
+    lines += [m for m in re.findall(r"`(rnbdadm [a-z][^`]*)`", text) if m.removeprefix("rnbdadm ") not in names]
+    for line in lines:
+        contract.legal(binary, rec, "README.md", line)
+    problems.extend(contract.problems)
+    print(ran, "screens,", len(lines), "command lines")
+    if ran < 15 or len(lines) < 40:
+        problems.append("only %d screens, %d command lines" % (ran, len(lines)))
+
+
+def rough(lines, measures):
+    """Without numbers, where these are measured."""
+    return [re.sub(r"[ .0-9]+", " ", line) for line in lines] if measures else lines
+
+
+def run(binary, rec, page, recording, status, command, shown, strict=False, measures=False):
     with tempfile.TemporaryDirectory() as tmp:
         script = os.path.join(tmp, "rnbdadm")
         with open(script, "w") as f:
-            f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s/root "$@"\n' % (binary, rec, recording, rec))
+            f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s/root '
+                    '--test-time 2026-11-20T20:04:11.123456Z "$@"\n' % (binary, rec, recording, rec))
         os.chmod(script, 0o755)
-        env = dict(os.environ, PATH=tmp + ":" + os.environ["PATH"], LC_ALL="C")
+        env = dict(os.environ, PATH=tmp + ":" + os.environ["PATH"], LC_ALL="C.UTF-8" if strict else "C", TZ="UTC")
         p = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=env, cwd=tmp,
                            timeout=60, text=True)
-    if p.returncode != status or (p.stderr and not status) or (shown and shown != p.stdout.rstrip("\n").split("\n")):
+    if p.returncode != status or (p.stderr and not status) or ((shown or strict) and rough(shown, measures) != rough(p.stdout.splitlines(), measures)):
         problems.append("%s: $ %s\n  exit %d, not %d\n%s%s" % (page, command, p.returncode, status, p.stdout, p.stderr))
+    for _, bad in contract.check_printed(p.stdout, " -F" in command):
+        problems.extend("%s: $ %s: %s" % (page, command, b) for b in bad)
 
 
 def main():
-    {"table": table, "examples": examples}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "examples": examples, "readme": readme}[sys.argv[1]](*sys.argv[2:])
     for p in problems:
         print(p)
     sys.exit(bool(problems))

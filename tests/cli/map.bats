@@ -194,12 +194,18 @@ setup() {
 	[[ $stderr == *"closed the connection"* ]]
 }
 
-@test "no RDMA device: unavailable, whatever the way to the server says" {
+@test "no RDMA device: unavailable, unless somebody answered" {
 	for r in map-nodev map-unreachable map-timeout; do
 		replay "$r" bare
 		fails 8 unavailable "${NEW[@]}"
 		[[ $stderr == *"no RDMA device"* && $stderr == *"rdma link"* ]]
 	done
+	replay map-refused bare
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"does not listen"* && $stderr != *"no RDMA device"* ]]
+	replay map-enoent bare
+	fails 4 not_found "${NEW[@]}"
+	[[ $stderr == *"server has no device"* && $stderr != *"no RDMA device"* ]]
 }
 
 @test "a missing attribute is told by its option" {

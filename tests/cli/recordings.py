@@ -150,12 +150,18 @@ def hostile():
     names = [b'quo"te', b"back\\slash", b"com,ma", b"new\nline", b"tab\tesc\x1b[31m", b"\x01\x7f", b"bad\xff\xfe",
              b"n" * 254, "e\u0301\u0300combining".encode(), "\u5e45\u5bbd".encode(), b"\xc2\x9b31m", b"", b"=1+1", b" pad "]
     ses, pat, dev, cnt = [], [], [], []
+    cli, cpa, exp, por = [], [], [], []
     for i, n in enumerate(names, 1):
         ses.append(session(i, n))
         pat.append(path(i, i, n, "ip:10.1.0.%d" % i, "ip:10.2.0.%d" % i, "mlx5_0"))
         dev.append(device(i, "rnbd%d" % i, i, n, n, 4096))
         cnt.append(stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), i, n, "mlx5_0", (1, 2, 3, 4)))
-    return [UP] + lists(ses, pat, dev, cnt)
+        cli.append(session(100 + i, n, role=1))
+        cpa.append(path(100 + i, 100 + i, n, "ip:10.2.0.%d" % i, "ip:10.1.0.%d" % i, n, role=1))
+        exp.append(export(100 + i, n, i, 100 + i, n, n, 4096))
+        por.append(dict(PORTS[0], **{"hca-name": n}))
+    exp.append(export(99, b"../../../etc", 99, 101, names[0], b"../../../etc", 4096))
+    return [UP] + 2 * (server(cli, cpa, exp, [], por) + lists(ses, pat, dev, cnt))
 
 
 def extreme():
@@ -189,12 +195,13 @@ def alike():
         [session(i, n) for i, n in named], [], [], [stats(i, P1, i, n, "mlx5_0", (1, 2, 3, 4)) for i, n in named])
 
 
-def many(n):
-    """@n sessions of four paths and one device; as many clients."""
-    ses = [session(i, "s%d" % i, paths=4, up=4, devices=1) for i in range(1, n + 1)]
+def many(n, each=1):
+    """@n sessions of four paths and @each devices; as many clients with one."""
+    ses = [session(i, "s%d" % i, paths=4, up=4, devices=each) for i in range(1, n + 1)]
     pat = [path(4 * i + k, i, "s%d" % i, "ip:10.%d.%d.1" % (k, i % 250), "ip:10.%d.%d.2" % (k, i % 250), "mlx5_0")
            for i in range(1, n + 1) for k in range(4)]
-    dev = [device(i, "rnbd%d" % (i - 1), i, "s%d" % i, "vol%d" % i, 1 << 30) for i in range(1, n + 1)]
+    dev = [device(i + 1, "rnbd%d" % i, i // each + 1, "s%d" % (i // each + 1), "vol%d" % (i + 1), 1 << 30)
+           for i in range(n * each)]
     cnt = [stats(p["id"], p["name"], p["session-id"], p["session-name"], "mlx5_0", (1, 2, 3, 4)) for p in pat]
     exp = [export(i, "sd%d" % i, i, n + i, "c%d" % i, "vol%d" % i, 1 << 30) for i in range(1, n + 1)]
     cli = [session(n + i, "c%d" % i, role=1) for i in range(1, n + 1)]
@@ -287,6 +294,7 @@ RECORDINGS = {
     "odd": odd(),
     "many": many(1000),
     "many4": many(4000),
+    "many-devices": many(1000, 4),
     "shell": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, n, 1 << 30) for i, n in enumerate(SHELL_NAMES)]),
     "devices": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, "vol%d" % i, 1 << 30) for i in range(4096)]),
     "server": [UP, {"dump": "stats-get", "request": {"role": 1}, "objects": [
@@ -325,6 +333,11 @@ RECORDINGS = {
     "map-missing": map_error("EINVAL", miss="path"),
     "map-missing-nested": map_error("EINVAL", miss="path.server-addr"),
     "map-no-memory": map_error("ENOMEM"),
+    "map-port": map_error("ECONNREFUSED", extack="ip:10.0.0.1: nobody listens on port 999", attr="path", request={
+        "session-name": "s2", "device-path": "/dev/ram0", "path": [{"server-addr": "ip:10.0.0.1#999"}]}),
+    "map-nosuch": [UP] + lists([session(1, "demo")], [], []) + [
+        {"do": "map", "request": {"session-name": "demo", "device-path": "nosuch"}, "any": True, "error": "ENOENT",
+         "extack": "server has no device 'nosuch' below its dev_search_path", "attr": "device-path"}],
     "unmap": [UP] + lists() + [unmap(3), unmap(1), unmap(2)],
     "unmap-force": [UP] + lists() + [unmap(1, True), unmap(2, True), unmap(3, True)],
     "unmap-idle": [UP] + lists(devices=[dict(d, **{"open-count": 0}) for d in DEVICES]) + [unmap(1), unmap(2), unmap(3)],
@@ -382,6 +395,7 @@ RECORDINGS = {
     "revalidate-old": [{"family": True, "ops": ["session-get", "path-get", "export-get", "export-close"]}] + server(exports=GREW),
     "drain": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1"), on_port("undrain", "mlx5_1")],
     "drain-force": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_0", True)],
+    "drained": [UP] + server(paths=[CLIENT_PATHS[0], CLIENT_PATHS[2]]),
     "drain-raced": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1", error="EBUSY",
                                                            extack="session 'cl9@here' has no path over another port")],
     "drain-old": [{"family": True, "ops": ["session-get", "path-get", "export-get"]}] + server(),
@@ -561,6 +575,18 @@ RECORDINGS.update({
 
 
 RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
+# who may look, and change nothing
+RECORDINGS["may-look"] = [UP] + 4 * (server() + lists()) + 2 * [{"do": c, "error": "EPERM"} for c in (
+    "map", "unmap", "remap", "resize", "session-set", "session-disconnect", "session-add", "session-del", "path-add", "path-del",
+    "path-reconnect", "path-disconnect", "stats-reset", "export-close", "export-revalidate", "port-drain", "port-undrain")]
+# each change is done, as often as may be
+RECORDINGS["changes"] = [UP] + 60 * (server() + lists()) + 8 * [
+    {"do": "map", "reply": NEW}, {"do": "unmap"}, {"do": "remap", "reply": dict(DEVICES[0], state=1)},
+    {"do": "resize", "reply": {"id": 1, "size-bytes": 21 << 30}}, {"do": "session-set", "reply": SESSIONS[1]},
+    {"do": "session-disconnect"}, {"do": "session-add", "reply": ADDED}, {"do": "session-del"}, {"do": "path-add", "reply": NEW_PATH},
+    {"do": "path-del"}, {"do": "path-reconnect", **now(2, 1)}, {"do": "path-disconnect", **now(2, 4)}, {"do": "stats-reset"},
+    {"do": "export-close"}, {"do": "export-revalidate", "reply": {"id": 31, "size-bytes": 1 << 40, "told-bytes": 1 << 40, "reach": 0}},
+    {"do": "port-drain"}, {"do": "port-undrain"}]
 
 
 # what check finds nothing wrong with, and all that the kernel can tell of what is wrong

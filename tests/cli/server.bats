@@ -333,6 +333,8 @@ best() {
 		# 4 would be linear, 16 quadratic; the start of the program counts as well
 		((big < 8 * small + 100))
 	done
+	replay many-devices many4-root
+	(($(best "$PLAIN" "${R[@]}" status -j) < 1000))
 }
 
 @test "the documents of these tests are valid" { all_valid; }

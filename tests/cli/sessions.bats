@@ -143,7 +143,7 @@ nothing_sent() {
 	[[ $stderr == *"10.0.0.9 does not listen on port 1234"* ]]
 	replay session-add-late
 	fails 10 timeout "${ADD[@]}"
-	replay session-add-refused bare
+	replay session-add-late bare
 	fails 8 unavailable "${ADD[@]}"
 	replay session-add-invalid
 	fails 1 failed "${ADD[@]}"

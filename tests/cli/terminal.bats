@@ -109,8 +109,14 @@ tty() {
 	EOF2
 }
 
-@test "locales change nothing in JSON, CSV and numbers" {
-	for args in "stats -j" "stats -o csv" "device list" "session list -j" "stats --totals"; do
+@test "locales change nothing in JSON, CSV, Prometheus text and numbers" {
+	local l
+	export LOCPATH=$BATS_TEST_TMPDIR
+	for l in de_DE fr_FR; do
+		localedef -i $l -f UTF-8 "$LOCPATH/$l.UTF-8"
+		[ "$(LC_ALL=$l.UTF-8 locale decimal_point)" = , ]
+	done
+	for args in "stats -j" "stats -o csv" "stats -o prom" "device list" "session list -j" "stats --totals"; do
 		# shellcheck disable=SC2086
 		adm 0 $args
 		want=$output

@@ -38,18 +38,42 @@ disk() {
 RNBD_DEVICE_PATH=vol0
 RNBD_BY_SESSION=cl1@srv1/vol0
 RNBD_BY_NAME=data
-RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0 rnbd/by-path/ip:10.0.1.2/vol0" ]
+RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0 rnbd/by-path/ip:10.0.1.2/vol0 \
+disk/by-path/rnbd-ip:10.0.0.2,vol0 disk/by-path/rnbd-ip:10.0.1.2,vol0
+ID_SERIAL=cl1@srv1,vol0
+ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
 	[ -z "$stderr" ]
+	# what the rules make links of
+	[ "$(grep -oE 'RNBD_[A-Z_]+' "$TO/usr/lib/udev/rules.d/60-rnbd.rules" | sort -u)" = \
+		"$(grep -oE '^RNBD_[A-Z_]+' <<<"$output" | grep -vx RNBD_DEVICE_PATH | sort)" ]
 	adm 0 udev rnbd0 -j
 	valid rnbdadm.udev/1
 	[ "$(jqv '[.by_session, .by_name, .by_path[1]] | join(" ")')" = "cl1@srv1/vol0 data ip:10.0.1.2/vol0" ]
+	adm 0 udev rnbd0p12
+	[ "$output" = "RNBD_SESSION=cl1@srv1
+RNBD_DEVICE_PATH=vol0
+RNBD_BY_SESSION=cl1@srv1/vol0-part12
+RNBD_BY_NAME=data-part12
+RNBD_BY_PATH=rnbd/by-path/ip:10.0.0.2/vol0-part12 rnbd/by-path/ip:10.0.1.2/vol0-part12 \
+disk/by-path/rnbd-ip:10.0.0.2,vol0-part12 disk/by-path/rnbd-ip:10.0.1.2,vol0-part12
+ID_SERIAL=cl1@srv1,vol0
+ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
+}
+
+@test "udev: disks of names that look alike have links of their own" {
+	disk rnbd0 a,b c
+	disk rnbd1 a b,c
+	adm 0 udev rnbd0
+	[ "${lines[-1]}" = 'ID_SERIAL=a\x2cb,c' ]
+	adm 0 udev rnbd1
+	[ "${lines[-1]}" = 'ID_SERIAL=a,b\x2cc' ]
 }
 
 @test "udev: what is no mapped disk has nothing, and that is no failure" {
 	mkdir -p "$ROOT/sys/block/rnbd1" "$ROOT/sys/block/sda/rnbd"
 	echo s >"$ROOT/sys/block/sda/rnbd/session"
 	echo d >"$ROOT/sys/block/sda/rnbd/mapping_path"
-	for d in rnbd1 rnbd99 sda ../sda rnbd0/../sda; do
+	for d in rnbd1 rnbd99 sda ../sda rnbd0/../sda rnbd1p1 rnbd1p rnbd1px; do
 		adm 0 udev "$d"
 		[ -z "$output$stderr" ]
 	done

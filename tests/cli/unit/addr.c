@@ -23,7 +23,8 @@ static const struct { const char *in, *out; enum addr_family family; size_t len;
 
 static const char *const bad[] = {
 	"", "ip:", "gid:", "ip:10.0.0", "ip:10.0.0.256", "ip:10.0.0.1.1", "10.0.0.1/24", "ip:10.0.0.1 ",
-	"ip:0x0a000001", "ip:fe80::1%", "ip:fe80::1%nosuchdev0", "ip:fe80::1%0", "ip:fe80::1%7x", "gid:10.0.0.1",
+	"ip:0x0a000001", "ip:fe80::1%", "ip:fe80::1%nosuchdev0", "ip:fe80::1%0", "ip:fe80::1%7x", "ip:fe80::1%-1", "ip:fe80::1% 1",
+	"ip:fe80::1%4294967297", "gid:10.0.0.1",
 	"gid:fe80::1%lo", "ib:fe80::1", "IP:10.0.0.1", "1", "localhost", "ip:ip:10.0.0.1", "::1::",
 	"ip:1:2:3:4:5:6:7:8:9", "ip:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000",
 };
