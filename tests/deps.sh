@@ -30,6 +30,7 @@ packages() {
 		demo  procps               guest: free, ps
 		check bats                 tests of the tool and of the modules
 		check fio                  tests: I/O with verify
+		check patch                bench: modules without statistics, to compare; the debug kernel
 		check xfsprogs             tests: a second file system
 		check dmsetup              tests: logs and faults below the server
 		check jq                   tests: examples of the manual
@@ -49,6 +50,7 @@ packages() {
 		check librdmacm-dev        tests: a hostile peer in user space
 		check libibverbs-dev       the same
 		check ibverbs-providers    the same: Soft-RoCE provider
+		check locales              tests: numbers in other languages
 		check python3-yaml         lint: the netlink specification
 		check python3-jsonschema   tests: JSON against its schemas
 		check bash-completion      tests: completion as bash loads it

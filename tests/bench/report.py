@@ -5,13 +5,14 @@
 bench.json:
   setup    what was measured on: accel (kvm or tcg), cpus, kernel, rounds, seconds of each measurement
   figures  list, one entry for each contender, cell and quantity:
-           contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N; before: ours at another commit
+           contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N; before: ours at another commit;
+                      uncounted: ours without statistics
            cell       "4k randread qd1" and so on
            quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
                       which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
                       where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
            median, rounds
-           to_in_tree, to_nvme, to_before  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
+           to_in_tree, to_nvme, to_before, to_uncounted  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines
 """
@@ -24,6 +25,7 @@ import sys
 NAMES = {
     "ours": "this project, secure",
     "before": "this project at BENCH_BEFORE, secure",
+    "uncounted": "this project without statistics, secure",
     "in-tree": "in-tree RNBD, secure",
     "nvme": "NVMe/RDMA",
     "ours-N": "this project, insecure",
@@ -36,12 +38,13 @@ QUANTITIES = {
     "exact": "I/Os per second of one CPU of a thousand million instructions per second",
     "workqueue_us": "Of it in kernel work queues: completions of the server, and softirqs that ran on top of them",
 }
+STATISTICS_PERCENT = 1  # of the I/Os per second that statistics may cost
 MEASURED = ("iops", "packets", "cpu_us", "workqueue_us")
 DIGITS = {"iops": 0, "exact": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
 
 
 def rival(contender, kind):
-    if kind in ("nvme", "before"):
+    if kind in ("nvme", "before", "uncounted"):
         return kind
     return "in-tree-N" if contender.endswith("-N") else "in-tree"
 
@@ -62,11 +65,12 @@ def figures(raw):
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
                  "median": round(statistics.median(rounds.values()), 2),
                  "rounds": [round(rounds[r], 2) for r in sorted(rounds)]}
-        for kind in ("in_tree", "nvme", "before"):
+        for kind in ("in_tree", "nvme", "before", "uncounted"):
             other = rival(contender, kind)
+            itself = kind in ("before", "uncounted")
             against = ratio(rounds, values.get((other, cell, quantity), {}))
-            if other != contender and against is not None and (kind != "before" or contender == "ours"):
-                entry["to_" + kind] = round(against, 4 if kind == "before" else 2)
+            if other != contender and against is not None and (not itself or contender == "ours"):
+                entry["to_" + kind] = round(against, 4 if itself else 2)
         yield entry
 
 
@@ -136,9 +140,16 @@ def main():
                   if e["contender"] == "ours" and e["quantity"] == quantity and "to_before" in e]
         if change:
             print(f"{QUANTITIES[quantity]}, secure mode, changed since before: " + ", ".join(change))
+    cost = {e["cell"]: 100 - 100 * e["to_uncounted"] for e in exact if "to_uncounted" in e}
+    if cost:
+        print("Statistics cost, in percent of the I/Os per second of one CPU: " + ", ".join(f"{c} {p:.2f}" for c, p in cost.items()))
     with open(target, "w") as f:
         json.dump({"setup": setup, "figures": entries, "exact": exact, "pairs": pairs}, f, indent=1)
         f.write("\n")
+    if exact and not cost:
+        sys.exit("What statistics cost was not measured")
+    if any(p > STATISTICS_PERCENT for p in cost.values()):
+        sys.exit(f"Statistics cost more than {STATISTICS_PERCENT} %")
 
 
 main()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# The debug kernel, user-mode Linux: built from Debian's source package with debug.config, kept in the cache by content. Sourced
-# after lib.bash.
+# The debug kernel, user-mode Linux: built from Debian's source package with debug.config and, for stack traces that cost less,
+# um.patch; kept in the cache by content. Sourced after lib.bash.
 # shellcheck shell=bash disable=SC2034,SC2153
 
 DEBUG_FRAGMENT=$ROOT/tests/debug/debug.config
+DEBUG_PATCH=$ROOT/tests/debug/um.patch
 # Of the tree, what an external module is built from; the rest is gone once the kernel is built.
 DEBUG_KEEP=(include arch/um arch/x86 scripts Makefile Module.symvers .config)
 
@@ -26,6 +27,7 @@ build_debug_kernel() {
 	local tarball=$1 tmp=$2 build=$2/build rel part
 	mkdir -p "$build" "$tmp/boot" "$tmp/keep" || return
 	tar -C "$build" --strip-components=1 -xf "$tarball" --exclude='*/Documentation/*.rst' || return
+	patch -d "$build" -p1 -s <"$DEBUG_PATCH" || return
 	make -s -C "$build" ARCH=um KCONFIG_ALLCONFIG="$DEBUG_FRAGMENT" allnoconfig >&2 && debug_config_took "$build/.config" || return
 	make -s -C "$build" ARCH=um -j"$(nproc)" linux modules >&2 || return
 	make -s -C "$build" ARCH=um INSTALL_MOD_PATH="$tmp" DEPMOD=true modules_install >&2 || return
@@ -47,6 +49,6 @@ debug_kernel() {
 	[[ -e $tarball ]] || { say "$tarball is missing: run tests/deps.sh debug"; return 1; }
 	version=$(dpkg-query -W -f '${Version}' "linux-source-$KERNEL") || return
 	id=$(key "$(gcc --version | head -n 1)" "$(grep -E '^(CONFIG_|# CONFIG_.* is not set$)' "$DEBUG_FRAGMENT")" \
-		"$(declare -f build_debug_kernel)" </dev/null) || return
+		"$(<"$DEBUG_PATCH")" "$(declare -f build_debug_kernel)" </dev/null) || return
 	cached "debug-$version-$id" "debug kernel: build it (6 to 15 minutes)" build_debug_kernel "$tarball"
 }

@@ -39,7 +39,7 @@ guest_start() {
 	(($# == 3)) || die "the debug kernel runs one guest at a time"
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
 	GUEST_READER=$!
-	TMPDIR=/dev/shm "$LAB_IMAGE" "mem=${LAB_MEM:-2G}" "initrd=$LAB_INITRAMFS" uml_dir="$dir" umid=uml con=null con0=null,fd:1 \
+	TMPDIR=/dev/shm "$LAB_IMAGE" "mem=${LAB_MEM:-1536M}" "initrd=$LAB_INITRAMFS" uml_dir="$dir" umid=uml con=null con0=null,fd:1 \
 		con1=null,fd:"$pipe" console=tty0 quiet panic=-1 log_buf_len=4M net.ifnames=0 slab_nomerge lab.root="$ROOT" lab.out="$dir" \
 		$LAB_APPEND </dev/null >"$dir/console.log" 2>&1 &
 	GUEST_PID=$!

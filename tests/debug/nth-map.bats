@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Each allocation that our client makes when it maps, connects and maps again fails once, in whatever task it happens. The
-# operation fails or does without; nothing is left of it, and the next one works.
+# Each allocation that our client makes when it maps, adds a path, connects again and maps again fails once, in whatever task it
+# happens. The operation fails or does without; nothing is left of it, and the next one works.
 # shellcheck shell=bats disable=SC2030,SC2031
 
 CTL=/sys/class/rnbd-client/ctl
@@ -37,12 +37,26 @@ teardown() {
 
 @test "a second disk of the session, over netlink" {
 	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1
-	"$NTH" any slab "!$ADM map /dev/ram1 --session nth >/dev/null 2>&1" "!$ADM unmap rnbd1 --if-exists >/dev/null" >&3
+	"$NTH" any slab "!$ADM map /dev/ram1 --session nth >/dev/null 2>&1" /sys/block/rnbd1/rnbd/unmap_device=force >&3
+}
+
+SYS=/sys/class/rtrs-client/nth
+SECOND=$SYS/paths/ip:fd00::1@ip:fd00::1
+
+@test "C9: a path is added to a session" {
+	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1
+	"$NTH" any slab "$SYS/add_path=ip:fd00::1" "$SECOND/remove_path=1" >&3
+}
+
+@test "C9: a path connects again, in its worker" {
+	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1 --path ip:fd00::1 --reconnect-delay 10m --reconnect-delay-max 10m
+	echo 1 >"$SECOND/disconnect"
+	"$NTH" any slab "$SECOND/reconnect=1" "$SECOND/disconnect=1" >&3
 }
 
 # closed: the server takes the disk away, and the client has met that
 closed='echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/nth/force_close
-	! dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null
+	! dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null &&
 	until grep -q closed /sys/block/rnbd0/rnbd/state; do sleep 0.05; done'
 
 @test "remap of a disk that the server has closed" {

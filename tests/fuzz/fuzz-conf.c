@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Configurations of rnbdadm, as text or JSON. What is valid comes back from what is written of it. */
+/*
+ * Configurations of rnbdadm, as text or JSON; after @ an address or two, after + a size. What is
+ * valid comes back from what is written of it.
+ */
 #define _GNU_SOURCE
+#include "rnbdadm/addr.h"
 #include "rnbdadm/plan.h"
+#include "rnbdadm/size.h"
 #include "fuzz.h"
 
 static char *text_of(const struct conf *c)
@@ -77,11 +82,68 @@ static void plan(const struct conf *c)
 	plan_free(&p);
 }
 
+static void address_again(const struct addr *a)
+{
+	char text[ADDR_TEXT_MAX];
+	uint8_t bin[ADDR_BIN_MAX];
+	struct addr b;
+
+	if (a->family == ADDR_NONE)
+		return;
+	addr_format(a, text);
+	MUST(!addr_parse(text, &b));
+	b.scope = a->scope;	/* is not printed */
+	MUST(!memcmp(a, &b, sizeof(b)));
+	MUST(addr_from_bin(bin, addr_to_bin(a, bin), &b));
+	MUST(b.family == a->family && b.scope == a->scope && !memcmp(b.raw, a->raw, sizeof(b.raw)));
+	MUST(a->scope <= INT32_MAX);
+}
+
+static void addresses(const char *text)
+{
+	struct addr_pair p;
+	char *msg;
+
+	/* asks name servers */
+	if (strstr(text, "host:"))
+		return;
+	msg = addr_pair_parse(text, &p);
+	MUST(msg || (p.dst.family != ADDR_NONE && addr_pair_matches(&p, &p.src, &p.dst)));
+	if (!msg) {
+		address_again(&p.src);
+		address_again(&p.dst);
+	}
+	free(msg);
+}
+
+static void sizes(const char *text)
+{
+	uint64_t bytes, again;
+	char *s;
+
+	if (!parse_size(text, &bytes))
+		return;
+	MUST(*text >= '0' && *text <= '9');
+	s = size_text(bytes, 'B');
+	MUST(parse_size(s, &again) && again == bytes);
+	free(s);
+	s = size_text(bytes, 0);
+	MUST(strlen(s) <= strlen("1023.9 GiB"));
+	free(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct conf c = { 0 };
-	char *text = exact(data, size);
+	char *text;
 
+	if (size && (*data == '@' || *data == '+')) {
+		text = strndup((const char *)data + 1, size - 1);
+		(*data == '@' ? addresses : sizes)(text);
+		free(text);
+		return 0;
+	}
+	text = exact(data, size);
 	if (size && text[0] == '{')
 		conf_json_read(&c, "input", text, size);
 	else

@@ -81,6 +81,9 @@ purge() {
 	is "modules removed" "$(script rnbd-dkms prerm remove)" "dkms remove -m rnbd -v $version --all"
 }
 
+# Disks may be in use
+units() { grep -rh deb-systemd-invoke "$dir/rnbdadm.control"; }
+
 errors() { lintian --no-cfg --allow-root --tag-display-limit 0 build/deb/*.changes | grep -E '^E:'; }
 
 check "make deb builds them without a warning" build
@@ -89,5 +92,6 @@ check "rnbdadm: the tool and its schemas" tool
 check "rnbd-dkms: the sources of the modules, nothing else" modules
 check "rnbd-dkms: dkms.conf names all modules" dkms_conf
 check "what removal and purge take away" purge
+check "an upgrade stops and starts no unit" units
 check "lintian: no error" errors
 finish

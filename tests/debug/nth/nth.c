@@ -251,7 +251,7 @@ static void save(void)
 }
 
 /* How many allocations the last attempts met is not known: let the kernel stop at a number that is far enough */
-static void meet_again(const char *what, const char *back, unsigned int n)
+static void meet_again(const char *what, const char *back, unsigned int n, long before)
 {
 	unsigned long target = met + 4ul * n + 64;
 	int fired = 0;
@@ -260,6 +260,7 @@ static void meet_again(const char *what, const char *back, unsigned int n)
 		alarm(LIMIT);
 		try_it(what, target, &fired);
 		undo(back, n);
+		await_census(n, before);
 	}
 	met = target;
 	save();
@@ -289,7 +290,7 @@ static int sweep_any(char **argv)
 		if (!fired) {
 			if (rc)
 				die("%s: %s, and no allocation failed", what, strerror(-rc));
-			meet_again(what, back, n);
+			meet_again(what, back, n, before);
 			if (++missed == MISSES)
 				break;
 			n--;
