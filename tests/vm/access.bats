@@ -11,19 +11,11 @@ bats_require_minimum_version 1.5.0
 CTL=/sys/class/rnbd-server/ctl/devices
 HOSTILE=$ROOT/build/hostile/hostile
 
-# A disk that takes a second for each request
-slow_disk() {
-	local dir=/sys/kernel/config/nullb/slow
-	modprobe null_blk nr_devices=0 && mkdir "$dir" && echo 64 >"$dir/size" && echo 2 >"$dir/irqmode" || return
-	echo 1000000000 >"$dir/completion_nsec" && echo 1 >"$dir/memory_backed" && echo 1 >"$dir/power" || return
-	await 5 test -b /dev/slow
-}
-
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	net_up 2
 	ram_disk 64 2
-	slow_disk
+	null_disk slow size=64 irqmode=2 completion_nsec=1000000000
 	modprobe loop
 	load_server sess_queue_depth=64
 	load_client
@@ -145,6 +137,48 @@ ip:10.0.0.1" ]
 	[[ $(cat $dir/disconnect) == "Usage: echo"* ]]
 	echo 1 >$dir/disconnect
 	await 10 test ! -e $dir
+}
+
+@test "sysfs, section 3: modes, contents, usage, what unmap_device takes" {
+	local ctl=/sys/class/rnbd-client/ctl dir=/sys/block/rnbd0/rnbd value
+	map s1 /dev/ram0 ro
+	[ "$(stat -c %A $ctl/map_device)" = -rw-r--r-- ]
+	# The options in this order, an empty line, the addresses
+	[ "$(sed -nE '1s/^Usage: echo .*\[dest_port=.* sessname=.* path=.* \[path=.* device_path=.* \[access_mode=.*ro.*rw.*migration.* '\
+'\[nr_poll_queues=.*/options/p; 2s/^$/empty/p; 3s/.*ip:.*ip:.*gid:.*/addresses/p' $ctl/map_device | xargs)" = "options empty addresses" ]
+	[ "$(readlink -f "$ctl/devices/!dev!ram0@s1")" = "$(readlink -f /sys/block/rnbd0)" ]
+	[ "$(cd $dir && stat -c '%n %A' -- * | sort)" = "access_mode -r--r--r--
+mapping_path -r--r--r--
+nr_poll_queues -r--r--r--
+remap_device -rw-r--r--
+resize -rw-r--r--
+session -r--r--r--
+state -r--r--r--
+unmap_device -rw-r--r--" ]
+	[ "$(cat $dir/{access_mode,mapping_path,nr_poll_queues,session,state})" = "ro
+/dev/ram0
+0
+s1
+open" ]
+	[[ $(cat $dir/unmap_device) == "Usage: echo"*normal*force* ]]
+	[ "$(wc -l <$dir/unmap_device)" -eq 1 ]
+	for value in 0 1 Normal normalforce "force normal" ""; do
+		run bash -c 'printf "%s\n" "$2" >"$1"' _ $dir/unmap_device "$value"
+		[[ $status -ne 0 && $output == *"Invalid argument"* ]] || fail "'$value': $status, $output"
+	done
+	printf ' normal \n' >$dir/unmap_device
+	[ ! -e /sys/block/rnbd0 ]
+}
+
+@test "B17: a port above 32767, named behind the path, is that of all paths, of later ones too" {
+	local session=/sys/class/rtrs-client/s1
+	server sess_queue_depth=64 port_nr=65535
+	echo "sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram0 dest_port=65535" >/sys/class/rnbd-client/ctl/map_device
+	echo ip:10.0.1.1 >$session/add_path
+	[ "$(cat $session/paths/*/state | xargs)" = "connected connected" ]
+	run -0 reads /dev/rnbd0
+	unmap_all
+	server sess_queue_depth=64
 }
 
 @test "force_close: the device is released when it returns, the client is not told" {

@@ -27,6 +27,7 @@ adm() {
 	local want=$1
 	shift
 	run --separate-stderr "-$want" "$ADM" "$@"
+	document "$output" "$@"
 	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr"
 }
 
@@ -59,6 +60,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	adm 0 map /dev/ram0 --session s1 --path ip:10.0.0.1
 	[ "$output" = /dev/rnbd0 ]
 	wait $pid
+	document "$(</run/tmp/wait)"
 	jq -e '.devices[0].name == "rnbd0" and .devices[0].state == "mapped"' /run/tmp/wait
 	adm 0 device wait /dev/ram0 --session s1 --timeout 0 -v
 	[[ $stderr == *"rnbd0 is mapped"* ]]
@@ -159,6 +161,30 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	adm 0 remap rnbd0 -j --timeout 10
 	[ "$(jqv '[.changed, .devices[0].result] | @csv')" = 'true,"remapped"' ]
 	reads
+}
+
+@test "server export close under I/O: it fails at once, the disk says why it is disconnected, remap brings it back" {
+	local before pid
+	dmesg_mark
+	read -ra before </sys/block/rnbd0/stat
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=16m --time_based \
+		--runtime=120 >/run/tmp/fio.out 2>&1 3>&- &
+	pid=$!
+	await 30 io_done rnbd0 $((before[0] + before[4] + 50))
+	await 10 under_way rnbd0
+	adm 0 server export close ram0 --force --wait -j
+	[ "$(jqv '[.changed, .closed[0].device, .closed[0].session, .closed[0].result] | @csv')" = 'true,"ram0","s1","closed"' ]
+	await 30 test ! -e /proc/$pid
+	ends_badly $pid
+	grep 'Input/output error' /run/tmp/fio.out
+	await 10 adm_is '.devices[0] | .state == "disconnected" and .last_error == "ENOTCONN"' device show rnbd0
+	run ! under_way rnbd0
+	run ! reads
+	adm 0 remap rnbd0 -j --timeout 10
+	[ "$(jqv '[.changed, .devices[0].result] | @csv')" = 'true,"remapped"' ]
+	adm_is '.devices[0] | .state == "mapped" and .last_error == null' device show rnbd0
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randwrite --bs=4k --size=4m --verify=crc32c
+	dmesg_clean
 }
 
 @test "server client disconnect: refused without --force; the client says what it lost" {

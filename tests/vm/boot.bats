@@ -27,7 +27,8 @@ journal_has() { journalctl -b -o cat -u rnbd-restore | grep -q "$1"; }
 # What the restored machine has, with what the last boot wrote
 restored() {
 	rnbdadm device list
-	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/vdb | sort -u)" /dev/rnbd0
+	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/vdb \
+		/dev/disk/by-id/rnbd-s1,vdb /dev/disk/by-path/rnbd-ip:10.0.0.1,vdb | sort -u)" /dev/rnbd0
 	is "$(findmnt -no SOURCE,FSTYPE /data)" "/dev/rnbd0 ext4"
 	sha256sum --check --quiet $NOTES/sums
 	# the file system need not wait for the end of the units
@@ -107,8 +108,17 @@ write_more() {
 	restored
 }
 
-@test "boot 3: purge leaves nothing" {
+@test "boot 3: a unit of its own for one device" {
 	umount /data
+	rnbdadm unmap rnbd0
+	systemctl start rnbd-device@vdb
+	await 20 test /dev/rnbd/by-name/vdb -ef /dev/rnbd0
+	systemctl stop rnbd-device@vdb
+	is "$(rnbdadm device list --no-headers)" ""
+	await 20 test ! -e /dev/rnbd/by-name/vdb
+}
+
+@test "boot 3: purge leaves nothing" {
 	rnbdadm unmap --all -y
 	rnbdadm session remove s1
 	run -0 dpkg --purge rnbdadm rnbd-dkms

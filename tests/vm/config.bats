@@ -56,6 +56,26 @@ some_paths() {
 
 connected() { adm_is ".sessions[0].paths_connected >= 1" session list; }
 
+# links_to DISK LINK..: these below /dev are links to it
+links_to() {
+	local disk=$1 link
+	shift
+	for link in "$@"; do
+		[[ $(readlink -f "/dev/$link") == "/dev/$disk" ]] || fail "/dev/$link is no link to $disk" || return
+	done
+}
+
+# One partition of 8 MiB at 1 MiB
+write_mbr() {
+	{
+		head -c 440 /dev/zero
+		printf '\x78\x56\x34\x12\0\0\0\0\0\0\x83\0\0\0\0\x08\0\0\0\x40\0\0'
+		head -c 48 /dev/zero
+		printf '\x55\xaa'
+	} | dd of="$1" conv=fsync status=none
+	blockdev --rereadpt "$1"
+}
+
 @test "apply before there is a server: it fails, and nothing is left" {
 	conf 0
 	run "$ADM" config apply
@@ -82,6 +102,38 @@ connected() { adm_is ".sessions[0].paths_connected >= 1" session list; }
 	[ -e /dev/rnbd/by-name/data ]
 	udevadm trigger --action=offline --settle /sys/block/rnbd0
 	[ -e /dev/rnbd/by-name/data ] && [ -e /dev/rnbd/by-path/ip:10.0.0.1/ram0 ]
+}
+
+@test "links to what is on the disk, as other disks have them: a partition, then a file system in it" {
+	disk=(rnbd/by-{session/s1/ram0,path/ip:10.0.0.1/ram0,name/data} disk/by-{id/rnbd-s1,path/rnbd-ip:10.0.0.1},ram0)
+	part=("${disk[@]/%/-part1}" disk/by-partuuid/12345678-01)
+	fs=(disk/by-uuid/c0ffee00-1234-4321-abcd-0123456789ab 'disk/by-label/a\x20b')
+	links_to rnbd0 "${disk[@]}" "disk/by-diskseq/$(</sys/block/rnbd0/diskseq)"
+	write_mbr /dev/rnbd0
+	await 20 links_to rnbd0p1 "${part[@]}"
+	mkfs.ext4 -q -L 'a b' -U "${fs[0]##*/}" /dev/rnbd0p1
+	await 20 links_to rnbd0p1 "${fs[@]}"
+	run -0 udevadm info -q property /dev/rnbd0p1
+	for p in ID_SERIAL=s1,ram0 ID_PATH=rnbd-ip:10.0.0.1,ram0 ID_FS_TYPE=ext4 ID_PART_TABLE_TYPE=dos; do
+		[[ $'\n'$output$'\n' == *$'\n'"$p"$'\n'* ]]
+	done
+	# nobody reads from a disk whose requests wait
+	adm 0 session disconnect s1 --force
+	udevadm trigger --action=change /sys/block/rnbd0 /sys/block/rnbd0/rnbd0p1
+	udevadm settle --timeout=10
+	links_to rnbd0 "${disk[@]}"
+	links_to rnbd0p1 "${part[@]}" "${fs[@]}"
+	adm 0 session reconnect s1
+	await 10 adm_is '.devices[0].state == "mapped"' device list
+	# the events of partitions come before what the disk is can be known
+	adm 0 unmap rnbd0
+	adm 0 config apply
+	await 20 links_to rnbd0p1 "${part[@]}" "${fs[@]}"
+	dd if=/dev/zero of=/dev/rnbd0 bs=512 count=1 conv=fsync status=none
+	blockdev --rereadpt /dev/rnbd0
+	udevadm settle --timeout=20
+	[ ! -e "/dev/${fs[0]}" ]
+	links_to rnbd0 "${disk[@]}"
 }
 
 @test "apply again: nothing to do; what is saved is what runs" {

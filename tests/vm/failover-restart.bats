@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The server is killed under load and comes back: I/O waits and goes on, or fails at once, as it was set; disks are there again
-# without a hand of anybody.
+# without a hand of anybody. Or it has lost the session, and a path of it seems to be up.
 # lab: two guests
 # lab: links 2
 # lab: disk 64
@@ -57,7 +57,8 @@ reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 
 # Two sessions with the same disk
 @test "killed 5 times: with no-path-timeout=-1 I/O waits and goes on, with 0 it fails at once and the disk works again" {
-	local n waits=$DISK other
+	local n waits=$DISK other since on
+	rm -f /run/tmp/{after-boot,after-load,eio}
 	SESSION=s2 SDIR=${SDIR/s1/s2}
 	map /dev/vda access_mode=ro
 	other=$DISK
@@ -70,29 +71,67 @@ reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 		both gone
 		stands_still
 		await 15 closed "$other"
-		SECONDS=0
+		SECONDS=0 since=$EPOCHREALTIME
 		run -1 reads "$other"
+		seconds_since "$since" >>/run/tmp/eio
 		[[ $output == *"Input/output error"* ]]
 		((SECONDS <= 3))
+		on=$EPOCHREALTIME
 		server_power on
 		server up
+		since=$EPOCHREALTIME
 		goes_on 60
+		seconds_since "$since" >>/run/tmp/after-load
+		seconds_since "$on" >>/run/tmp/after-boot
 		both connected
 		await 60 reads "$other"
 	done
 	load_end /dev/vda
+	echo "# booted again $n times: I/O went on $(spread /run/tmp/after-load) after the server's modules were loaded," \
+		"$(spread /run/tmp/after-boot) after the power was on" >&3
+	echo "# no-path-timeout 0: a read failed after $(spread /run/tmp/eio)" >&3
 }
 
 @test "no-path-timeout=5000: I/O waits for so long, then fails" {
+	local since
 	set_to no_path_timeout_ms=5000
 	server_power off
 	both gone
-	SECONDS=0
+	SECONDS=0 since=$EPOCHREALTIME
 	run -1 reads
+	echo "# no-path-timeout 5 s: a read failed after $(seconds_since "$since") s" >&3
 	[[ $output == *"Input/output error"* ]]
 	((SECONDS >= 3 && SECONDS <= 8))
 	server_power on
 	server up
 	both connected
 	await 10 reads
+}
+
+# Attempts to bring the path back that have failed
+failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
+
+# Path 1 hears of the end and is back before anybody knows that path 2 is lost: that it looks up says nothing of the session
+@test "B8: loaded again while a path that is cut looks up: no session before that is lost, too; then the disk is opened again" {
+	local before attempts
+	set_to heartbeat_interval_ms=5000 heartbeat_misses=20
+	load_start
+	cut drop 2
+	on_server "rmmod rnbd-server rtrs-server && load_server ${SERVER_QUICK[*]}"
+	await 20 eval 'dmesg_new | grep -qE "path $(path_of 1): does not come back: -(ENXIO|6)$"'
+	before=$(awk '{ print $1, $5 }' "/sys/block/$DISK/stat")
+	attempts=$(failed 1)
+	await 20 eval "((\$(failed 1) > $attempts))"
+	path_is 2 connected
+	lost 1
+	[ "$(awk '{ print $1, $5 }' "/sys/block/$DISK/stat")" = "$before" ]
+	[ -z "$(on_server ls /sys/class/rtrs-server)" ]
+	[ "$(<"/sys/block/$DISK/rnbd/state")" = open ]
+	set_to heartbeat_interval_ms=200 heartbeat_misses=2
+	goes_on
+	connected 1
+	mend drop 2
+	connected 2
+	load_end /dev/vda
+	dmesg_new | grep -q "mapped /dev/vda of session $SESSION again"
 }

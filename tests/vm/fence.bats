@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # A write that was under way when its path died is sent again on the other path, and the first one may still reach the disk. A
 # disk that holds requests tells in which order they came there and were answered: on our server the retry never comes before the
-# first one is answered. What in-tree servers do is printed beside it.
+# first one is answered. What in-tree servers do is printed beside it. And links that are cut under fio with verify, with one end
+# in-tree: no error, no wrong byte.
 # lab: two guests
 # lab: links 2
 # lab: make tests/vm/hold
@@ -23,6 +24,7 @@ setup() {
 
 teardown() {
 	local link
+	load_kill
 	server command release
 	for link in 1 2; do
 		mend drop $link || :
@@ -135,4 +137,43 @@ fenced() {
 @test "in-tree client, in-tree server, a silent cut: the record to compare" {
 	fence in-tree in-tree silent
 	grep -q 'answered .* second' /run/tmp/record
+}
+
+@test "our client, in-tree server: links are cut, the server is loaded again" {
+	local i kinds=(drop-in rdma rdma-here) n=6
+	[[ $KERNEL == 6.1 ]] || n=2
+	on_server "ram_disk 16 && load_peer_server"
+	load_client
+	map /dev/ram0
+	set_to "${QUICK[@]}"
+	load_start
+	for ((i = 0; i < n; i++)); do
+		one_cut "${kinds[i % 3]}" $((1 + i % 2))
+	done
+	stalls "in-tree server, cuts of all kinds"
+	on_server "rmmod rnbd-server rtrs-server && load_peer_server"
+	await 60 path_is 1 connected
+	await 60 path_is 2 connected
+	goes_on
+	load_end /dev/ram0
+}
+
+# It would try in 30 s by itself
+reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
+
+@test "in-tree client, our server: links are cut" {
+	local link
+	on_server "ram_disk 16 && load_server"
+	load_peer_client
+	map /dev/ram0
+	load_start
+	for link in 1 2; do
+		cut rdma $link
+		await 40 lost $link
+		goes_on
+		mend rdma $link
+		await 20 reconnect $link
+		await 20 path_is $link connected
+	done
+	load_end /dev/ram0
 }

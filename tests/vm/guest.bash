@@ -13,10 +13,16 @@
 #   dmesg_new                   what the kernel said since then
 #   census_clean                every object that was created was destroyed; none of our slab objects is left
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
+#   seconds_since T             since T, which was $EPOCHREALTIME then: "1.23"; spread FILE: what median and worst of such are
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
+#   under_way DISK [N]          has N (1) requests that are not done
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
-#   ram_disk MIB [N], null_disk NAME MIB, loop_disk MIB       print the device they made
+#   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against the schemas when the guest is gone
+#   ram_disk MIB [N], loop_disk MIB             print the device they made
+#   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
+#                               irqmode=2 completion_nsec=N
+#   rxe_sound RXE NETDEV        if nothing connects over this link any more, though it is up, it is made anew, and that is printed
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
@@ -37,10 +43,18 @@ fail() {
 
 jq() { gojq "$@"; }
 
+# As printed() of tests/cli
+document() {
+	local kind=any
+	[[ " ${*:2}" != *" -F"* ]] || kind=fields
+	[[ $1 != \{* ]] || printf '%s\0' $kind "${BATS_TEST_DESCRIPTION-}" "$1" >>"$LAB_OUT/documents"
+}
+
 adm_is() {
 	local filter=$1
 	shift
 	"$ADM" "$@" -j >/tmp/adm.json
+	document "$(</tmp/adm.json)" "$@"
 	jq -e "$filter" /tmp/adm.json >/dev/null || fail "not so: $filter: $(</tmp/adm.json)"
 }
 
@@ -49,6 +63,13 @@ adm_is() {
 rxe_add() {
 	modprobe -a crc32_generic rdma_rxe rdma_cm rdma_ucm ib_uverbs || return # rxe of 6.1 fails without crc32_generic
 	rdma link add "$1" type rxe netdev "$2"
+}
+
+# Linux 6.12: a message of the connection manager that finds no way out of the host leaves the queue pair of all of them in error
+rxe_sound() {
+	rdma res show qp link "$1/1" 2>/dev/null | grep -q 'type GSI state ERR' || return 0
+	echo "# $LAB_NAME: $1: its management queue pair is in error; made anew"
+	rdma link delete "$1" && rxe_add "$@"
 }
 
 net_up() {
@@ -75,8 +96,10 @@ net_down() {
 	done
 }
 
+# No queue that drops on purpose, as fq_codel does in a burst: Soft-RoCE does not send again what it has registered (rxe_reg_fast_mr: not free)
 link_up() {
 	local dev mac i end=1
+	echo pfifo_fast >/proc/sys/net/core/default_qdisc || return
 	[[ $LAB_NAME == server ]] || end=2
 	modprobe virtio_net || return
 	await 5 test -e /sys/class/net/eth0 || return
@@ -219,9 +242,21 @@ nap() {
 	read -rt 0.05 -u "$NAP" || :
 }
 
+seconds_since() {
+	local us=$((${EPOCHREALTIME/./} - ${1/./}))
+	printf '%d.%02d\n' $((us / 1000000)) $((us % 1000000 / 10000))
+}
+
+spread() { sort -n "$1" | awk '{ v[NR] = $1 } END { printf "%.2f s (median), %.2f s (worst)\n", v[int((NR + 1) / 2)], v[NR] }'; }
+
 io_done() {
 	local nums
 	read -ra nums <"/sys/block/$1/stat" && ((nums[0] + nums[4] > $2))
+}
+
+under_way() {
+	local nums
+	read -ra nums <"/sys/block/$1/inflight" && ((nums[0] + nums[1] >= ${2:-1}))
 }
 
 ends_badly() { ! wait "$1" || fail "process $1 met no error"; }
@@ -237,14 +272,15 @@ ram_disk() {
 }
 
 null_disk() {
-	local name=$1 mib=$2 dir=/sys/kernel/config/nullb/$1
-	modprobe null_blk nr_devices=0 || return
-	mkdir "$dir" || return
-	echo "$mib" >"$dir/size" && echo 4096 >"$dir/blocksize" && echo 1 >"$dir/memory_backed" && echo 1 >"$dir/discard" &&
-		echo 0 >"$dir/irqmode" && echo 1 >"$dir/power" || return
-	await 5 test -b "/dev/$name" || return
-	echo "/dev/$name"
+	local dir=/sys/kernel/config/nullb/$1 opt
+	[[ -d $dir ]] || { modprobe null_blk nr_devices=0 && mkdir "$dir"; } || return
+	for opt in power=0 memory_backed=1 "${@:2}" power=1; do
+		echo "${opt#*=}" >"$dir/${opt%%=*}" || return
+	done
+	await 5 test -b "/dev/$1"
 }
+
+null_disk_gone() { echo 0 >"/sys/kernel/config/nullb/$1/power" && rmdir "/sys/kernel/config/nullb/$1"; }
 
 loop_disk() {
 	local file

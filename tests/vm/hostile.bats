@@ -8,19 +8,11 @@
 
 HOSTILE=$ROOT/build/hostile/hostile
 
-# A disk that takes a second for each request and ends it in a hard interrupt
-slow_disk() {
-	local dir=/sys/kernel/config/nullb/slow
-	modprobe null_blk nr_devices=0 && mkdir "$dir" && echo 64 >"$dir/size" && echo 2 >"$dir/irqmode" || return
-	echo 1000000000 >"$dir/completion_nsec" && echo 1 >"$dir/memory_backed" && echo 1 >"$dir/power" || return
-	await 5 test -b /dev/slow
-}
-
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	net_up 1
 	ram_disk 16
-	slow_disk
+	null_disk slow size=64 irqmode=2 completion_nsec=1000000000 # a second, and ends in a hard interrupt
 }
 
 setup() { . "$ROOT/tests/vm/guest.bash"; }

@@ -4,6 +4,7 @@
 # coming and going of disks. In one guest, over sysfs alone.
 # lab: kernels 6.1 6.12
 # lab: make tests/vm/erase
+# lab: parallel 6.1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -75,14 +76,8 @@ data_is_right() {
 }
 
 @test "flushes and FUA writes reach a device with a write cache" {
-	local dir=/sys/kernel/config/nullb/cached trace=/sys/kernel/tracing disk
-	modprobe null_blk nr_devices=0
-	mkdir $dir
-	echo 16 >$dir/size
-	echo 1 >$dir/memory_backed
-	echo 4 >$dir/cache_size
-	echo 1 >$dir/power
-	await 5 test -b /dev/cached
+	local trace=/sys/kernel/tracing disk
+	null_disk cached size=16 cache_size=4
 	disk=$(map /dev/cached)
 	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write back" ]
 	[ "$(<"/sys/block/$disk/queue/fua")" = 1 ]
@@ -108,8 +103,7 @@ data_is_right() {
 	[ "$(grep -c ' WFS ' $trace/trace)" -eq 7 ]
 	[ "$(grep -c ' WS ' $trace/trace)" -eq 3 ]
 	unmap "$disk"
-	echo 0 >$dir/power
-	rmdir $dir
+	null_disk_gone cached
 }
 
 # N 1 MiB blocks of this byte
@@ -167,7 +161,7 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 
 @test "sizes are in sectors of 512 bytes, whatever the blocks" {
 	local disk
-	null_disk big 16
+	null_disk big size=16 blocksize=4096
 	disk=$(map /dev/big)
 	[ "$(<"/sys/block/$disk/queue/logical_block_size")" = 4096 ]
 	[ "$(blockdev --getsize64 "/dev/$disk")" = 16777216 ]
@@ -182,8 +176,7 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	dd if=/dev/urandom of="/dev/$disk" bs=4k count=50 oflag=direct status=none
 	same_contents "/dev/$disk" /dev/big
 	unmap "$disk"
-	echo 0 >/sys/kernel/config/nullb/big/power
-	rmdir /sys/kernel/config/nullb/big
+	null_disk_gone big
 }
 
 @test "uevents: add, online, offline, remove" {
@@ -243,34 +236,45 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1
 }
 
-under_way() { grep -q '[1-9]' "/sys/block/$1/inflight"; }
+# stopped DISK: polled requests are under way, and nobody polls; sets FIO
+stopped() {
+	fio --filename="/dev/$1" --rw=randread --bs=4k --direct=1 --ioengine=io_uring --hipri=1 --iodepth=8 --name=stopped \
+		--thread --time_based --runtime=300 --minimal >/dev/null 2>&1 3>&- & FIO=$!
+	await 30 under_way "$1"
+	kill -STOP $FIO
+	await 10 bash -c "! grep -L ') T ' /proc/$FIO/task/*/stat | grep -q ."
+	under_way "$1"
+}
 
 @test "polled requests of a process that is stopped keep nobody waiting" {
-	local dir=/sys/kernel/config/nullb/late disk pid remover
-	modprobe null_blk nr_devices=0
-	mkdir $dir
-	echo 16 >$dir/size
-	echo 2 >$dir/irqmode
-	echo 1000000000 >$dir/completion_nsec
-	echo 1 >$dir/power
-	await 5 test -b /dev/late
+	local disk remover
+	null_disk late size=16 irqmode=2 completion_nsec=1000000000
 	disk=$(map /dev/late nr_poll_queues=1)
-	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=io_uring --hipri=1 --iodepth=8 --name=stopped \
-		--thread --time_based --runtime=300 --minimal >/dev/null 2>&1 3>&- & pid=$!
-	await 30 under_way "$disk"
-	kill -STOP $pid
-	await 10 bash -c "! grep -L ') T ' /proc/$pid/task/*/stat | grep -q ."
-	under_way "$disk"
+	stopped "$disk"
 	unmap "$disk" force 3>&- & remover=$!
 	await 60 test ! -e "/sys/block/$disk"
 	wait $remover
-	kill -KILL $pid
-	ends_badly $pid
+	kill -KILL $FIO
+	ends_badly $FIO
 	await 10 census_even
 	unload rnbd-client rtrs-client
 	load_client
-	echo 0 >$dir/power
-	rmdir $dir
+}
+
+@test "nor is their connection taken for a silent one: heartbeats end what has come" {
+	local disk
+	disk=$(map /dev/late nr_poll_queues=1)
+	echo 200 >/sys/class/rtrs-client/s1/heartbeat_interval_ms
+	echo 2 >/sys/class/rtrs-client/s1/heartbeat_misses
+	stopped "$disk"
+	await 20 eval "! under_way $disk"
+	[[ $(dmesg_new) != *silent* ]]
+	kill -KILL $FIO
+	wait $FIO || :
+	await 20 unmap "$disk" # the kernel closes what io_uring had open after the process is gone
+	unload rnbd-client rtrs-client
+	load_client
+	null_disk_gone late
 }
 
 @test "read-only: neither opened for writing nor written" {

@@ -15,7 +15,6 @@ setup_file() {
 	net_up 1
 	ram_disk 16
 	modprobe loop
-	modprobe null_blk nr_devices=0
 	load_server
 	load_client
 }
@@ -28,7 +27,7 @@ teardown() {
 	losetup -D
 	rm -f /run/tmp/disk.*
 	for dir in /sys/kernel/config/nullb/nb*; do
-		[[ ! -d $dir ]] || { echo 0 >"$dir/power"; rmdir "$dir"; }
+		[[ ! -d $dir ]] || null_disk_gone "${dir##*/}"
 	done
 }
 
@@ -37,17 +36,6 @@ loop() {
 	local file size=$1
 	shift
 	file=$(mktemp /run/tmp/disk.XXXXXX) && truncate -s "$size" "$file" && losetup --show "$@" -f "$file"
-}
-
-# nullb NAME ATTRIBUTE=VALUE..
-nullb() {
-	local dir=/sys/kernel/config/nullb/$1 opt
-	mkdir "$dir"
-	shift
-	for opt in memory_backed=1 "$@"; do
-		echo "${opt#*=}" >"$dir/${opt%%=*}"
-	done
-	echo 1 >"$dir/power"
 }
 
 # traced EVENT-DIR CMD..: what it made happen is in /run/tmp/trace
@@ -136,8 +124,8 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 @test "size of requests: the smaller limit of session and server" {
 	local disk
 	mode max_chunk_size=1048576 sess_queue_depth=16
-	nullb nb1 size=16 max_sectors=4096
-	nullb nb2 size=16 max_sectors=64
+	null_disk nb1 size=16 max_sectors=4096
+	null_disk nb2 size=16 max_sectors=64
 	await 5 test -b /dev/nb2
 	disk=$(map /dev/nb1)
 	# 128 pages in a region, one for a buffer that begins inside of a page
@@ -161,7 +149,7 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 @test "logical blocks of 512 and 4096, verified at the depths" {
 	local disk bs
 	for bs in 512 4096; do
-		nullb nb$bs size=16 blocksize=$bs
+		null_disk nb$bs size=16 blocksize=$bs
 		await 5 test -b /dev/nb$bs
 		disk=$(map /dev/nb$bs)
 		[ "$(queue "$disk" logical_block_size)" -eq $bs ]

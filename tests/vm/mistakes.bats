@@ -20,8 +20,8 @@ setup() {
 }
 
 nothing_left() {
-	[ "$("$ADM" device list -j | jq '.devices | length')" = 0 ] || return
-	[ "$("$ADM" session list -j | jq '.sessions | length')" = 0 ] || return
+	adm_is '.devices == []' device list || return
+	adm_is '.sessions == []' session list || return
 	[ ! -e /sys/block/rnbd0 ] || return
 	! ls -d /sys/class/rtrs-client/* 2>/dev/null
 }
@@ -31,6 +31,7 @@ adm_fails() {
 	local status_wanted=$1 code=$2
 	shift 2
 	run --separate-stderr "-$status_wanted" "$ADM" "$@" -j
+	document "$output" "$@"
 	jq -e --arg code "$code" '.error.code == $code' <<<"$output"
 	run --separate-stderr "-$status_wanted" "$ADM" "$@"
 	[ -z "$output" ]
@@ -134,7 +135,7 @@ adm_fails() {
 	# The interface swallows what is sent to an address that nobody has
 	"$ADM" map /dev/ram0 --session s9 --path ip:10.0.0.99 3>&- &
 	pid=$!
-	await 5 sh -c "'$ADM' path list -j | jq -e '.paths[0].state == \"connecting\"'"
+	await 5 adm_is '.paths[0].state == "connecting"' path list
 	kill -9 $pid
 	t0=$SECONDS
 	await 10 sh -c "! kill -0 $pid 2>/dev/null || grep -q '^State:.*Z' /proc/$pid/status"

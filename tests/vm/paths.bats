@@ -48,10 +48,106 @@ copy_and_compare() {
 	adm_is ".paths[0].connections == $(nproc) + 1" path list
 }
 
+# has_gid RXE HEX: the end of an address that has come to the device
+has_gid() { grep -qs "$2" "/sys/class/infiniband/$1/ports/1/gids/"*; }
+
+link_local() { ip -6 -br addr show dev "$1" scope link | grep -o 'fe80:[0-9a-f:]*'; }
+
+@test "link-local addresses with their interface, with a source and without: the tool, map_device, add_path" {
+	local a b ctl=/sys/class/rnbd-client/ctl/map_device session=/sys/class/rtrs-client/s1
+	a=$(link_local dummy0)
+	b=$(link_local dummy1)
+	"$ADM" map /dev/ram0 --session s1 --path "ip:$a%dummy0"
+	adm_is '[.paths[].hca] == ["rxe0"]' path list
+	"$ADM" session add-path s1 "ip:$b%dummy1@ip:$b%dummy1"
+	adm_is '[.paths | sort_by(.hca)[] | [.hca, .state, .server_addr]] == [["rxe0", "connected", "ip:'"$a"'"], ["rxe1", "connected", "ip:'"$b"'"]]' path list
+	adm_is '.paths[0].hca == "rxe1"' path show s1 "ip:$b@ip:$b"
+	copy_and_compare 16
+	"$ADM" unmap rnbd0
+	echo "sessname=s1 path=ip:$a%dummy0@ip:$a%dummy0 device_path=/dev/ram0" >$ctl
+	echo "ip:$b%$(<"/sys/class/net/dummy1/ifindex")" >$session/add_path
+	[ "$(cat $session/paths/*/state | xargs)" = "connected connected" ]
+	# There is no such interface
+	run -1 bash -c "echo ip:$b%dummy7 >$session/add_path"
+	[[ $output == *"Invalid argument"* ]]
+	copy_and_compare 16
+}
+
+@test "a map over 8 paths, in-tree no more than 6" {
+	local n args=()
+	for n in {1..8}; do
+		ip addr add "10.0.0.1$n/24" dev dummy0
+		args+=(--path "ip:10.0.0.1$n")
+	done
+	await 10 has_gid rxe0 0a00:0012
+	"$ADM" map /dev/ram0 --session s1 --connections 1 "${args[@]}"
+	adm_is '.sessions[0] | .paths_connected == 8' session list
+	"$ADM" stats reset s1
+	copy_and_compare 16
+	adm_is '[.stats[].counters.write_ios] | length == 8 and min >= 1' stats
+	"$ADM" unmap rnbd0
+	for n in {1..8}; do ip addr del "10.0.0.1$n/24" dev dummy0; done
+}
+
 @test "the same address twice is refused, and nothing is left" {
 	run --separate-stderr -6 "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.0.1
 	[[ $stderr == *10.0.0.1* ]]
 	adm_is '.sessions == []' session list
+}
+
+# loaded DISK: its server's disk has some requests to do; sets LOAD
+loaded() {
+	fio --name=r --filename="/dev/$1" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=8 --thread --time_based \
+		--runtime=60 --minimal >/dev/null 2>&1 3>&- & LOAD=$!
+	await 30 under_way "$1" 8
+}
+
+# It may have ended by an error
+load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
+
+@test "closed and opened at once: the server, whose disk is slow, ends the last one first" {
+	local map="sessname=s1 path=ip:10.0.0.1 path=ip:10.0.1.1 device_path=/dev/slow" ctl=/sys/class/rnbd-client/ctl disk path
+	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=800000000
+	echo "$map" >$ctl/map_device
+	loaded rnbd0
+	# By a client that cannot wait for the end of I/O any more
+	for path in /sys/class/rtrs-client/s1/paths/*; do echo 1 >"$path/disconnect"; done
+	echo force >/sys/block/rnbd0/rnbd/unmap_device
+	echo "$map" >$ctl/map_device
+	disk=$(basename "$(readlink "$ctl/devices/!dev!slow@s1")")
+	load_kill
+	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct
+	"$ADM" unmap "$disk"
+	null_disk_gone slow
+}
+
+@test "removed and added at once: the server, whose disk is slow, ends the last one first" {
+	local sys=/sys/class/rtrs-client/s1
+	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=800000000
+	"$ADM" map /dev/slow --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
+	loaded rnbd0
+	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
+	echo ip:10.0.1.1 >$sys/add_path
+	load_kill
+	"$ADM" unmap rnbd0
+	null_disk_gone slow
+}
+
+@test "removed and added at once, while the server's disk does not answer: refused; later it is not" {
+	local sys=/sys/class/rtrs-client/s1
+	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
+	await 10 test -b /dev/dm-0
+	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
+	dmsetup suspend --noudevsync --nolockfs slow
+	loaded rnbd0
+	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
+	run -1 bash -c "echo ip:10.0.1.1 >$sys/add_path"
+	[[ $output == *"Device or resource busy"* ]]
+	dmsetup resume --noudevsync slow
+	await 10 eval "echo ip:10.0.1.1 >$sys/add_path"
+	load_kill
+	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync slow
 }
 
 @test "one of two paths cannot connect: the whole map fails, with that path's reason" {

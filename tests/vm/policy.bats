@@ -194,29 +194,39 @@ loads() {
 	[ "$(cd "$dir" && stat -c %a state hca_name hca_port src_addr dst_addr cur_latency | sort -u)" = 444 ]
 }
 
-@test "uevents of the session: add when its paths are there, remove" {
-	local pid
+# of DIRECTORY: the uevents of what is below it, in turn
+of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
+
+@test "uevents: sessions of both ends, add of ours when its paths are there; ctl of both as the modules come and go" {
+	local pid ctl
 	python3 -u - >/run/tmp/uevents 3>&- <<-'END' & pid=$!
-		import os, signal, socket
+		import os, re, signal, socket
 		signal.alarm(60)
 		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
 		s.bind((0, 1))
 		print("ready")
 		while True:
 		    what = s.recv(65536).split(b"\0")[0].decode()
-		    if "/rtrs-client/" in what:
+		    if re.search("/virtual/(rtrs|rnbd)-", what):
 		        paths = "/sys" + what.split("@")[1] + "/paths"
-		        print(what, len(os.listdir(paths)) if os.path.isdir(paths) else "")
+		        client = "/rtrs-client/" in what and os.path.isdir(paths)
+		        print(what, len(os.listdir(paths)) if client else "")
 	END
 	await 10 grep -q ready /run/tmp/uevents
 	map2
 	unmap_all
-	await 10 grep -q ^remove /run/tmp/uevents
+	await 10 grep -q '^remove.*/rtrs-server/s1' /run/tmp/uevents
+	unload rnbd-client rnbd-server
+	load_client
+	load_server
+	await 10 grep -q '^add.*/rnbd-server/ctl' /run/tmp/uevents
 	kill $pid
-	run -0 cat /run/tmp/uevents
-	[ "${lines[1]}" = "add@/devices/virtual/rtrs-client/s1 2" ] || fail "$output"
-	[[ ${lines[2]} == "remove@/devices/virtual/rtrs-client/s1"* ]] || fail "$output"
-	[ ${#lines[@]} -eq 3 ]
+	cat /run/tmp/uevents
+	ctl=/devices/virtual
+	[ "$(of rtrs-client/)" = "add@$ctl/rtrs-client/s1 2 remove@$ctl/rtrs-client/s1" ]
+	[ "$(of rtrs-server/)" = "add@$ctl/rtrs-server/s1 remove@$ctl/rtrs-server/s1" ]
+	[ "$(of rnbd-client/)" = "remove@$ctl/rnbd-client/ctl add@$ctl/rnbd-client/ctl" ]
+	[ "$(of rnbd-server/)" = "remove@$ctl/rnbd-server/ctl add@$ctl/rnbd-server/ctl" ]
 }
 
 @test "pinned memory is told, for each path, and grows with the slots" {

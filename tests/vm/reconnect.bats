@@ -42,13 +42,25 @@ fio_end() {
 # said TEXT ERRNO: the kernel has, in this test; by number where it knows no names
 said() { dmesg_new | grep -qE -e "$1: -($2|$(errno "$2"))"; }
 
+said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
+
 errno() { python3 -c 'import errno, sys; print(getattr(errno, sys.argv[1]))' "$1"; }
 
 paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 
+# lost PATH..: monitor has seen each of them go and come back
+lost() {
+	jq -es '[.[] | select(.event == "change" and .role == "client" and .changes.state) | "\(.name) \(.old_state)->\(.state)"] as $seen |
+		$ARGS.positional | all(. as $path | ["connected->reconnecting", "connecting->connected"] |
+			all(. as $change | any($seen[]; . == "\($path) \($change)")))' --args "$@" </tmp/events >/dev/null ||
+		fail "$(</tmp/events)"
+}
+
 @test "an RDMA device is deleted and made again: the path comes back, no I/O fails" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
+	"$ADM" monitor path --diff -j >/tmp/events 3>&- &
+	local monitor=$! i paths=("$SYS"/paths/*)
 	fio_start 12
 	timeout 60 rdma link delete rxe1
 	await 20 paths_up 1
@@ -57,6 +69,29 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 1
 	rxe_add rxe0 dummy0
+	await 30 paths_up 2
+	fio_end
+	await 10 lost "${paths[@]##*/}"
+	kill $monitor
+	wait $monitor
+	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
+	for i in 0 1; do
+		[[ $(<"${paths[i]}/stats/reconnects") == "1 "* ]]
+		echo $i >"${paths[i]}/stats/reconnects"
+		[ "$(<"${paths[i]}/stats/reconnects")" = "0 0" ]
+	done
+}
+
+@test "the module of the RDMA devices is unloaded and loaded again: the paths come back, I/O waits and goes on" {
+	grep -q '^rdma_rxe ' /proc/modules || skip "rdma_rxe is no module of this kernel"
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
+	quick
+	echo -1 >$SYS/no_path_timeout_ms
+	fio_start 8
+	timeout 60 rmmod rdma_rxe
+	paths_up 0
+	rxe_add rxe0 dummy0
+	rxe_add rxe1 dummy1
 	await 30 paths_up 2
 	fio_end
 	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
@@ -77,6 +112,7 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	[[ ! -e $a ]]
 	paths_up 1
 	run -1 bash -c "echo ip:10.0.1.1 >$SYS/add_path"
+	[[ $output == *"File exists"* ]]
 	echo ip:fd00:0::1 >$SYS/add_path
 	paths_up 2
 	fio_end
@@ -117,8 +153,31 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	rmmod rnbd-server rtrs-server
 	await 20 paths_up 0
 	load_server
+	local since=$EPOCHREALTIME
+	await 30 adm_is '.devices[0].state == "mapped"' device list
+	echo "# loaded again: the device was open again $(seconds_since "$since") s later" >&3
 	await 30 paths_up 2
 	fio_end
+}
+
+@test "the server's administrator disconnects the client: it is back by itself; the device that he closes is not" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	echo -1 >$SYS/no_path_timeout_ms
+	fio_start 3
+	local since=$EPOCHREALTIME
+	"$ADM" server client disconnect s1 --force
+	await 20 said_again
+	echo "# disconnected by the server: the device was open again after $(seconds_since "$since") s" >&3
+	fio_end
+	"$ADM" server export close /dev/ram0 --force
+	since=$EPOCHREALTIME
+	run -1 dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	echo "# closed by the server: a read failed after $(seconds_since "$since") s" >&3
+	await 10 adm_is '.devices[0] | .state == "disconnected" and .last_error == "ENOTCONN"' device show rnbd0
+	paths_up 1
+	"$ADM" remap rnbd0
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 }
 
 @test "unmap --force ends I/O that waits" {
@@ -134,12 +193,12 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	rxe_add rxe0 dummy0
 }
 
-@test "the server comes back with other buffers: shorter ones, more of them, fewer of them, never invalidated" {
+@test "the server comes back with other buffers: shorter ones, more of them, fewer of them, never invalidated, invalidated again" {
 	local params
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
-	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N; do
+	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
 		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=64k --size=16m \
 			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
 		FIO=$!
@@ -147,6 +206,7 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 		rmmod rnbd-server rtrs-server
 		await 20 paths_up 0
 		load_server $params
+		[ "$(</sys/module/rtrs_server/parameters/"${params%=*}")" = "${params#*=}" ]
 		await 30 adm_is '.devices[0].state == "mapped"' device list
 		fio_end
 	done
@@ -218,6 +278,25 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	rm /dev/away
 }
 
+@test "a device that another client has when the server is back stays disconnected, with the reason; recover brings it back" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	local path=("$SYS"/paths/*)
+	echo 1 >"$path/disconnect"
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	rmmod rnbd-server rtrs-server
+	load_server
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	echo 1 >"$path/reconnect"
+	await 20 said 'session s1 is back, but not /dev/ram0' EPERM
+	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
+	run ! "$ADM" recover device rnbd0
+	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
+	"$ADM" unmap rnbd1
+	"$ADM" recover device rnbd0
+	adm_is '.devices[0] | .state == "mapped" and .last_error == null' device show rnbd0
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+}
+
 @test "attempts to reconnect are counted; by hand it goes on" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
@@ -227,14 +306,44 @@ paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
 	grep -q '^0 2$' $SYS/paths/*/stats/reconnects
 	local path=("$SYS"/paths/*)
 	run -1 bash -c "echo 1 >'$path/reconnect'"
+	[[ $output == *"endpoint is not connected"* ]]
 	rxe_add rxe0 dummy0
 	echo 1 >"$path/reconnect"
 	paths_up 1
 	echo 0 >$SYS/max_reconnect_attempts
+	# Beside it one that goes on, more slowly by far: it comes back twice, the second time when the device has long been there
+	"$ADM" session add held --path ip:10.0.0.1 --reconnect-delay 2s --reconnect-delay-max 2s
+	local other=(/sys/class/rtrs-client/held/paths/*) counts
 	timeout 60 rdma link delete rxe0
-	await 20 adm_is '.paths[0].state == "disconnected"' path list
+	await 20 adm_is '.paths[0].state == "disconnected"' path list --session s1
+	counts=$(<"$path/stats/reconnects")
+	[[ $counts == "1 "[34] ]]
 	rxe_add rxe0 dummy0
-	grep -q '^1 [34]$' $SYS/paths/*/stats/reconnects
+	await 30 grep -q '^1 ' "$other/stats/reconnects"
+	"$ADM" server client disconnect held --force
+	await 30 grep -q '^2 ' "$other/stats/reconnects"
+	adm_is '.paths[0].state == "disconnected"' path list --session s1
+	[ "$(<"$path/stats/reconnects")" = "$counts" ]
+}
+
+@test "a path that is being connected is busy; disconnect ends that" {
+	ip addr add 10.0.1.2/24 dev dummy1
+	await 10 grep -qs 0a00:0102 /sys/class/infiniband/rxe1/ports/1/gids/*
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1@ip:10.0.1.2
+	local path=$SYS/paths/ip:10.0.1.1@ip:10.0.1.2 pid
+	echo 1 >"$path/disconnect"
+	# Elsewhere now, where nobody answers
+	ip addr del 10.0.1.2/24 dev dummy1
+	ip neigh add 10.0.1.2 lladdr 02:00:00:00:00:77 dev dummy1
+	bash -c "echo 1 >'$path/reconnect'" 3>&- &
+	pid=$!
+	await 10 adm_is '[.paths[].state] == ["connected", "connecting"]' path list
+	run -1 bash -c "echo 1 >'$path/reconnect'"
+	[[ $output == *"resource busy"* ]]
+	echo 1 >"$path/disconnect"
+	ends_badly $pid
+	adm_is '[.paths[].state] == ["connected", "disconnected"]' path list
+	ip neigh del 10.0.1.2 dev dummy1
 }
 
 @test "the last path may go; the session stays, and takes another" {

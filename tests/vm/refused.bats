@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# A server in user space (tests/vm/refuse) refuses a connection of a path, each in turn, or accepts all of them and says nothing.
-# The path is not there then, and what goes by the others goes on.
+# A server in user space (tests/vm/refuse) refuses a connection of a path, each in turn, or accepts all of them and says nothing:
+# the path is not there then, and what goes by the others goes on. Or it stops answering once the path is up: heartbeats tell.
 # lab: make tests/vm/refuse
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
@@ -11,7 +11,8 @@ setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	net_up 2
 	ram_disk 32
-	load_server
+	# As the other one: a path that offers less is not added
+	load_server sess_queue_depth=16 max_chunk_size=65536
 	load_client
 }
 
@@ -20,15 +21,20 @@ setup() {
 	ADM=$ROOT/build/rnbdadm
 	OUT=/run/tmp/refuse.out
 	CONS=$(($(nproc) + 1))
+	STALLED=ip:10.0.1.1@ip:10.0.1.1
+	EVENTS=/run/tmp/events
+	REFUSE='' MONITOR=''
 }
 
 teardown() {
-	[[ -z ${REFUSE-} ]] || kill "$REFUSE" || :
+	[[ -z $MONITOR ]] || kill "$MONITOR" || :
+	[[ -z $REFUSE ]] || kill "$REFUSE" || :
 	"$ADM" unmap --all --force -y || :
+	"$ADM" session remove s1 --if-exists || :
 	dmesg_clean
 }
 
-# refuse PORT CID
+# refuse PORT CID [login]
 refuse() {
 	"$ROOT/build/refuse/refuse" "$@" >"$OUT" &
 	REFUSE=$!
@@ -50,11 +56,14 @@ io_goes_on() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=4 iflag=direct status=n
 nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_goes_on; }
 
 @test "a path of which each connection is refused in turn is not added, its others are closed" {
-	local cid
+	local cid since
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	rm -f /run/tmp/took
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4000 + cid)) $cid
+		since=$EPOCHREALTIME
 		run --separate-stderr -1 "$ADM" session add-path s1 ip:10.0.1.1 --dest-port $((4000 + cid))
+		seconds_since "$since" >>/run/tmp/took
 		[[ $stderr == *"server refused"*ENOSPC* || $stderr == *"server refused"*-28* ]]
 		counted "refused $cid of $CONS" 1
 		counted accepted $cid
@@ -62,6 +71,7 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 		nothing_new
 		refuse_end
 	done
+	echo "# refused: said after $(spread /run/tmp/took)" >&3
 }
 
 @test "a session of which each connection is refused in turn is not made" {
@@ -76,17 +86,115 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 }
 
 @test "a server that accepts and says nothing: a time-out, or a signal, and the other path carries on" {
-	local pid
+	local pid since
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	refuse 4200 "$CONS"
+	since=$EPOCHREALTIME
 	run --separate-stderr -10 "$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4200 --timeout 2s
+	echo "# nothing said for 2 s, the time-out: told after $(seconds_since "$since") s" >&3
 	[[ $stderr == *"no answer to "* ]]
 	await 10 gone "$CONS"
 	nothing_new
 	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4200 & pid=$!
 	await 10 counted accepted $((2 * CONS))
+	since=$EPOCHREALTIME
+	kill -9 $pid
+	! wait $pid || fail "it was not killed"
+	echo "# killed: gone after $(seconds_since "$since") s" >&3
+	await 10 gone $((2 * CONS))
+	await 10 nothing_new
+}
+
+# How long the path was up each time before it was found to be silent, in ms
+found_after() {
+	jq -rs --arg path $STALLED '[.[] | select(.name == $path)] | [., .[1:]] | transpose | .[] |
+		select(.[0].state == "connected" and .[1].old_state == "connected" and .[1].reason == "ETIMEDOUT") |
+		(.[1].monotonic_ns - .[0].monotonic_ns) / 1000000 | floor' $EVENTS
+}
+
+found() { (($(found_after | wc -l) >= $1)); }
+
+# ended SECONDS ARGS..: the command is done within this time
+ended() {
+	local limit=$(($1 * ${LAB_SLOW:-1})) t0=${EPOCHREALTIME/./}
+	shift
+	timeout "$limit" "$ADM" "$@" || return
+	echo "# ${*:1:2} with a peer that does not answer: $(((${EPOCHREALTIME/./} - t0) / 1000)) ms" >&3
+}
+
+stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stats/rdma") > 0)); }
+
+@test "a server that stops answering: heartbeats find it, again and again, what goes by the other goes on; all ends" {
+	local pid worst
+	"$ADM" session add s1 --path ip:10.0.0.1 --heartbeat-interval 200ms --heartbeat-misses 2 --reconnect-delay 100ms \
+		--reconnect-delay-max 200ms --no-path-timeout forever
+	"$ADM" map /dev/ram0 --session s1
+	"$ADM" monitor path -j >$EVENTS 3>&- &
+	MONITOR=$!
+	await 10 grep -q '"event":"sync"' $EVENTS
+	refuse 4300 "$CONS" login
+	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
+	await 20 found 3
+	worst=$(found_after | sort -n | tail -n 1)
+	echo "# a stalled server is found after $worst ms (worst of 3), heartbeat 200 ms x 2" >&3
+	((worst < 1500 * ${LAB_SLOW:-1}))
+	kill $MONITOR
+	MONITOR=''
+	io_goes_on
+	ended 5 session remove-path s1 $STALLED
+	nothing_new
+
+	# Nobody looks for it: an administrator does
+	"$ADM" session set s1 --heartbeat-interval 60s
+	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
+	io_goes_on & pid=$!
+	await 10 stands
+	ended 5 session remove-path s1 $STALLED
+	wait $pid
+	nothing_new
+
+	# No other is left
+	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
+	"$ADM" session disconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	io_goes_on & pid=$!
+	await 10 stands
+	"$ADM" session set s1 --heartbeat-interval 200ms
+	ended 10 unmap rnbd0 --force -y
+	ends_badly $pid
+	ended 5 session remove s1
+	refuse_end
+}
+
+@test "a server that stops answering while a device is mapped: heartbeats end it, or a signal" {
+	local pid map=(map /dev/ram0 --session s1 --path ip:10.0.1.1 --dest-port 4400)
+	refuse 4400 "$CONS" login
+	run --separate-stderr timeout $((5 * ${LAB_SLOW:-1})) "$ADM" "${map[@]}" --heartbeat-interval 200ms --heartbeat-misses 2
+	((status != 0 && status != 124))
+	await 10 gone "$CONS"
+	"$ADM" "${map[@]}" & pid=$!
+	await 10 counted 'let in' 2
 	kill -9 $pid
 	! wait $pid || fail "it was not killed"
 	await 10 gone $((2 * CONS))
-	nothing_new
+	adm_is '.sessions == []' session list
+	refuse_end
+}
+
+@test "a server that dies while a device is mapped: who waits for it can be killed" {
+	local pid t0 ms
+	refuse 4500 "$CONS"
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.1.1 --dest-port 4500 & pid=$!
+	await 10 counted accepted "$CONS"
+	# Nobody there answers a disconnect any more
+	kill -STOP "$REFUSE"
+	t0=${EPOCHREALTIME/./}
+	kill -9 $pid
+	! wait $pid || fail "it was not killed"
+	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# killed while the server is dead: gone after $ms ms" >&3
+	((ms < 2500 * ${LAB_SLOW:-1}))
+	adm_is '.sessions == []' session list
+	kill -CONT "$REFUSE"
+	await 10 gone "$CONS"
+	refuse_end
 }

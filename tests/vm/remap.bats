@@ -15,7 +15,6 @@ setup_file() {
 	. "$ROOT/tests/vm/disk.bash"
 	net_up 1
 	ram_disk 16 2
-	modprobe null_blk nr_devices=0
 	load_server
 	load_client
 }
@@ -29,25 +28,12 @@ teardown() {
 	unmap_all
 	exec 7>&-
 	[[ ! -e /dev/mapper/gate ]] || { dmsetup resume --noudevsync gate; losetup -d /dev/loop3; dmsetup remove --noudevsync gate; }
-	[[ ! -d $NULLB ]] || { echo 0 >$NULLB/power; rmdir $NULLB; }
+	[[ ! -d $NULLB ]] || null_disk_gone nb
 }
 
 ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
-
-# nullb ATTRIBUTE=VALUE..: makes /dev/nb anew
-nullb() {
-	local opt
-	[[ -d $NULLB ]] || mkdir $NULLB
-	echo 0 >$NULLB/power
-	echo 1 >$NULLB/memory_backed
-	for opt in "$@"; do
-		echo "${opt#*=}" >"$NULLB/${opt%%=*}"
-	done
-	echo 1 >$NULLB/power
-	await 5 test -b /dev/nb
-}
 
 server_closes() { echo 1 >"/sys/class/rnbd-server/ctl/devices/${1##*/}/sessions/s1/force_close"; }
 
@@ -55,21 +41,38 @@ is() { [[ $(<"$1") == "$2" ]] || fail "$1 is $(<"$1"), not $2"; }
 
 limit_is() { is "/sys/block/$disk/queue/$1" "$2"; }
 
+# Of /dev/nb; and that $disk has taken this over
+LARGER=(size=32 blocksize=4096 discard=1 cache_size=1 max_sectors=512)
+is_larger() {
+	limit_is logical_block_size 4096
+	limit_is physical_block_size 4096
+	limit_is max_hw_sectors_kb 124
+	limit_is max_sectors_kb 124
+	limit_is write_cache "write back"
+	limit_is fua 1
+	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
+	[ "$(blockdev --getsize64 "/dev/$disk")" -eq $((32 << 20)) ]
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
+	dd if=/dev/urandom of="/dev/$disk" bs=4k seek=8000 count=100 oflag=direct status=none
+	same_contents "/dev/$disk" /dev/nb
+}
+
 state_is() { grep -qx "$2" "/sys/block/$1/rnbd/state"; }
 
 # The server closes the device of $disk; a request finds out
 lose() {
 	server_closes "$1"
-	! dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null
+	! dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null || fail "read from a disk that is closed"
 	await 10 state_is "$disk" closed
 }
 
 remap() { echo 1 >"/sys/block/$disk/rnbd/remap_device"; }
 
-# hold setup: /dev/loop3, with /dev/ram1 behind it; hold: from now on nobody gets it opened; hold end: they do
+# hold setup: /dev/loop3, with /dev/ram1 behind it, if it is not there; hold: from now on nobody gets it opened; hold end: they do
 hold() {
 	case ${1-} in
 	setup)
+		! losetup /dev/loop3 >/dev/null 2>&1 || return 0
 		dmsetup create --noudevsync gate --table "0 32768 linear /dev/ram1 0"
 		await 10 test -b /dev/dm-0
 		modprobe loop
@@ -135,36 +138,26 @@ dies_at_once() {
 
 @test "remap takes over size and limits" {
 	local disk pid
-	nullb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
+	null_disk nb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
 	disk=$(map /dev/nb)
 	limit_is max_hw_sectors_kb 64
 	limit_is discard_max_bytes 0
 	limit_is write_cache "write through"
 	limit_is logical_block_size 512
 	lose /dev/nb
-	nullb size=32 blocksize=4096 discard=1 cache_size=1 max_sectors=512
+	null_disk nb "${LARGER[@]}"
 	uevents /run/tmp/uevents 3>&- & pid=$!
 	await 10 grep -q ready /run/tmp/uevents
 	remap
 	await 5 grep -q online /run/tmp/uevents
 	kill $pid
 	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
-	limit_is logical_block_size 4096
-	limit_is physical_block_size 4096
-	limit_is max_hw_sectors_kb 124
-	limit_is max_sectors_kb 124
-	limit_is write_cache "write back"
-	limit_is fua 1
-	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
-	[ "$(blockdev --getsize64 "/dev/$disk")" -eq $((32 << 20)) ]
-	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
-	dd if=/dev/urandom of="/dev/$disk" bs=4k seek=8000 count=100 oflag=direct status=none
-	same_contents "/dev/$disk" /dev/nb
+	is_larger
 	blkdiscard "/dev/$disk"
 	same_contents "/dev/$disk" /dev/nb
 	# And back again
 	lose /dev/nb
-	nullb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
+	null_disk nb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
 	remap
 	limit_is logical_block_size 512
 	limit_is physical_block_size 512
@@ -176,20 +169,38 @@ dies_at_once() {
 	same_contents "/dev/$disk" /dev/nb
 }
 
+@test "the server is loaded again with a larger device of other limits: the disk is opened by itself and takes them over, told in order" {
+	local disk pid
+	null_disk nb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
+	disk=$(map /dev/nb)
+	limit_is max_hw_sectors_kb 64
+	echo 100 >/sys/class/rtrs-client/s1/reconnect_delay_ms
+	uevents /run/tmp/uevents 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/uevents
+	unload rnbd-server rtrs-server
+	null_disk nb "${LARGER[@]}"
+	load_server
+	await 20 grep -q online /run/tmp/uevents
+	kill $pid
+	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready offline change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
+	state_is "$disk" open
+	is_larger
+}
+
 @test "remap keeps what the administrator has lowered, as far as the device goes along" {
 	local disk
-	nullb size=16 blocksize=512 discard=1 max_sectors=512
+	null_disk nb size=16 blocksize=512 discard=1 max_sectors=512
 	disk=$(map /dev/nb)
 	echo 64 >"/sys/block/$disk/queue/max_sectors_kb"
 	echo 1048576 >"/sys/block/$disk/queue/discard_max_bytes"
 	lose /dev/nb
-	nullb size=16 blocksize=4096 discard=1 max_sectors=256
+	null_disk nb size=16 blocksize=4096 discard=1 max_sectors=256
 	remap
 	limit_is max_hw_sectors_kb 124
 	limit_is max_sectors_kb 64
 	limit_is discard_max_bytes 1048576
 	lose /dev/nb
-	nullb size=16 blocksize=512 discard=0 max_sectors=64
+	null_disk nb size=16 blocksize=512 discard=0 max_sectors=64
 	remap
 	limit_is max_hw_sectors_kb 32
 	limit_is max_sectors_kb 32
@@ -198,11 +209,11 @@ dies_at_once() {
 
 @test "other blocks under somebody's feet are refused" {
 	local disk
-	nullb size=16 blocksize=512
+	null_disk nb size=16 blocksize=512
 	disk=$(map /dev/nb)
 	exec 7<"/dev/$disk"
 	lose /dev/nb
-	nullb size=16 blocksize=4096
+	null_disk nb size=16 blocksize=4096
 	write_fails "Device or resource busy" "/sys/block/$disk/rnbd/remap_device" 1
 	state_is "$disk" closed
 	run -0 ynl do remap "{\"name\":\"$disk\"}"
@@ -232,7 +243,7 @@ dies_at_once() {
 	jqe '.error.errno == 34'
 	lose /dev/ram0
 	# Gone on the server
-	nullb size=16
+	null_disk nb size=16
 	disk=$(map /dev/nb)
 	lose /dev/nb
 	echo 0 >$NULLB/power
@@ -279,6 +290,37 @@ dies_at_once() {
 	same_contents "/dev/$disk" /dev/ram1
 }
 
+# refuses COMMAND DISK ERRNO TEXT: over netlink it is refused with this errno, and with words like these
+refuses() {
+	run -0 ynl do "$1" "{\"name\":\"$2\"}"
+	jqe ".error.errno == $3 and (.error.text | test(\"$4\"))"
+}
+
+@test "a disk that is being mapped, and one that is being unmapped: neither remap nor unmap" {
+	local disk pid mapper
+	hold setup
+	disk=$(map /dev/loop3)
+	lose /dev/loop3
+	hold
+	"$ADM" map /dev/loop3 --session s2 --path ip:10.0.0.1 --access ro 3>&- >/dev/null 2>&1 & mapper=$!
+	await 10 grep -q msg_run "/proc/$mapper/stack"
+	refuses remap rnbd1 16 "is being mapped"
+	refuses unmap rnbd1 16 "is being mapped"
+	kill -9 $mapper
+
+	# The remap is first, the unmap waits for it
+	bash -c "LC_ALL=C; echo 1 >/sys/block/$disk/rnbd/remap_device" 3>&- 2>/run/tmp/remap & pid=$!
+	await 10 grep -q msg_run "/proc/$pid/stack"
+	bash -c "echo force >/sys/block/$disk/rnbd/unmap_device" 3>&- & mapper=$!
+	await 10 test ! -e "/sys/block/$disk/rnbd/unmap_device"
+	refuses unmap "$disk" 114 "is being unmapped"
+	hold end
+	ends_badly $pid
+	grep "No such device" /run/tmp/remap
+	wait $mapper
+	[ ! -e "/sys/block/$disk" ]
+}
+
 @test "netlink: the loss and the remap are events, and the reply has the device" {
 	local disk
 	disk=$(map /dev/ram0)
@@ -318,7 +360,7 @@ dies_at_once() {
 
 @test "sizes that no disk can have, disks that can have no size" {
 	local disk file
-	nullb size=16 blocksize=4096
+	null_disk nb size=16 blocksize=4096
 	disk=$(map /dev/nb)
 	file=/sys/block/$disk/rnbd/resize
 	for value in '' -8 8x 1.5 9 18014398509481984 ten; do

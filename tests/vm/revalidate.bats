@@ -44,6 +44,7 @@ grew() {
 
 # told OLD NEW RESULT..: what revalidate said in $output
 told() {
+	document "$output"
 	jq -e --argjson old "$(($1 << 20))" --argjson new "$(($2 << 20))" --arg is "${*:3}" '.old_size_bytes == $old and
 		.new_size_bytes == $new and ([.clients[].result] | join(" ")) == $is' <<<"$output" || fail "$output"
 }
@@ -69,6 +70,7 @@ told() {
 	await 10 grew '"rnbd1"' $((16 << 20)) $((24 << 20))
 	kill $monitor
 	wait $monitor
+	document "$(</run/tmp/events)"
 	await 10 resized 2
 	kill $uevents
 	dd if=/dev/urandom of=/run/tmp/data bs=1M count=1 status=none
@@ -87,8 +89,7 @@ told() {
 	told 16 20 told
 	await 10 disk_is rnbd1 20
 	disk_is rnbd0 16
-	[ "$("$ADM" server export show loop0 --details -j | jq -c '[.exports[0].clients[].told_size_bytes]')" = \
-		"[$((16 << 20)),$((20 << 20))]" ]
+	adm_is "[.exports[0].clients[].told_size_bytes] == [$((16 << 20)),$((20 << 20))]" server export show loop0 --details
 }
 
 @test "a smaller device is refused, and told with --force" {

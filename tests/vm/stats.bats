@@ -12,6 +12,7 @@ bats_require_minimum_version 1.5.0
 NAME=ip:10.0.0.1@ip:10.0.0.1
 DIR=/sys/class/rtrs-client/s1/paths/$NAME/stats
 SDIR=/sys/class/rtrs-server/s1/paths/$NAME/stats
+OTHER=$(($(nproc) - 1)) # CPU
 GROUPS_ALL="ios latency sg migrations polls reconnects"
 
 setup_file() {
@@ -27,7 +28,10 @@ setup() {
 	ADM=$ROOT/build/rnbdadm
 }
 
-teardown() { unmap_all; }
+teardown() {
+	unmap_all
+	[[ -z ${LOOP-} ]] || all_cpus
+}
 
 ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 
@@ -53,7 +57,7 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	reset
 	echo 0 >$SDIR/reset_all
 	reads "$disk" 64
-	writes "$disk" 32 1
+	writes "$disk" 32 $OTHER
 	# 26 bytes of message and 6 of padding count with the data
 	[ "$(<$DIR/rdma)" = "64 $((64 * 4128)) 32 $((32 * 8224)) 0 0" ]
 	[ "$(<$SDIR/rdma)" = "64 $((64 * 4128)) 32 $((32 * 8224))" ]
@@ -83,7 +87,7 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	disk=$(map /dev/ram0)
 	reset
 	reads "$disk" 64
-	writes "$disk" 32 1
+	writes "$disk" 32 $OTHER
 	get client
 	jqe '.[0] | ."read-ios" == 64 and ."read-bytes" == 64 * 4128 and ."write-ios" == 32 and ."write-bytes" == 32 * 8224'
 	jqe '.[0] | (.latency | map(."read-ios") | add) == 64 and (.latency | map(."write-ios") | add) == 32'
@@ -137,18 +141,77 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	[ "$(<$DIR/rdma)" = "0 0 0 0 0 0" ]
 }
 
+# migrated FILE: from there and to there, added up
+migrated() {
+	case $1 in
+	cpu_migration) sed -n 's/^[a-z ]*://p' $DIR/$1 | xargs -n 1 | column 1 - ;;
+	*) xargs -n 1 <$DIR/$1 | column 1 - ;;
+	esac
+}
+
+# What the last CPU asks for is done, and answered, on the first: the workers of the loop device run there. Sets disk; all_cpus ends it
+map_far() {
+	LOOP=$(loop_disk 16)
+	((OTHER == 0)) || { echo 0 >"/sys/block/${LOOP##*/}/queue/rq_affinity" && echo 1 >/sys/devices/virtual/workqueue/cpumask; }
+	disk=$(map "$LOOP")
+}
+
+all_cpus() {
+	losetup -d "$LOOP"
+	((OTHER == 0)) || printf '%x\n' $(((1 << $(nproc)) - 1)) >/sys/devices/virtual/workqueue/cpumask
+}
+
+@test "what ends on another CPU is counted; 0 and 1 reset each file of that" {
+	local disk file value other n
+	((OTHER > 0)) || skip "one CPU"
+	map_far
+	for file in cpu_migration cpu_migration_from cpu_migration_to; do
+		for value in 0 1; do
+			reads "$disk" 64 $OTHER
+			n=$(migrated cpu_migration_from)
+			[ "$n" -gt 0 ]
+			[ "$(migrated cpu_migration_to)" -eq "$n" ]
+			[ "$(migrated cpu_migration)" -eq $((2 * n)) ]
+			echo $value >$DIR/$file
+			for other in cpu_migration cpu_migration_from cpu_migration_to; do
+				[ "$(migrated $other)" -eq 0 ]
+			done
+		done
+	done
+	reads "$disk" 64 $OTHER
+	n=$(migrated cpu_migration_from)
+	get client
+	jqe ".[0].cpu | (map(.\"migrations-from\") | add) == $n and (map(.\"migrations-to\") | add) == $n"
+	run "$ADM" check session.cpu_migration
+	[[ $output == "warn  session.cpu_migration  s1: "*" requests ended on another CPU"$'\n'*"hint: bind the adapter's interrupts"* ]]
+}
+
+@test "0 and 1 reset all of the server's" {
+	local disk value
+	disk=$(map /dev/ram0)
+	echo 1 >$SDIR/reset_all
+	for value in 0 1; do
+		reads "$disk" 8
+		[ "$(cut -d ' ' -f 1 $SDIR/rdma)" -eq 8 ]
+		echo $value >$SDIR/reset_all
+		[ "$(<$SDIR/rdma)" = "0 0 0 0" ]
+	done
+	write_fails "Invalid argument" $SDIR/reset_all 2
+}
+
 @test "netlink resets groups" {
 	local disk group
-	disk=$(map /dev/ram0)
+	map_far
 	local -A zero=(
 		[ios]='."read-ios" == 0 and ."read-bytes" == 0' [latency]='.latency == null and ."read-latency-max-ns" == 0'
 		[sg]='.sg == null' [migrations]='all(.cpu // [] | .[]; ."migrations-from" + ."migrations-to" == 0)'
 		[polls]='.completions < 100' [reconnects]='."reconnects-ok" == 0'
 	)
 	local -A more=([ios]='."read-ios" >= 8' [latency]='.latency != null' [sg]='.sg != null' [polls]='.completions >= 100')
+	((OTHER == 0)) || more[migrations]='any(.cpu[]; ."migrations-from" > 0)'
 	# heartbeats are completions, too
 	for group in $GROUPS_ALL; do
-		reads "$disk" 64
+		reads "$disk" 64 $OTHER
 		run -0 ynl do stats-reset "{\"session-name\":\"s1\",\"groups\":[\"$group\"]}"
 		[ "$(jq .error <<<"$output")" = null ]
 		get client
@@ -170,19 +233,21 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	await 10 grep -q hold /run/tmp/hold/record
 	reset
 	begin=${EPOCHREALTIME/./}
-	taskset -c 1 dd if=/dev/zero of="/dev/$disk" bs=4k count=1 oflag=direct status=none &
+	taskset -c $OTHER dd if=/dev/zero of="/dev/$disk" bs=4k count=1 oflag=direct status=none &
 	pid=$!
 	await 10 grep -q '^0 0 0 0 1 0$' $DIR/rdma
 	seen=${EPOCHREALTIME/./}
 	reset
 	[ "$(<$DIR/rdma)" = "0 0 0 0 1 0" ]
 	run -0 "$ADM" stats --per-cpu -j
-	jqe '.stats[0] | .counters.inflight == 1 and (.per_cpu | map(select(.cpu == 1) | .inflight)) == [1]'
+	document "$output"
+	jqe '.stats[0] | .counters.inflight == 1 and (.per_cpu | map(select(.cpu == '$OTHER') | .inflight)) == [1]'
 	end=${EPOCHREALTIME/./}
 	echo release >/run/tmp/hold/control
 	wait $pid
 	[ "$(<$DIR/rdma)" = "0 0 1 4128 0 0" ]
 	run -0 "$ADM" stats --latency --per-cpu -j
+	document "$output"
 	# longer than it was seen to last, shorter than it can have taken; in the one bucket of that
 	jqe ".stats[0].latency.max_write_ns | . >= $((end - seen))000 and . <= $((${EPOCHREALTIME/./} - begin))000"
 	jqe '.stats[0] | .counters.inflight == 0 and all(.per_cpu[]; .inflight == 0)'
@@ -191,7 +256,8 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	ms=$(sed -n 's/^maximum ms: 0 //p' $DIR/rdma_lat)
 	row=$(sed -n 's/^\([0-9]*\) ms: 0 1$/\1/p' $DIR/rdma_lat)
 	[ "$ms" -gt 0 ]
-	[ "$ms" -lt "$row" ] && [ "$ms" -ge $((row / 2)) ]
+	[ "$ms" -lt "$row" ]
+	[ "$ms" -ge $((row / 2)) ]
 	[ "$(grep -c ' 0 0$' $DIR/rdma_lat)" -eq 17 ]
 	unmap_all
 	kill %1
@@ -201,8 +267,8 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 @test "resets while I/O runs lose none of what comes later" {
 	local disk i pids=()
 	disk=$(map /dev/ram0)
-	for i in 0 1; do
-		reads "$disk" 2000 $i &
+	for i in 0 $OTHER; do
+		reads "$disk" 2000 "$i" &
 		pids+=($!)
 	done
 	while [[ -n $(jobs -r) ]]; do
@@ -222,7 +288,7 @@ column() { awk -v n="$1" '{ s += $(NF - n + 1) } END { print s }' "$2"; }
 	# where a block ends depends on how many buckets there are: until it is among CPUs
 	for try in 4k 8k 16k 32k 64k 128k; do
 		dd if="/dev/$disk" of=/dev/null bs=$try count=64 iflag=direct status=none
-		taskset -c 1 dd if=/dev/zero of="/dev/$disk" bs=$try count=64 oflag=direct status=none
+		taskset -c $OTHER dd if=/dev/zero of="/dev/$disk" bs=$try count=64 oflag=direct status=none
 		run -0 ynl --room 4096 dump stats-get '{"role":"client"}'
 		# totals once for each path, CPUs in them or behind them, no CPU left out
 		jqe '[.reply[] | select(."path-name")] | length == 4'

@@ -4,6 +4,7 @@
 # agree. Both sides are in one guest. The tests build on each other.
 # lab: make rnbdadm
 # lab: in-tree modules, too
+# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
@@ -107,12 +108,12 @@ says() {
 	exec 7<>/dev/rnbd0
 	says 7 "the device is in use (EBUSY)" unmap rnbd0
 	exec 7>&-
-	mkswap /dev/rnbd0
-	swapon /dev/rnbd0
+	mkfs.ext4 -q /dev/rnbd0
+	mount /dev/rnbd0 /mnt
 	says 7 "refused, the device is in use" unmap rnbd0
-	[[ $stderr == *"rnbd0 is used by: swap"* ]]
+	[[ $stderr == *"rnbd0 is used by: mount /mnt (ext4)"* ]]
 	says 7 "the last connected path" session disconnect s1
-	swapoff /dev/rnbd0
+	umount /mnt
 	adm 0 unmap rnbd0 --dry-run
 	[[ $stderr == *"would write 'normal' to /sys/block/rnbd0/rnbd/unmap_device"* ]]
 	test -b /dev/rnbd0
@@ -160,6 +161,7 @@ says() {
 agree() {
 	"$ADM" "$@" -j --backend sysfs >/tmp/sysfs.json
 	"$ADM" "$@" -j --backend netlink >/tmp/netlink.json
+	document "$(</tmp/sysfs.json)"$'\n'"$(</tmp/netlink.json)"
 	jq -e '.backend == "sysfs"' /tmp/sysfs.json
 	jq -se '[.[] | [paths(type != "null" and type != "object" and type != "array") as $p |
 			select($p[-1] | IN("time", "backend", "heartbeat_latency_ns", "inflight", "id") | not) |

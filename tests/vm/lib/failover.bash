@@ -6,15 +6,18 @@
 #   unmap_all                   all there are, by force
 #   set_to NAME=VALUE..         settings of the session, by the names of their files
 #   path_of LINK                name of its path, as in sysfs
+#   links_sound                 what Soft-RoCE has broken is whole; tells if it was not
 #   links_in_use                those whose paths have requests in flight
 #   path_is LINK STATE          the client has the path in this state
 #   cut KIND LINK, mend KIND LINK     drop-in, drop-out: what the client gets, or sends, is lost; drop: both; loss: 5 % of both;
+#                               io: what the client gets but heartbeats;
 #                               down: the server's interface has no carrier; rdma: its RDMA device is deleted; rdma-here: ours is
 #   load_start, load_end BACKING, one_cut KIND LINK, goes_on, stalls     see there
 # shellcheck shell=bash disable=SC2034,SC2120
 
 . "$ROOT/tests/vm/guest.bash"
 
+ADM=$ROOT/build/rnbdadm
 CTL=/sys/class/rnbd-client/ctl
 SESSION=s1
 SDIR=/sys/class/rtrs-client/$SESSION
@@ -27,24 +30,38 @@ modules_of() { [[ $1 == ours ]] && echo "load_$2" || echo "load_peer_$2"; }
 
 server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
 
-# What is sent is lost, or some of it; "none" ends it. Never `ip link set down`: where there is no route any more, the management
-# queue pair of Soft-RoCE comes to an error that it does not leave, and rdma_destroy_id() waits for it for ever.
+# server_lose LINK all|some|none: of what comes in here, 5 % being some. Where it is sent nothing must be dropped: Soft-RoCE takes
+# that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). Not
+# even a queue may be put in place of another, which drops what comes meanwhile, and never is it `ip link set down`.
 server_lose() {
-	if [[ $2 == none ]]; then
-		tc qdisc del dev "$1" root
-	else
-		modprobe sch_netem && tc qdisc replace dev "$1" root netem loss "$2"
-	fi
+	local how="drop"
+	[[ $2 != some ]] || how="pass random netrand drop 20"
+	tc qdisc show dev "$1" | grep -q clsact || { modprobe -a sch_ingress cls_matchall act_gact && tc qdisc add dev "$1" clsact; } || return
+	tc filter del dev "$1" ingress || return
+	# shellcheck disable=SC2086
+	[[ $2 == none ]] || tc filter add dev "$1" ingress matchall action $how
 }
 
 lose() { server_lose "$@"; }
 
+# Of what comes in here all is lost that is for queue pairs of the path but the first, which has the heartbeats. They are named in
+# the second word of the transport's header.
+lose_for_io() {
+	local qpn proto=(ip at 32)
+	[[ $1 == 1 ]] || proto=(ipv6 at 52)
+	lose "link$1" none && modprobe cls_u32 || return
+	for qpn in $(rdma res show qp link "rxe$1/1" | sed -n 's/.* lqpn \([0-9]*\) .* type RC .*/\1/p' | sort -n | tail -n +2); do
+		tc filter add dev "link$1" ingress protocol "${proto[0]}" u32 match u32 "$qpn" 0xffffff "${proto[@]:1}" action drop || return
+	done
+}
+
 cut() {
 	case $1 in
-	drop-in) server lose "link$2" 100% ;;
-	drop-out) lose "link$2" 100% ;;
-	drop) lose "link$2" 100% && server lose "link$2" 100% ;;
-	loss) lose "link$2" 5% && server lose "link$2" 5% ;;
+	drop-in) lose "link$2" all ;;
+	drop-out) server lose "link$2" all ;;
+	drop) server lose "link$2" all && lose "link$2" all ;; # nor does the server hear that the client hears nothing
+	loss) lose "link$2" some && server lose "link$2" some ;;
+	io) lose_for_io "$2" ;;
 	down) server_cable "$2" off ;;
 	rdma) on_server "rdma link delete rxe$2" ;;
 	rdma-here) rdma link delete "rxe$2" ;;
@@ -53,10 +70,10 @@ cut() {
 
 mend() {
 	case $1 in
-	drop-in) server lose "link$2" none ;;
-	drop-out) lose "link$2" none ;;
+	drop-in | io) lose "link$2" none ;;
+	drop-out) server lose "link$2" none ;;
 	drop | loss) lose "link$2" none && server lose "link$2" none ;;
-	down) server_cable "$2" on ;;
+	down) server_cable "$2" on && links_sound ;;
 	rdma) on_server "rxe_add rxe$2 link$2" ;;
 	rdma-here) rxe_add "rxe$2" "link$2" ;;
 	esac
@@ -69,14 +86,35 @@ mend_all() {
 		[[ -e /sys/class/infiniband/rxe$link ]] || mend rdma-here $link
 		on_server "[[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link"
 		server_cable $link on
-		mend drop $link 2>/dev/null || server lose link$link none 2>/dev/null || :
+		lose link$link none || :
+		server lose link$link none || :
 	done
+}
+
+server_links_sound() { rxe_sound rxe1 link1 && rxe_sound rxe2 link2; }
+
+links_sound() { server_links_sound >&3 && server links_sound >&3; }
+
+# For whom it may concern why a path cannot be had
+server_look() {
+	echo "$LAB_NAME:"
+	dmesg | tail -n 5
+	ip -s neigh
+	rdma res show qp
+	grep . /sys/class/infiniband/rxe*/ports/1/hw_counters/*err
+}
+
+look() {
+	grep -H . "$SDIR"/paths/*/state
+	server_look
+	server look
 }
 
 map() {
 	local path=$1
 	shift
-	echo "sessname=$SESSION path=ip:${NET[1]}1 path=ip:${NET[2]}1 device_path=$path $*" >$CTL/map_device || return
+	links_sound || return
+	echo "sessname=$SESSION path=ip:${NET[1]}1 path=ip:${NET[2]}1 device_path=$path $*" >$CTL/map_device || fail "$(look)" || return
 	DISK=$(basename "$(readlink "$CTL/devices/${path//\//!}@$SESSION")")
 	await 20 test -b "/dev/$DISK"
 }
@@ -152,25 +190,27 @@ server_record() {
 
 # --- I/O while paths are lost ------------------------------------------------------------------------------------------
 
-STOP=/run/tmp/stop STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts FIO=/run/tmp/fio
+STOP=/run/tmp/stop STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts BACK=/run/tmp/path-back FIO=/run/tmp/fio
 
 # Short times, so that a run is short. Waits for paths where both are lost.
-QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 reconnect_delay_max_ms=1000 connect_timeout_ms=3000
+QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 reconnect_delay_max_ms=1000 connect_timeout_ms=1500
 	no_path_timeout_ms=-1)
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
 SERVER_QUICK=(heartbeat_interval_ms=500 heartbeat_misses=2)
 
+# In bursts: what else goes on in these guests takes time, too
 verify_again() {
 	while [[ ! -e $STOP ]]; do
-		fio --filename="/dev/$DISK" --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 --direct=1 \
-			--ioengine=libaio --iodepth=32 --size=16m --randseed="$RANDOM" --minimal --name=verify >$FIO 2>&1 || return
+		fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
+			--direct=1 --ioengine=libaio --iodepth=32 --size=16m --thinktime=100ms --thinktime_blocks=64 --randseed="$RANDOM" \
+			--minimal --name=verify >$FIO 2>&1 || return
 	done
 }
 
 # Until load_end: fio with verify, and a reader that notes when it has to wait
 load_start() {
-	rm -f $STOP $STALLS $CUTS
-	touch $STALLS $CUTS
+	rm -f $STOP $STALLS $CUTS $BACK
+	touch $STALLS $CUTS $BACK
 	verify_again 3>&- & LOAD=$!
 	"$ROOT/tests/vm/lib/probe.py" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
 	goes_on
@@ -218,21 +258,26 @@ loss_end() {
 
 booted() { [[ -e $SHARED/server-up ]]; }
 
-lost() { ! path_is "$1" connected; }
+# lost LINK [RECONNECTS]: or it was, if its file of this name had said this before
+lost() { ! path_is "$1" connected || [[ -n ${2-} && $(<"$SDIR/paths/$(path_of "$1")/stats/reconnects") != "$2" ]]; }
 
 # one_cut KIND LINK: the path is lost, I/O goes on, the path comes back
 one_cut() {
-	local now
+	local now reconnects
+	reconnects=$(<"$SDIR/paths/$(path_of "$2")/stats/reconnects")
 	read -r now _ </proc/uptime
 	echo "$now $1" >>$CUTS
 	cut "$@" || return
-	await 40 lost "$2" && goes_on || return
-	mend "$@" && await 60 path_is "$2" connected
+	await 40 lost "$2" "$reconnects" && goes_on || return
+	mend "$@" && now=$EPOCHREALTIME || return
+	await 60 path_is "$2" connected || fail "$(look)" || return
+	seconds_since "$now" >>$BACK
 }
 
 # stalls WHAT [MEDIAN WORST]: prints the longest waits for a read after each cut, in seconds. Fails where they are longer than
-# this: the median tells of the driver, the worst of the host's load as well.
+# this: the median tells of the driver, the worst of the host's load as well. And how long paths took to be back.
 stalls() {
+	echo "# $1: paths were back $(spread $BACK) after the repair" >&3
 	awk -v what="$1" -v median="${2:-1e9}" -v limit="${3:-1e9}" '
 		NR == FNR { at[++n] = $1; next }
 		{ for (i = n; i > 1 && at[i] > $1 + $2; i--); if ($2 > worst[i]) worst[i] = $2 }

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * refuse PORT CID: a server of RTRS that accepts the connections of a path up to number CID, refuses that one with ENOSPC, and
- * says nothing on the others. Prints a line for each connection that comes or goes.
+ * refuse PORT CID [login]: a server of RTRS that accepts the connections of a path up to number CID, refuses that one with
+ * ENOSPC, and says nothing on the others; with "login" it lets the client in before. What it is sent then arrives, and is not
+ * answered. Prints a line for each connection that comes or goes, and for each login.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rdma/rdma_cma.h>
+#include <unistd.h>
+#include <rdma/rdma_verbs.h>
 
 #include <rtrs/proto.h>
 
+#define DEPTH		16
+#define IO_SIZE		61440
+#define HDR_SIZE	4096
+#define RECVS		64	/* more than a path has on its way */
+
 static unsigned int refused;
+static bool login;
+static struct rdma_cm_id *service, *last;	/* connections of the path that is being made */
+static struct {
+	unsigned char chunk[DEPTH * (IO_SIZE + HDR_SIZE)];
+	struct rtrs_msg_info_req req;
+	struct rtrs_msg_info_rsp rsp;
+	struct rtrs_msg_desc desc;
+} mem;
 
 static int fail(const char *what)
 {
@@ -20,13 +35,55 @@ static int fail(const char *what)
 	return 1;
 }
 
+/* All that comes is acknowledged; the first on the service connection is the INFO_REQ. */
+static int post_recvs(struct rdma_cm_id *id)
+{
+	struct ibv_recv_wr wr = {}, *bad;
+	struct ibv_mr *mr;
+	int i;
+
+	if (id == service) {
+		mr = rdma_reg_write(id, &mem, sizeof(mem));
+		if (!mr || rdma_post_recv(id, NULL, &mem.req, sizeof(mem.req), mr))
+			return fail("INFO_REQ");
+		id->context = mr;
+	}
+	for (i = 1; i < RECVS; i++)
+		if (ibv_post_recv(id->qp, &wr, &bad))
+			return fail("ibv_post_recv");
+	return 0;
+}
+
+/* Every connection is there, and the INFO_REQ comes next. */
+static int let_in(void)
+{
+	struct ibv_mr *mr = service->context;
+	struct rtrs_desc chunks = { .addr = (uintptr_t)mem.chunk, .rkey = mr->rkey, .len = sizeof(mem.chunk) };
+	struct ibv_wc wc;
+	int tries = 5000;
+
+	while (ibv_poll_cq(service->recv_cq, 1, &wc) != 1)
+		if (!--tries || usleep(1000)) {
+			printf("no login\n");
+			return 0;
+		}
+	if (wc.status != IBV_WC_SUCCESS)
+		return 0;
+	rtrs_info_rsp_pack_head(&mem.rsp, 1);
+	rtrs_desc_pack(&mem.desc, &chunks);
+	if (rdma_post_send(service, NULL, &mem.rsp, rtrs_info_rsp_size(1), mr, 0))
+		return fail("INFO_RSP");
+	printf("let in\n");
+	return 0;
+}
+
 static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
 	struct rtrs_conn_rsp rsp = {
-		.geo = { .queue_depth = 16, .max_io_size = 61440, .max_hdr_size = 4096 },
+		.geo = { .queue_depth = DEPTH, .max_io_size = IO_SIZE, .max_hdr_size = HDR_SIZE },
 	};
 	struct ibv_qp_init_attr qp = {
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = 16, .max_recv_wr = RECVS, .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
 	struct rtrs_msg_conn_rsp msg;
@@ -51,6 +108,12 @@ static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 	rtrs_conn_rsp_pack(&msg, &rsp);
 	if (rdma_create_qp(id, NULL, &qp))
 		return fail("rdma_create_qp");
+	id->context = NULL;
+	if (!req.cid)
+		service = id;
+	if (login && post_recvs(id))
+		return 1;
+	last = req.cid == req.cid_num - 1 ? id : NULL;
 	return rdma_accept(id, &param) ? fail("rdma_accept") : 0;
 }
 
@@ -62,8 +125,9 @@ int main(int argc, char **argv)
 	struct rdma_cm_id *listener;
 	int rc = 0;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: refuse PORT CID\n");
+	login = argc == 4 && !strcmp(argv[3], "login");
+	if (argc != 3 + login) {
+		fprintf(stderr, "usage: refuse PORT CID [login]\n");
 		return 2;
 	}
 	any.sin_port = htons(atoi(argv[1]));
@@ -87,10 +151,14 @@ int main(int argc, char **argv)
 		rdma_ack_cm_event(ev);
 		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 			rc = answer(id, &asked);
+		} else if (type == RDMA_CM_EVENT_ESTABLISHED && login && id == last) {
+			rc = let_in();
 		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
 			printf("gone\n");
 			rdma_disconnect(id);
 			rdma_destroy_qp(id);
+			if (id->context)
+				rdma_dereg_mr(id->context);
 			rdma_destroy_id(id);
 		}
 	}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# Both paths of a session are silent, under fio: whatever an administrator does then ends in a few seconds, or when it is killed,
+# on either side.
+# lab: two guests
+# lab: links 2
+# lab: make rnbdadm
+# lab: cpus 1
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	losses_begin
+}
+
+setup() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	ADM=$ROOT/build/rnbdadm
+}
+
+teardown() {
+	loss_end
+	"$ADM" session remove $SESSION --if-exists --force
+	"$ADM" session remove s2 --if-exists
+	on_server load_server "${SERVER_QUICK[@]}"
+}
+
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back
+}
+
+# The peer is dead, and nothing tells so
+silence() { cut drop 1 && cut drop 2; }
+
+write() { echo "$1" >"$2"; }
+
+# ends LIMIT WHAT CMD..: within so many seconds
+ends() {
+	local limit=$1 what=$2 t0=${EPOCHREALTIME/./} ms
+	shift 2
+	"$@" || return
+	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# $what with a dead peer: $ms ms" >&3
+	((ms < limit * 1000))
+}
+
+file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
+
+# Disconnects wait 5 s for the peer, unless heartbeats have told of it before
+@test "a path is disconnected, another removed; killed, they go on by themselves; I/O waits, and goes on" {
+	local one two
+	map /dev/ram0
+	set_to "${QUICK[@]}" heartbeat_interval_ms=60000
+	load_start
+	silence
+	ends 10 disconnect write 1 "$(file_of 1 disconnect)" & one=$!
+	ends 10 remove_path write 1 "$(file_of 2 remove_path)" & two=$!
+	wait $one
+	wait $two
+	adm_is '[.paths[].state] == ["disconnected"]' path list
+	mend drop 1
+	mend drop 2
+	write 1 "$(file_of 1 reconnect)"
+	write "ip:${NET[2]}1" $SDIR/add_path
+	goes_on
+
+	silence
+	write 1 "$(file_of 1 disconnect)" & one=$!
+	write 1 "$(file_of 2 remove_path)" & two=$!
+	await 5 adm_is '[.paths[].state] == ["closing", "closing"]' path list
+	kill -9 $one $two
+	ends_badly $one
+	ends_badly $two
+	adm_is '[.paths[].state] == ["closing", "closing"]' path list
+	await 8 adm_is '[.paths[].state] == ["disconnected"]' path list
+	mend drop 1
+	mend drop 2
+	write 1 "$(file_of 1 reconnect)"
+	load_end /dev/ram0
+}
+
+@test "unmap by force, and the modules of the server go, each without the other" {
+	local unload
+	map /dev/ram0
+	set_to "${QUICK[@]}"
+	load_start
+	silence
+	ends 10 "rmmod rnbd-server rtrs-server" on_server rmmod rnbd-server rtrs-server & unload=$!
+	ends 10 "unmap by force" write force "/sys/block/$DISK/rnbd/unmap_device"
+	wait $unload
+	ends_badly "$LOAD"
+	ends_badly "$PROBE"
+	[ -z "$(ls /sys/class/rtrs-client)" ]
+}
+
+closing() { adm_is '[.paths[] | select(.session == "s2").state] == ["closing"]' path list; }
+
+@test "rnbdadm session remove --force; killed, it goes on by itself" {
+	local pid
+	"$ADM" session add $SESSION --path "ip:${NET[1]}1" --path "ip:${NET[2]}1"
+	"$ADM" session add s2 --path "ip:${NET[1]}1"
+	"$ADM" map /dev/ram0 --session $SESSION
+	DISK=rnbd0
+	set_to "${QUICK[@]}"
+	load_start
+	silence
+	"$ADM" session remove s2 & pid=$!
+	await 5 closing
+	kill -9 $pid
+	ends_badly $pid
+	closing
+	ends 10 "session remove --force" "$ADM" session remove $SESSION --force
+	ends_badly "$LOAD"
+	ends_badly "$PROBE"
+	await 8 adm_is '.client == {sessions: [], devices: []}' status
+}
