@@ -97,6 +97,7 @@ struct rtrs_client_req {
  * @path: its path
  * @gone: the peer has disconnected
  * @live: established once: must be disconnected and drained
+ * @unresolved: nobody answered the last question for its address in time
  * @polling: bit 0: somebody reaps completions (polled connections)
  * @recv: receive buffers, NULL where responses are empty
  * @recv_count: of them
@@ -118,6 +119,7 @@ struct rtrs_client_con {
 	struct rtrs_client_path *path;
 	bool gone;
 	bool live;
+	bool unresolved;
 	unsigned long polling;
 	struct rtrs_iu *recv;
 	u32 recv_count;

@@ -60,6 +60,8 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		err = established(con, &event->param.conn);
+	else if (event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT)
+		con->unresolved = true;
 	else if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED &&
 		 event->event != RDMA_CM_EVENT_ROUTE_RESOLVED)
 		err = failure(con, event);

@@ -8,6 +8,8 @@
 #include <net/net_namespace.h>
 #include "client.h"
 
+#define RESOLVE_TRY_MS	1000
+
 enum step {
 	STEP_ADDR,
 	STEP_ROUTE,
@@ -83,8 +85,9 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 	if (err == -EINTR)
 		return rtrs_fail(extack, err, "%s: interrupted at %s", dst, step_name[step]);
 	if (err == -ETIMEDOUT)
-		return rtrs_fail(extack, err, "%s: no answer to %s within %u ms", dst,
-				 step_name[step], path->timeout_ms);
+		return rtrs_fail(extack, step == STEP_ADDR ? -EHOSTUNREACH : err,
+				 "%s: no answer to %s within %u ms", dst, step_name[step],
+				 path->timeout_ms);
 	if (step == STEP_ADDR || step == STEP_ROUTE)
 		return explain_way(path, dst, err, extack);
 	if (path->refused && err == -EEXIST)
@@ -102,13 +105,13 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[step], ERR_PTR(err));
 }
 
-/* rdma_cm bounds these steps itself; what it says is better than our time-out. */
-static unsigned int resolve_ms(const struct rtrs_client_path *path)
+/* rdma_cm bounds these steps itself; what it says is better than our time-out, and may be late. */
+static unsigned int bounded_ms(unsigned int ms)
 {
-	return path->timeout_ms + 1000;
+	return ms + ms / 4 + 1000;
 }
 
-static int resolve_addr(struct rtrs_client_con *con)
+static int try_addr(struct rtrs_client_con *con, unsigned int ms)
 {
 	struct rtrs_client_path *path = con->path;
 	struct sockaddr *src = NULL;
@@ -116,12 +119,30 @@ static int resolve_addr(struct rtrs_client_con *con)
 
 	if (path->bind.ss_family != AF_UNSPEC)
 		src = (struct sockaddr *)&path->bind;
+	con->unresolved = false;
 	err = rtrs_client_step_begin(path);
 	if (err)
 		return err;
-	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst,
-				path->timeout_ms);
-	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
+	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst, ms);
+	return err ?: rtrs_client_step_wait(path, bounded_ms(ms));
+}
+
+/*
+ * rdma_cm looks for the neighbour once. What becomes of it later, or between that look and the
+ * begin of its wait, it may not hear of before its time is over: therefore it gets little.
+ */
+static int resolve_addr(struct rtrs_client_con *con)
+{
+	unsigned int left = con->path->timeout_ms;
+	unsigned int ms;
+	int err;
+
+	do {
+		ms = min_t(unsigned int, left, RESOLVE_TRY_MS);
+		left -= ms;
+		err = try_addr(con, ms);
+	} while (!err && con->unresolved && left);
+	return !err && con->unresolved ? -ETIMEDOUT : err;
 }
 
 static int resolve_route(struct rtrs_client_con *con)
@@ -133,7 +154,7 @@ static int resolve_route(struct rtrs_client_con *con)
 	if (err)
 		return err;
 	err = rdma_resolve_route(con->c.cm_id, path->timeout_ms);
-	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
+	return err ?: rtrs_client_step_wait(path, bounded_ms(path->timeout_ms));
 }
 
 static int request(struct rtrs_client_con *con)

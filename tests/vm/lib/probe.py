@@ -20,7 +20,8 @@ with open(sys.argv[2], "a", buffering=1) as stalls:
     while True:
         place = (place + 17 * 4096) % size
         begin = time.monotonic()
-        os.preadv(device, [block], place)
+        if os.preadv(device, [block], place) != len(block):  # a disk that is gone has no size
+            sys.exit("short read")
         took = time.monotonic() - begin
         if took > 0.1:
             print(f"{begin:.3f} {took:.3f}", file=stalls)
