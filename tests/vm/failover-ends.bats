@@ -96,26 +96,24 @@ file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 	[ -z "$(ls /sys/class/rtrs-client)" ]
 }
 
+# With nothing else under way, whose messages would tell as well
 @test "a server that comes into reach while its address is asked for; one that does not" {
 	local add t0
-	map /dev/ram0
-	write 1 "$(file_of 2 remove_path)"
 	cut drop 2
 	ip neigh flush dev link2
 	timeout 20 ip monitor neigh dev link2 >/run/tmp/neigh 3>&- &
-	write "ip:${NET[2]}1" $SDIR/add_path & add=$!
+	"$ADM" session add $SESSION --path "ip:${NET[2]}1" & add=$!
 	await 10 grep -q FAILED /run/tmp/neigh
 	mend drop 2
 	t0=$EPOCHREALTIME
 	wait $add
-	echo "# a path was there $(seconds_since "$t0") s after its server came into reach" >&3
+	echo "# a session was there $(seconds_since "$t0") s after its server came into reach" >&3
 	((${EPOCHREALTIME%.*} - ${t0%.*} <= 5))
-	path_is 2 connected
+	"$ADM" session remove $SESSION
 
-	write 1 "$(file_of 2 remove_path)"
 	cut drop 2
 	ip neigh flush dev link2
-	run -1 "$ADM" session add-path $SESSION "ip:${NET[2]}1" --timeout 2s
+	run -1 "$ADM" session add $SESSION --path "ip:${NET[2]}1" --timeout 2s
 	[[ $output == *"no answer to address resolution within 2000 ms"* ]]
 }
 
