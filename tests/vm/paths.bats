@@ -15,7 +15,10 @@ setup() {
 	ADM=$ROOT/build/rnbdadm
 }
 
-teardown() { "$ADM" unmap --all --force -y || :; }
+teardown() {
+	"$ADM" unmap --all --force -y || :
+	dmesg_clean
+}
 
 copy_and_compare() {
 	dd if=/dev/urandom of=/tmp/data bs=64k count="$1" status=none
@@ -129,25 +132,58 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
 	echo ip:10.0.1.1 >$sys/add_path
 	load_kill
+	[[ $(dmesg_new) != *"I/O error"* ]]
 	"$ADM" unmap rnbd0
 	null_disk_gone slow
 }
 
+# map_mute: /dev/dm-0, over two paths; mute: it does not answer; mute off
+map_mute() {
+	dmsetup create --noudevsync mute --table "0 65536 linear /dev/ram0 0" && await 10 test -b /dev/dm-0 &&
+		"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1 "$@"
+}
+
+mute() {
+	if [[ ${1-} == off ]]; then
+		dmsetup resume --noudevsync mute
+	else
+		dmsetup suspend --noudevsync --nolockfs mute
+	fi
+}
+
 @test "removed and added at once, while the server's disk does not answer: refused; later it is not" {
 	local sys=/sys/class/rtrs-client/s1
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
-	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
-	dmsetup suspend --noudevsync --nolockfs slow
+	map_mute
+	mute
 	loaded rnbd0
 	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
 	run -1 bash -c "echo ip:10.0.1.1 >$sys/add_path"
 	[[ $output == *"Device or resource busy"* ]]
-	dmsetup resume --noudevsync slow
+	mute off
 	await 10 eval "echo ip:10.0.1.1 >$sys/add_path"
 	load_kill
 	"$ADM" unmap rnbd0
-	dmsetup remove --noudevsync slow
+	dmsetup remove --noudevsync mute
+}
+
+@test "RDMA devices are deleted while the server's disk does not answer: nobody waits for it, and I/O goes on when it does" {
+	local pid
+	map_mute --no-path-timeout -1
+	mute
+	fio --name=v --filename=/dev/rnbd0 --rw=randwrite --bs=16k --size=2m --verify=crc32c --direct=1 --ioengine=libaio --iodepth=8 \
+		--thread --minimal >/tmp/fio 3>&- & pid=$!
+	await 30 under_way rnbd0 8
+	timeout 20 rdma link delete rxe1
+	timeout 20 rdma link delete rxe0
+	adm_is '.client.sessions[0].state == "reconnecting"' status
+	rxe_add rxe0 dummy0
+	rxe_add rxe1 dummy1
+	mute off
+	wait $pid || fail "$(</tmp/fio)"
+	cmp -n $((2 << 20)) /dev/rnbd0 /dev/ram0
+	await 20 adm_is '.sessions[0].paths_connected == 2' session list
+	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync mute
 }
 
 @test "one of two paths cannot connect: the whole map fails, with that path's reason" {

@@ -320,10 +320,15 @@ void rtrs_server_con_flush(struct rtrs_server_con *con)
 		rtrs_server_op_drop(op);
 }
 
-void rtrs_server_con_destroy(struct rtrs_server_con *con)
+/* Flushed: leaves its RDMA device. Operations that have still to end find it dead. */
+void rtrs_server_con_detach(struct rtrs_server_con *con)
 {
 	rtrs_qp_destroy(&con->base);
 	rdma_destroy_id(con->base.cm_id);	/* waits for its handler */
+}
+
+void rtrs_server_con_free(struct rtrs_server_con *con)
+{
 	kmem_cache_free(rtrs_server_con_cache, con);
 	rtrs_census_destroyed(RTRS_CENSUS_SERVER_CON);
 }

@@ -115,7 +115,7 @@ static int ib_dev_add(struct ib_device *ib_dev)
 }
 
 /*
- * Closes the paths of the device and waits until they are gone. New ones cannot
+ * Closes the paths of the device and waits until they have left it. New ones cannot
  * come: the device is out of the list. Not called for a device whose addition failed.
  */
 static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
@@ -165,11 +165,14 @@ struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_
 	return NULL;
 }
 
-/* A path left the device; @sdev may be gone after the call. */
-void rtrs_server_dev_left(struct rtrs_server *srv, struct rtrs_server_dev *sdev)
+/* The device may be gone after the call. */
+void rtrs_server_dev_left(struct rtrs_server_path *path)
 {
+	struct rtrs_server *srv = path->session->srv;
+
 	mutex_lock(&srv->lock);
-	WRITE_ONCE(sdev->paths, sdev->paths - 1);
+	WRITE_ONCE(path->sdev->paths, path->sdev->paths - 1);
+	path->sdev = NULL;
 	wake_up_all(&gone_wq);
 	mutex_unlock(&srv->lock);
 }

@@ -32,7 +32,10 @@ static void sync_for_cpu(const struct rtrs_server_op *op, u32 off, u32 len)
 					   len, DMA_BIDIRECTIONAL);
 }
 
-/* The client cannot write to what is looked at: it is copied, or its MR is invalid. */
+/*
+ * The client cannot write to what is looked at: it is copied, or its MR is invalid. A retry is
+ * begun by the worker of another path: its own may be leaving its RDMA device.
+ */
 static int op_parse(struct rtrs_server_op *op)
 {
 	u8 hdr[RTRS_READ_HDR_MAX];
@@ -40,6 +43,8 @@ static int op_parse(struct rtrs_server_op *op)
 	u8 *chunk = rtrs_server_chunk(op->path, op->slot);
 	int err;
 
+	if (unlikely(READ_ONCE(op->con->dead)))
+		return -ECONNABORTED;
 	if (unlikely(rtrs_server_fence_spoilt(op, NULL)))
 		return -ESTALE;
 	sync_for_cpu(op, op->off, len);
@@ -64,7 +69,13 @@ static void op_run(struct rtrs_server_op *op)
 	struct rtrs_server_request req;
 	int err;
 
+	rcu_read_lock();
 	err = op_parse(op);
+	rcu_read_unlock();
+	if (err == -ECONNABORTED) {
+		rtrs_server_op_drop(op);
+		return;
+	}
 	if (err == -EMSGSIZE || err == -ESTALE) {
 		rtrs_server_respond(op, err);
 		return;

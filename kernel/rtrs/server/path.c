@@ -86,7 +86,9 @@ static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED)
 		return -ECONNABORTED;
 	err = rtrs_server_con_send_imm(path->con[0], type, 0);
-	for (i = 1; type == RTRS_IMM_HB && i < path->con_num && !err; i++)
+	if (type != RTRS_IMM_HB)
+		return err;
+	for (i = 1; i < path->con_num && !err; i++)
 		err = rtrs_server_con_look(path->con[i], READ_ONCE(path->hb.missed_max));
 	return err;
 }
@@ -165,19 +167,30 @@ static void path_wait_ops(struct rtrs_server_path *path)
 }
 
 /* What hangs on the RDMA device; nothing posts or completes any more. */
-static void path_free_device(struct rtrs_server_path *path)
+static void path_leave_device(struct rtrs_server_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < path->con_num; i++)
+		if (path->con[i])
+			rtrs_server_con_detach(path->con[i]);
+	rtrs_server_buf_unmap(path);
+	rtrs_server_info_free(path);
+	rtrs_dev_put(path->dev);
+	path->dev = NULL;
+}
+
+/* What operations use to their end. */
+static void path_free_ops(struct rtrs_server_path *path)
 {
 	unsigned int i;
 
 	for (i = 0; i < path->con_num; i++) {
 		if (path->con[i])
-			rtrs_server_con_destroy(path->con[i]);
+			rtrs_server_con_free(path->con[i]);
 		path->con[i] = NULL;
 	}
-	rtrs_server_buf_unmap(path);
-	rtrs_server_info_free(path);
 	rtrs_server_ops_free(path);
-	rtrs_dev_put(path->dev);
 	rtrs_server_mem_give(path->session, path->pinned);
 }
 
@@ -186,13 +199,14 @@ static void path_free_device(struct rtrs_server_path *path)
  * connection (ends before the first step is through: session->lock), CM events
  * and completions of each connection, the heartbeat, the timer of the handshake,
  * the INFO worker, operations at the user of the server and retries that wait
- * for another path. Each step ends one of them, for good.
+ * for another path, or are just begun by its worker. Each step ends one of them, for
+ * good. The RDMA device is left before operations are waited for: its removal must not
+ * wait for a disk.
  */
 static void path_close_work(struct work_struct *work)
 {
 	struct rtrs_server_path *path = container_of(work, struct rtrs_server_path, close_work);
 	struct rtrs_server_session *session = path->session;
-	struct rtrs_server *srv = session->srv;
 	unsigned int i;
 
 	/* Behind this a connect request that saw the path connecting is through with it. */
@@ -206,22 +220,24 @@ static void path_close_work(struct work_struct *work)
 		if (path->con[i])
 			rtrs_server_con_flush(path->con[i]);
 	rtrs_server_fence_drop_retries(path);
+	synchronize_rcu();
+	path_leave_device(path);
+	rtrs_server_dev_left(path);
 	path_wait_ops(path);
 	/* Nothing of ours writes to a chunk any more, neither we nor the device. */
 	rtrs_server_fence_release(path);
 	rtrs_server_session_path_down(path);
-	path_free_device(path);
+	path_free_ops(path);
 
 	mutex_lock(&session->lock);
-	mutex_lock(&srv->lock);
+	mutex_lock(&session->srv->lock);
 	list_del(&path->all_entry);
-	mutex_unlock(&srv->lock);
+	mutex_unlock(&session->srv->lock);
 	list_del(&path->entry);
 	session->path_count--;
 	rtrs_server_session_tell(session);
 	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
 	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
-	rtrs_server_dev_left(srv, path->sdev);
 	rtrs_server_session_reap(session);
 	smp_mb();	/* the state before the look for who waits */
 	wake_up_var(&path->state);
@@ -363,7 +379,8 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	if (!err)
 		err = path_publish(path);
 	if (err) {
-		path_free_device(path);
+		path_leave_device(path);
+		path_free_ops(path);
 		goto put;
 	}
 	queue_delayed_work(rtrs_server_wq, &path->handshake_work,

@@ -137,7 +137,8 @@ struct rtrs_server_counts {
  * @ref: held by itself until closed, by its sysfs directory, by lookups
  * @entry: in session->paths
  * @all_entry: in srv->paths
- * @sdev: device, counts us
+ * @sdev: device, counts us; NULL once the path has left it; srv->lock
+ * @dev: the same; operations look at it only where their connection is not dead
  * @uuid: sess_uuid of the client
  * @id: in netlink
  * @addr: src is the client
@@ -226,7 +227,7 @@ struct rtrs_server_path {
  * @begun: requests that came
  * @send_lock: protects all below, and the order of posting. Any context
  * @answered: requests that were answered
- * @dead: nothing is posted any more
+ * @dead: nothing is posted any more; a grace period of RCU later the RDMA device is left
  * @credits: work requests that the send queue has room for
  * @batch: work requests posted since the last signalled one
  * @interval: @batch that makes the next one signalled
@@ -316,7 +317,7 @@ extern struct kmem_cache *rtrs_server_con_cache;
 
 /* ctx.c; process */
 struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev);
-void rtrs_server_dev_left(struct rtrs_server *srv, struct rtrs_server_dev *sdev);
+void rtrs_server_dev_left(struct rtrs_server_path *path);
 struct rtrs_server_session *rtrs_server_session_next(u32 id);
 struct rtrs_server_session *rtrs_server_session_by_name(const char *name);
 struct rtrs_server_path *rtrs_server_path_next(u32 id);
@@ -376,7 +377,8 @@ struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
 int rtrs_server_con_post_recvs(struct rtrs_server_con *con);
 void rtrs_server_con_stop(struct rtrs_server_con *con);
 void rtrs_server_con_flush(struct rtrs_server_con *con);
-void rtrs_server_con_destroy(struct rtrs_server_con *con);
+void rtrs_server_con_detach(struct rtrs_server_con *con);
+void rtrs_server_con_free(struct rtrs_server_con *con);
 void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op);
 void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
 int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
