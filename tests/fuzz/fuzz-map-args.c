@@ -6,6 +6,8 @@
 
 #define CPUS	4
 
+static struct rtrs_client_settings settings;
+
 int rtrs_addr_scope_index(const char *name, size_t len)
 {
 	return len == 4 && !memcmp(name, "eth0", 4) ? 2 : -EINVAL;
@@ -50,7 +52,7 @@ static void holds(const struct rnbd_client_map_args *a)
 		MUST(rtrs_addr_len(&a->path[i].dst));
 		MUST(rtrs_addr_port(&a->path[i].dst) == rtrs_addr_port(&a->path[0].dst));
 	}
-	MUST(!rnbd_client_map_args_parse(text, write_again(a, text, sizeof(text)), CPUS, &again));
+	MUST(!rnbd_client_map_args_parse(text, write_again(a, text, sizeof(text)), CPUS, &settings, &again));
 	MUST(!strcmp(a->session, again.session) && !strcmp(a->device_path, again.device_path));
 	MUST(a->access_mode == again.access_mode && a->poll_queues == again.poll_queues);
 	MUST(a->path_count == again.path_count);
@@ -60,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct rnbd_client_map_args a;
 	char *text = exact(data, size);
-	int err = rnbd_client_map_args_parse(text, size, CPUS, &a);
+	int err = rnbd_client_map_args_parse(text, size, CPUS, &settings, &a);
 
 	MUST(err == 0 || err == -EINVAL || err == -EPROTONOSUPPORT || err == -ENOMEM);
 	if (!err) {

@@ -10,6 +10,7 @@
 #define MUST	"sessname=s device_path=d "
 
 static struct rnbd_client_map_args a;
+static struct rtrs_client_settings settings;
 
 int rtrs_addr_scope_index(const char *name, size_t len)
 {
@@ -20,7 +21,7 @@ static int parse_n(const char *text, size_t len)
 {
 	memset(&a, 0xa5, sizeof(a));
 	NOTE("\"%.*s\"", (int)(len > 100 ? 100 : len), text);
-	return rnbd_client_map_args_parse(EXACT(text, len), len, CPUS, &a);
+	return rnbd_client_map_args_parse(EXACT(text, len), len, CPUS, &settings, &a);
 }
 
 static int parse(const char *text)
@@ -65,6 +66,39 @@ static void all_options(void)
 	path_is(1, "gid:fe80:0000:0000:0000:0000:0000:0000:0001@gid:fe80:0000:0000:0000:0000:0000:0000:0002", 4321);
 	path_is(2, "<none>@ip:fe80::1", 4321);
 	EQ(((struct sockaddr_in6 *)&a.path[2].dst)->sin6_scope_id, 2);
+}
+
+static void settings_of_the_session(void)
+{
+	static const char *const bad[] = {
+		"no_path_timeout_ms=-2", "no_path_timeout_ms=", "io_timeout_ms=2147483648", "io_timeout=1000", "heartbeat_misses=x",
+	};
+	struct rtrs_client_settings before;
+	char text[100];
+	size_t i;
+
+	memset(&settings, 0, sizeof(settings));
+	EQ(parse(MUST), 0);
+	CHECK(!a.settings);
+	EQ(parse(MUST "max_reconnect_attempts=-1 heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=3 "
+		 "reconnect_delay_max_ms=4 connect_timeout_ms=5 io_timeout_ms=6 no_path_timeout_ms=7"), 0);
+	CHECK(a.settings == &settings);
+	EQ(settings.max_reconnects, -1);
+	EQ(settings.hb_interval_ms, 200);
+	EQ(settings.hb_misses, 2);
+	EQ(settings.reconnect_ms, 3);
+	EQ(settings.reconnect_max_ms, 4);
+	EQ(settings.connect_ms, 5);
+	EQ(settings.io_ms, 6);
+	EQ(settings.no_path_ms, 7);
+	before = settings;
+	EQ(parse(MUST "no_path_timeout_ms=-1"), 0);
+	before.no_path_ms = -1;
+	CHECK(!memcmp(&before, &settings, sizeof(before)));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), MUST "%s", bad[i]);
+		EQ(parse(text), -EINVAL);
+	}
 }
 
 static void spaces(void)
@@ -336,6 +370,7 @@ int main(void)
 	RUN(empty_values, "empty values");
 	RUN(names, "lengths of sessname= and device_path=");
 	RUN(last_wins, "the last one counts");
+	RUN(settings_of_the_session, "settings of the session");
 	RUN(access_modes, "access_mode=");
 	RUN(ports, "dest_port=");
 	RUN(poll_queues, "nr_poll_queues=");

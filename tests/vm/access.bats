@@ -170,6 +170,19 @@ open" ]
 	[ ! -e /sys/block/rnbd0 ]
 }
 
+@test "map_device takes settings of a new session, by the names of its files; out of range nothing is left" {
+	local map="path=ip:10.0.0.1 device_path=/dev/ram0 sessname=s1" ctl=/sys/class/rnbd-client/ctl/map_device
+	echo "$map no_path_timeout_ms=-1 heartbeat_interval_ms=500 heartbeat_misses=4 max_reconnect_attempts=7" >$ctl
+	[ "$(cd /sys/class/rtrs-client/s1 && cat {no_path_timeout,heartbeat_interval,reconnect_delay}_ms heartbeat_misses max_reconnect_attempts | xargs)" = \
+		"-1 500 1000 4 7" ]
+	# Those of a session that is there are changed in its files
+	run -1 bash -c "echo ${map/ram0/ram1} io_timeout_ms=5000 >$ctl"
+	unmap_all
+	run -1 bash -c "echo $map heartbeat_interval_ms=199 >$ctl"
+	[[ $output == *"Invalid argument"* ]]
+	[ -z "$(ls /sys/class/rtrs-client)" ]
+}
+
 @test "B17: a port above 32767, named behind the path, is that of all paths, of later ones too" {
 	local session=/sys/class/rtrs-client/s1
 	server sess_queue_depth=64 port_nr=65535

@@ -10,6 +10,21 @@
 
 static const char *const access_mode_name[] = { "ro", "rw", "migration" };
 
+/* Each is an int, or an unsigned int that is too large where a negative number was given. */
+static const struct setting {
+	const char *name;
+	size_t offset;
+} settings_table[] = {
+	{ "max_reconnect_attempts", offsetof(struct rtrs_client_settings, max_reconnects) },
+	{ "heartbeat_interval_ms", offsetof(struct rtrs_client_settings, hb_interval_ms) },
+	{ "heartbeat_misses", offsetof(struct rtrs_client_settings, hb_misses) },
+	{ "reconnect_delay_ms", offsetof(struct rtrs_client_settings, reconnect_ms) },
+	{ "reconnect_delay_max_ms", offsetof(struct rtrs_client_settings, reconnect_max_ms) },
+	{ "connect_timeout_ms", offsetof(struct rtrs_client_settings, connect_ms) },
+	{ "io_timeout_ms", offsetof(struct rtrs_client_settings, io_ms) },
+	{ "no_path_timeout_ms", offsetof(struct rtrs_client_settings, no_path_ms) },
+};
+
 /**
  * struct option - one "name=value" of the text, pointing into it
  * @name: not terminated
@@ -89,8 +104,19 @@ static int parse_path(const struct option *opt, struct rnbd_client_map_args *arg
 	return err;
 }
 
+static int parse_setting(const struct option *opt, struct rtrs_client_settings *settings)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(settings_table); i++)
+		if (equals(opt->name, opt->name_len, settings_table[i].name))
+			return parse_number(opt, -1, INT_MAX,
+					    (int *)((char *)settings + settings_table[i].offset));
+	return -EINVAL;
+}
+
 static int parse_option(const struct option *opt, int cpus, int *port,
-			struct rnbd_client_map_args *args)
+			struct rtrs_client_settings *settings, struct rnbd_client_map_args *args)
 {
 	int err, n;
 
@@ -110,7 +136,8 @@ static int parse_option(const struct option *opt, int cpus, int *port,
 			args->poll_queues = n < 0 ? cpus : n;
 		return err;
 	}
-	return -EINVAL;
+	args->settings = settings;
+	return parse_setting(opt, settings);
 }
 
 void rnbd_client_map_args_init(struct rnbd_client_map_args *args)
@@ -137,6 +164,7 @@ static int next_option(const char **pos, const char *end, struct option *opt)
 }
 
 int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
+			       struct rtrs_client_settings *settings,
 			       struct rnbd_client_map_args *args)
 {
 	const char *pos = text, *end = text + strnlen(text, len);
@@ -159,7 +187,7 @@ int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
 		}
 		err = next_option(&pos, end, &opt);
 		if (!err)
-			err = parse_option(&opt, cpus, &port, args);
+			err = parse_option(&opt, cpus, &port, settings, args);
 		if (err)
 			return err;
 	}

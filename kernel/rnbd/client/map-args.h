@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include <rnbd/proto.h>
+#include <rtrs/client.h>
 #include <rtrs/types.h>
 
 /*
@@ -14,8 +15,6 @@
 #define RNBD_CLIENT_PATHS_MAX		32
 #define RNBD_CLIENT_PORT_DEFAULT	1234
 #define RNBD_CLIENT_TIMEOUT_MS		30000
-
-struct rtrs_client_settings;
 
 /**
  * struct rnbd_client_map_args - a device to be mapped
@@ -51,6 +50,8 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args);
  * @text: options "name=value", separated by spaces; white space around it is ignored, a NUL ends it
  * @len: its bytes
  * @cpus: what nr_poll_queues may be at most, and what -1 stands for
+ * @settings: changed where something is said, by the names of the session's files; then @args
+ *	points to it. Ranges are looked at by who takes them over
  * @args: result, complete; undefined if the text is refused
  *
  * The last one counts of an option that is given twice; dest_port is that of all
@@ -60,6 +61,7 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args);
  * RNBD_CLIENT_PATHS_MAX paths, -EINVAL
  */
 int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
+			       struct rtrs_client_settings *settings,
 			       struct rnbd_client_map_args *args);
 
 #endif /* RNBD_CLIENT_MAP_ARGS_H */

@@ -226,7 +226,7 @@ void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev)
 static ssize_t map_device_show(struct device *device, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf,
-			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [nr_poll_queues=<number of polled queues>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
+			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [nr_poll_queues=<number of polled queues>] [<setting of a new session>=<number>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
 			  attr->attr.name);
 }
 
@@ -234,12 +234,14 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 				const char *buf, size_t count)
 {
 	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
+	struct rtrs_client_settings settings;
 	struct rnbd_client_dev *dev;
 	int err;
 
 	if (!args)
 		return -ENOMEM;
-	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, args);
+	rtrs_client_settings_init(&settings);
+	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, &settings, args);
 	if (!err)
 		err = rnbd_client_map(args, NULL, &dev);
 	if (!err)
