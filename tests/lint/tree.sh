@@ -26,7 +26,8 @@ absolute_paths() {
 }
 
 generated() {
-	[[ ! -x include/netlink/regen.sh ]] || include/netlink/regen.sh --check >/dev/null || echo "include/netlink/regen.sh --check: not up to date"
+	local out
+	out=$(include/netlink/regen.sh --check 2>&1) || echo "include/netlink/regen.sh --check: $out"
 }
 
 large() { tree | while IFS= read -r f; do
