@@ -23,11 +23,13 @@ packages() {
 		demo  libjansson-dev       rnbdadm: JSON
 		demo  qemu-system-x86      runs the lab's guests
 		demo  busybox-static       first program of the guest
+		demo  bash-static          shell of the guest
 		demo  kmod                 loads modules in the guest, makes its module index
 		demo  xz-utils             unpacks kernel modules and source
 		demo  iproute2             guest: interfaces, Soft-RoCE links
 		demo  e2fsprogs            guest: mkfs.ext4
 		demo  procps               guest: free, ps
+		check zstd                 unpacks the second kernel
 		check bats                 tests of the tool and of the modules
 		check fio                  tests: I/O with verify
 		check patch                bench: modules without statistics, to compare; the debug kernel

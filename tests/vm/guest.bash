@@ -124,10 +124,19 @@ rxe_pkts() {
 
 module_loaded() { [[ -d /sys/module/${1//-/_} ]]; }
 
+# module_says FIELD FILE: what modinfo says, asked once
+module_says() {
+	local kept=/run/tmp/modinfo${2//\//.}.$1 new=/run/tmp/modinfo.$BASHPID
+	if [[ ! -e $kept ]]; then
+		modinfo -F "$1" "$2" >"$new" && mv "$new" "$kept" || return
+	fi
+	echo "$(<"$kept")"
+}
+
 # module_load DIR NAME [PARAM=VALUE..]: with what it depends on, ours from DIR, the kernel's by modprobe
 module_load() {
 	local ko=$1/$2.ko dep needs others=()
-	IFS=, read -ra needs < <(modinfo -F depends "$ko") || { fail "no module $ko"; return 1; }
+	IFS=, read -ra needs < <(module_says depends "$ko") || { fail "no module $ko"; return 1; }
 	for dep in "${needs[@]}"; do
 		module_loaded "$dep" && continue
 		case $dep in
@@ -145,7 +154,7 @@ module_set() {
 	shift 2
 	for name in $names; do
 		own=() has=''
-		(($# == 0)) || has=$'\n'$(modinfo -F parm "$dir/$name.ko")
+		(($# == 0)) || has=$'\n'$(module_says parm "$dir/$name.ko")
 		for p in "$@"; do
 			[[ $has == *$'\n'"${p%%=*}:"* ]] || continue
 			own+=("$p")
@@ -162,7 +171,19 @@ load_server() { module_set "$MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
 load_client() { module_set "$MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
 both_ends() { net_up 2 && ram_disk "$1" && load_server && load_client; }
 load_peer_server() { module_set "$PEER_MODS" "rtrs-core rtrs-server rnbd-server" "$@"; }
-load_peer_client() { module_set "$PEER_MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
+load_peer_client() { meet_neighbours && module_set "$PEER_MODS" "rtrs-core rtrs-client rnbd-client" "$@"; }
+
+# rdma_cm may miss the answer of a neighbour that is quick on a slow host; in-tree clients then wait for half a minute, and give up
+meet_neighbours() {
+	local dev i end=1
+	[[ $LAB_NAME != server ]] || end=2
+	for dev in /sys/class/net/link*; do
+		[[ -e $dev ]] || continue
+		i=${dev##*/link}
+		busybox ping -c 1 -W 10 "10.$i.0.$end" >/dev/null && busybox ping -c 1 -W 10 "fd0$i::$end" >/dev/null ||
+			fail "link$i: no answer" || return
+	done
+}
 
 unload() {
 	local name present=()

@@ -44,6 +44,8 @@ server_lose() {
 
 lose() { server_lose "$@"; }
 
+server_silence() { server_lose link1 all && server_lose link2 all; }
+
 # Of what comes in here all is lost that is for queue pairs of the path but the first, which has the heartbeats. They are named in
 # the second word of the transport's header.
 lose_for_io() {
