@@ -29,5 +29,5 @@ faults_below() {
 only_failed_allocations() {
 	local DMESG_BAD=${DMESG_BAD/|Call Trace/}
 	DMESG_BAD=${DMESG_BAD/|page allocation failure/}
-	dmesg_clean && dmesg -C
+	dmesg_clean && dmesg -c >/dev/null
 }
