@@ -106,9 +106,9 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 }
 
 /* rdma_cm bounds these steps itself; what it says is better than our time-out, and may be late. */
-static unsigned int bounded_ms(unsigned int ms)
+static unsigned int resolve_ms(const struct rtrs_client_path *path)
 {
-	return ms + ms / 4 + 1000;
+	return path->timeout_ms + path->timeout_ms / 4 + 1000;
 }
 
 static int try_addr(struct rtrs_client_con *con, unsigned int ms)
@@ -124,7 +124,7 @@ static int try_addr(struct rtrs_client_con *con, unsigned int ms)
 	if (err)
 		return err;
 	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst, ms);
-	return err ?: rtrs_client_step_wait(path, bounded_ms(ms));
+	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
 }
 
 /*
@@ -154,7 +154,7 @@ static int resolve_route(struct rtrs_client_con *con)
 	if (err)
 		return err;
 	err = rdma_resolve_route(con->c.cm_id, path->timeout_ms);
-	return err ?: rtrs_client_step_wait(path, bounded_ms(path->timeout_ms));
+	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
 }
 
 static int request(struct rtrs_client_con *con)
