@@ -9,6 +9,7 @@
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 	on_server ram_disk 64 2
+	limit 1gbit 1gbit
 	on_server load_server
 	load_client
 }
@@ -44,7 +45,7 @@ slow() {
 	PERCENT=$((two * 100 / one))
 }
 
-# limit RATE RATE: of what the server sends over each link
+# limit RATE RATE: of what the server sends over each link. First when nothing is sent, see lose().
 limit() {
 	local tc="tc qdisc replace dev link"
 	on_server "modprobe sch_netem && ${tc}1 root netem limit 100000 rate $1 && ${tc}2 root netem limit 100000 rate $2"

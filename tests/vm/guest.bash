@@ -96,10 +96,12 @@ net_down() {
 	done
 }
 
-# No queue that drops on purpose, as fq_codel does in a burst: Soft-RoCE does not send again what it has registered (rxe_reg_fast_mr: not free)
+# No queue that drops on purpose, as fq_codel does in a burst: Soft-RoCE does not send again what it has registered
+# (rxe_reg_fast_mr: not free). What tests drop of what comes in has its place before there is traffic: while it is made, the device
+# is deactivated, and what is sent then is lost.
 link_up() {
 	local dev mac i end=1
-	echo pfifo_fast >/proc/sys/net/core/default_qdisc || return
+	modprobe sch_ingress && echo pfifo_fast >/proc/sys/net/core/default_qdisc || return
 	[[ $LAB_NAME == server ]] || end=2
 	modprobe virtio_net || return
 	await 5 test -e /sys/class/net/eth0 || return
@@ -109,6 +111,7 @@ link_up() {
 		dev=${dev##*/}
 		ip link set "$dev" name "link$i" || return
 		ip link set "link$i" mtu 4200 up || return
+		tc qdisc add dev "link$i" clsact || return
 		ip addr add "10.$i.0.$end/24" dev "link$i" || return
 		ip addr add "fd0$i::$end/64" dev "link$i" nodad || return
 		rxe_add "rxe$i" "link$i" || return

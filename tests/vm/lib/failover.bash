@@ -31,13 +31,12 @@ modules_of() { [[ $1 == ours ]] && echo "load_$2" || echo "load_peer_$2"; }
 server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
 
 # server_lose LINK all|some|none: of what comes in here, 5 % being some. Where it is sent nothing must be dropped: Soft-RoCE takes
-# that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). Not
-# even a queue may be put in place of another, which drops what comes meanwhile, and never is it `ip link set down`.
+# that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). So
+# never is it `ip link set down`, nor a new queue, be it for what comes in (see link_up).
 server_lose() {
 	local how="drop"
 	[[ $2 != some ]] || how="pass random netrand drop 20"
-	tc qdisc show dev "$1" | grep -q clsact || { modprobe -a sch_ingress cls_matchall act_gact && tc qdisc add dev "$1" clsact; } || return
-	tc filter del dev "$1" ingress || return
+	modprobe -a cls_matchall act_gact && tc filter del dev "$1" ingress || return
 	# shellcheck disable=SC2086
 	[[ $2 == none ]] || tc filter add dev "$1" ingress matchall action $how
 }
