@@ -132,6 +132,27 @@ static int operations(void)
 	return 0;
 }
 
+/* DISK counts its flushes: one for each write that asks for it, none for the others. */
+static int flushes(void)
+{
+	struct path p;
+	uint32_t id;
+	int i;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(device_open_free(&p, disk, &id), 0);
+	for (i = 0; i < 5; i++)
+		WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_PREFLUSH, 0, KIB4), 0);
+	for (i = 0; i < 7; i++)
+		WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_FUA, 8, KIB4), 0);
+	for (i = 0; i < 9; i++)
+		WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_SYNC, 16, KIB4), 0);
+	for (i = 0; i < 11; i++)
+		WANT(io(&p, id, RNBD_OP_WRITE, RNBD_F_PREFLUSH | RNBD_F_FUA, 24, KIB4), 0);
+	path_down(&p);
+	return 0;
+}
+
 /*
  * DISK leads to the device of $SECTORS sectors, or nowhere: its way is changed all the time. Ends
  * when both have been seen often enough.
@@ -167,6 +188,7 @@ const struct test special_tests[] = {
 	{ "special-silent", silent },
 	{ "special-empty", empty },
 	{ "special-operations", operations },
+	{ "special-flushes", flushes },
 	{ "special-moving", moving },
 	{ NULL, NULL },
 };
