@@ -34,6 +34,9 @@ server_openings() { find /sys/class/rnbd-server/ctl/devices/*/sessions -mindepth
 server_idle() { [[ -z $(server_openings) ]]; }
 server_close() { echo 1 >"$(server_openings)/force_close"; }
 
+# That the device had to do since it was attached, FUA writes included: a loop device has no FUA
+server_flushes() { awk '{ print $16 }' /sys/block/${BACK#/dev/}/stat; }
+
 # --- client's guest ----------------------------------------------------------------------------------------------------
 
 prepare() {
@@ -87,6 +90,23 @@ op_discard() {
 	((before - after > 4096)) || fail "$((before - after)) blocks were freed"
 }
 
+# Whatever the client makes of it: its flushes, or writes of its that must be on the medium when they are done, are the device's
+op_flush() {
+	local i n=() before=()
+	[[ $(<$DIR/queue/write_cache) == "write back" ]] || { fail "the disk has no write cache"; return 1; }
+	before+=("$(on_server server_flushes)")
+	for i in 1 2 3 4 5; do
+		dd if=$DATA of=$DISK bs=4k count=1 seek=$((5120 + i)) oflag=direct conv=notrunc,fsync status=none || return
+	done
+	before+=("$(on_server server_flushes)")
+	dd if=$DATA of=$DISK bs=4k count=7 seek=5130 oflag=direct,dsync conv=notrunc status=none || return
+	before+=("$(on_server server_flushes)")
+	dd if=$DATA of=$DISK bs=4k count=9 seek=5140 oflag=direct conv=notrunc status=none || return
+	before+=("$(on_server server_flushes)")
+	n=($((before[1] - before[0])) $((before[2] - before[1])) $((before[3] - before[2])))
+	((n[0] >= 5 && n[1] >= 7 && n[2] == 0)) || fail "${n[*]} flushes for 5 of fsync, 7 writes with O_DSYNC, 9 without"
+}
+
 # Through the device's own write zeroes or, where there are none, by writing
 op_zeroes() {
 	lay 24 && blkdiscard -z -o 25M -l 2M $DISK && blkdiscard -z -o $((24 << 20 | 512)) -l 12k $DISK &&
@@ -129,10 +149,25 @@ op_xfs() { mkfs.xfs -q -f --unsupported $DISK && filesystem xfs xfs_repair -n $D
 
 state_is() { [[ $(<$DIR/rnbd/state) == "$1" ]]; }
 
+path_is() { [[ $(<"$1/state") == "$2" ]]; }
+
+# In-tree clients take a device that the server has closed for open. They know it is not once it could not be opened again: when
+# a path is back, and the device is not.
+remap_in_tree() {
+	local path
+	path=$(echo /sys/class/rtrs-client/matrix/paths/*)
+	errno "already in progress" 1 $DIR/rnbd/remap_device && on_server "mv $BACK $BACK.away" && echo 1 >"$path/disconnect" &&
+		await 10 state_is closed && echo 1 >"$path/reconnect" && await 20 path_is "$path" connected || return
+	await 10 not_opened && state_is closed && on_server "mv $BACK.away $BACK" && echo 1 >$DIR/rnbd/remap_device && state_is open &&
+		same 40 4 $WANT
+}
+
+not_opened() { dmesg_new | grep -q 'Opening failed'; }
+
 op_remap() {
 	lay 40 || return
 	if [[ $CLIENT == in-tree ]]; then
-		errno "already in progress" 1 $DIR/rnbd/remap_device && same 40 4 $WANT && echo NOTE 3
+		remap_in_tree
 		return
 	fi
 	on_server server_close || return
@@ -158,7 +193,7 @@ op_force() {
 }
 
 # cell CLIENT SERVER Y|N: "ours" or "in-tree" each. Says what came of it in a line for matrix-table; returns 1 when something failed.
-OPS='load fio discard zeroes nounmap ext4 xfs remap unmap force unload'
+OPS='load fio flush discard zeroes nounmap ext4 xfs remap unmap force unload'
 cell() {
 	local op said note result bad=0 loaded=y line t0=$SECONDS
 	CLIENT=$1 SERVER=$2 INV=$3
