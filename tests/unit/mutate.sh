@@ -68,6 +68,10 @@ mutations() {
 		export-path   kernel/rnbd/server/path.c  s/(p\[2\] == '\/' || !p\[2\])/p[2] == '\/'/
 		export-path   kernel/rnbd/server/path.c  s/\*len == RNBD_SERVER_PATH_SIZE - 1/*len == RNBD_SERVER_PATH_SIZE/
 		export-path   kernel/rnbd/server/path.c  s/put(text, len, rest, __builtin_strlen(rest))/put(text, len, rest, 0)/
+		io-prio       kernel/rnbd/server/prio.h  s/(IOPRIO_PRIO_CLASS(prio))/(IOPRIO_CLASS_IDLE)/
+		io-prio       kernel/rnbd/server/prio.h  /case IOPRIO_CLASS_RT/,/return/s/IOPRIO_CLASS_BE, 0/IOPRIO_CLASS_RT, level/
+		io-prio       kernel/rnbd/server/prio.h  s/IOPRIO_BE_NR - 1/IOPRIO_PRIO_MASK/
+		io-prio       kernel/rnbd/server/prio.h  s/return 0;/return prio;/
 		fence         kernel/rtrs/server/fence.c  s/slot->retry \&\& slot->retry->path == path/slot->retry/
 		fence         kernel/rtrs/server/fence.c  s/word | FENCED) == word/word) == word/
 		fence         kernel/rtrs/server/fence.c  s/slot->word \&\& word_op(slot->word)->path == path/slot->word/

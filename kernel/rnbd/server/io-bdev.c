@@ -5,7 +5,7 @@
  * is allocated.
  */
 #include <linux/bio.h>
-#include <linux/ioprio.h>
+#include "prio.h"
 #include "server.h"
 #include "trace.h"
 
@@ -94,21 +94,6 @@ static blk_opf_t opf_of(const struct rnbd_io *io)
 	return opf;
 }
 
-/* Clients share the device: none goes before the others by calling itself real-time. */
-static u16 clamp_prio(u16 prio)
-{
-	int level = prio & (IOPRIO_BE_NR - 1);
-
-	switch (IOPRIO_PRIO_CLASS(prio)) {
-	case IOPRIO_CLASS_RT:
-		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 0);
-	case IOPRIO_CLASS_BE:
-	case IOPRIO_CLASS_IDLE:
-		return IOPRIO_PRIO_VALUE(IOPRIO_PRIO_CLASS(prio), level);
-	}
-	return 0;
-}
-
 static void finish(struct rnbd_server_io *io)
 {
 	struct rnbd_server_dev *dev = io->dev;
@@ -152,7 +137,7 @@ static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
 	io->dev = dev;
 	io->op = req->op;
 	bio->bi_end_io = end_io;
-	bio->bi_ioprio = clamp_prio(msg->prio);
+	bio->bi_ioprio = rnbd_server_prio(msg->prio);
 	if (!is_flush(msg))
 		bio->bi_iter.bi_sector = msg->sector;
 	if (has_data)
