@@ -422,17 +422,22 @@ lost() {
 		.no_path_timeout_ms == 0 and .max_reconnect_attempts == -1 and .held == false' session list
 }
 
+# invalid WORD FILE: it is refused with EINVAL
+invalid() {
+	run -1 env LC_ALL=C bash -c 'echo "$1" >"$2"' - "$1" "$2"
+	[[ $output == *"Invalid argument"* ]] || fail "'$1' written to $2: $output"
+}
+
 @test "bad words for paths: EINVAL, and nothing has changed" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*) word
+	local path=("$SYS"/paths/*) word file
 	for word in 10.0.1.1 ip: ip:10.0.1.1,ip:fd00::1 ip:1.2.3 x; do
-		run -1 bash -c "echo $word >$SYS/add_path"
-		[[ $output == *"Invalid argument"* ]]
+		invalid "$word" $SYS/add_path
 	done
 	for word in 0 2 yes; do
-		run -1 bash -c "echo $word >'$path/reconnect'"
-		run -1 bash -c "echo $word >'$path/disconnect'"
-		run -1 bash -c "echo $word >'$path/remove_path'"
+		for file in reconnect disconnect remove_path; do
+			invalid $word "$path/$file"
+		done
 	done
 	paths_up 1
 }
