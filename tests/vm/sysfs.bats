@@ -45,6 +45,17 @@ says() {
 	[ -z "$output" ] && [[ $stderr == "rnbdadm: "*$words* ]]
 }
 
+# Module parameters there are, and their modes
+parameters() { (cd /sys/module && stat -c '%n %a' r{trs,nbd}_{core,client,server}/parameters/* 2>/dev/null | sed 's,/parameters/, ,' | sort); }
+
+PARAMETERS='rnbd_server dev_search_path 444
+rnbd_server port_nr 444
+rtrs_server always_invalidate 444
+rtrs_server max_chunk_size 444
+rtrs_server sess_queue_depth 444'
+
+@test "in-tree: module parameters and their modes" { [ "$(parameters)" = "$PARAMETERS" ] || fail "$(parameters)"; }
+
 @test "in-tree: map over two paths; lists, shows, status" {
 	adm_is '.backend == "sysfs" and .sessions == []' session list
 	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path ip:10.0.1.1@ip:10.0.1.1 --mp-policy min-latency \
@@ -171,10 +182,17 @@ agree() {
 		/tmp/sysfs.json /tmp/netlink.json
 }
 
-@test "ours: both ways tell the same" {
+@test "ours: the same module parameters and modes, and three more" {
 	unload_all
 	load_server
 	load_client
+	[ "$(parameters)" = "$(sort <<<"$PARAMETERS
+rtrs_server heartbeat_interval_ms 644
+rtrs_server heartbeat_misses 644
+rtrs_server max_memory 444")" ] || fail "$(parameters)"
+}
+
+@test "ours: both ways tell the same" {
 	adm_is '.backend == "netlink"' session list
 	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1 --backend sysfs
 	[ "$output" = /dev/rnbd0 ]
