@@ -147,6 +147,22 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 	mode
 }
 
+@test "large requests on a device that takes a page at once: one piece for each of the client's" {
+	local disk
+	null_disk nb1 size=16 virt_boundary=1
+	disk=$(map /dev/nb1)
+	[ "$(queue "$disk" max_hw_sectors_kb)" -eq 124 ]
+	# As many as there are pages in a buffer, whatever the device takes
+	[ "$(queue "$disk" max_segments)" -eq 32 ]
+	echo 4 >/sys/block/nb1/queue/max_sectors_kb
+	traced $OPS fio --filename="/dev/$disk" --rw=randwrite --bs=124k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=libaio \
+		--iodepth=16 --size=15872k --name=s --minimal --output=/run/tmp/fio
+	[ "$(grep -c 'op=write .*bytes=126976$' /run/tmp/trace)" -eq 128 ]
+	# Each in 31 pieces
+	[ "$(awk '{ print $5 }' /sys/block/nb1/stat)" -ge $((128 * 31)) ]
+	same_contents "/dev/$disk" /dev/nb1
+}
+
 @test "logical blocks of 512 and 4096, verified at the depths" {
 	local disk bs
 	for bs in 512 4096; do
