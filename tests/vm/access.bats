@@ -484,8 +484,8 @@ ${disk##*/}p2" ]
 	server sess_queue_depth=64
 }
 
-@test "B20: a queue depth that nothing divides, always_invalidate=N" {
-	server sess_queue_depth=67 always_invalidate=N
+@test "a queue depth that nothing divides, always_invalidate=N" {
+	server sess_queue_depth=521 max_chunk_size=16384 always_invalidate=N
 	map s1 /dev/ram0
 	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=64k --size=8m --verify=crc32c --direct=1 \
 		--ioengine=libaio --iodepth=16 --minimal >/dev/null

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The lab matrix: our modules and the in-tree ones at both ends of a link, each pair but the in-tree one, in both modes of the
-# server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say. And what in-tree servers
-# alone do.
+# server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say. And what in-tree clients
+# or servers alone do.
 # lab: two guests
 # lab: kernels 6.1 6.12
 # lab: timeout 1200
@@ -36,6 +36,17 @@ teardown() {
 @test "in-tree client, our server, always_invalidate=Y" { cell in-tree ours Y; }
 
 @test "in-tree client, our server, always_invalidate=N" { cell in-tree ours N; }
+
+# They take equal regions only, of which each has up to 512 chunks here
+@test "B20: in-tree client, our server: a queue depth that nothing divides, always_invalidate=N" {
+	on_server load_server sess_queue_depth=521 max_chunk_size=16384 always_invalidate=N
+	load_peer_client
+	map
+	lay 0
+	same 0 4 $WANT
+	unmap
+	dmesg_clean
+}
 
 # Ours never gives an id twice
 @test "in-tree server: a disk whose id it has given to another after force_close is closed, and remapped" {
