@@ -273,7 +273,7 @@ static void do_map(struct apply *a, struct plan_step *st)
 	}
 	step_done(a, st, "added", &e);
 	/* what comes after this command may mount it */
-	if (node_wait(a->ctx, &d, 10000))
+	if (node_wait(a->ctx, &d, wait_limit(a->ctx, 10000)))
 		step_fail(a, st, "added");
 }
 

@@ -426,6 +426,16 @@ static void revalidate_one(struct ctx *ctx, struct job *j, struct item *it, uint
 	    now.told_bytes);
 }
 
+/* --wait: the kernel waits for the answers. */
+static uint64_t answer_time(const struct ctx *ctx)
+{
+	int64_t limit = wait_limit(ctx, 0);
+
+	if (!limit)
+		return M_UNKNOWN;
+	return limit < 0 || limit > 600000 ? 600000 : limit < 100 ? 100 : (uint64_t)limit;
+}
+
 int cmd_export_revalidate(struct ctx *ctx)
 {
 	uint64_t timeout, old = M_UNKNOWN;
@@ -434,6 +444,8 @@ int cmd_export_revalidate(struct ctx *ctx)
 
 	if (rc)
 		return rc;
+	if (timeout == M_UNKNOWN)
+		timeout = answer_time(ctx);
 	if (!ctx_lock(ctx) || !read_exports(ctx, &j.s))
 		return ctx->fail.code;
 	rc = collect_stale(ctx, &j, &old);

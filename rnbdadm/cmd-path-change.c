@@ -12,44 +12,6 @@
 #include "use.h"
 #include "way.h"
 
-struct look {
-	uint32_t id;
-	bool want;			/* connected, or not there */
-};
-
-static enum wait_is look_path(struct ctx *ctx, void *arg)
-{
-	const struct look *l = arg;
-	enum wait_is is = l->want ? WAIT_MORE : WAIT_DONE;
-	struct snapshot s;
-
-	if (!ctx_snapshot(ctx, M_CLIENT, NL_PATHS, &s))
-		return WAIT_FAIL;
-	for (size_t i = 0; i < s.paths.n; i++)
-		if (s.paths.v[i].id == l->id)
-			is = l->want && path_is_connected(&s.paths.v[i]) ? WAIT_DONE : WAIT_MORE;
-	snapshot_free(&s);
-	return is;
-}
-
-/* Until the path is as it should be; a failure is that of the item. */
-static bool wait_path(struct ctx *ctx, struct item *it, const struct look *l, int64_t limit)
-{
-	struct wait w = { .group = "path", .look = look_path, .arg = (void *)l };
-	int rc = wait_end(ctx, &w, limit);
-
-	if (!rc)
-		return true;
-	if (!ctx->fail.code) {
-		ctx->fail.err = ETIMEDOUT;
-		fail_set(&ctx->fail, XC_TIMEOUT, l->want ? "the path is not connected" :
-			 "the path is still there");
-	}
-	job_fail(ctx, it);
-	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);
-	return false;
-}
-
 /* Paths to be added, and what they are then. */
 struct added {
 	const struct session *sess;
@@ -103,16 +65,12 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 {
 	struct path *now = &a->now[i];
 	int64_t limit = wait_limit(ctx, 30000);
-	struct look l = { .want = true };
-	struct wait w = { .group = "path" };
 	uint64_t timeout;
 	struct nl_error e;
 
 	way_timeout(ctx, "session add-path", &timeout);
-	if (limit && !ctx->dry_run && !wait_begin(ctx, &w)) {
-		job_fail(ctx, it);
+	if (!path_wait_begin(ctx, it, limit))
 		return;
-	}
 	if (!rnl_path_add(ctx->nl, a->sess->id, &a->ways.v[i], timeout, now, &e)) {
 		explain_add(ctx, it, &a->ways.v[i], &e);
 		return;
@@ -128,9 +86,8 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	it->path = now;
 	it->result = "added";
 	say(ctx, "added %s to session %s", now->name, it->session);
-	l.id = now->id;
-	if (limit && !path_is_connected(now) && wait_path(ctx, it, &l, limit))
-		now->state = 1;
+	if (limit && !path_is_connected(now))
+		path_wait(ctx, it, now->id, WANT_UP, limit);
 }
 
 /* The words are addresses of paths to be. */
@@ -237,15 +194,12 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 
 static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 {
-	struct wait w = { .group = "path" };
-	struct look l = { .id = it->path->id };
 	int64_t limit = wait_limit(ctx, 0);
+	uint32_t id = it->path->id;
 	struct nl_error e;
 
-	if (limit && !ctx->dry_run && !wait_begin(ctx, &w)) {
-		job_fail(ctx, it);
+	if (!path_wait_begin(ctx, it, limit))
 		return;
-	}
 	if (!rnl_path_del(ctx->nl, it->path->id, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent) {
 			it->result = "absent";
@@ -267,18 +221,21 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	it->result = "removed";
 	say(ctx, "removed %s of session %s", it->path->name, it->session);
 	if (limit)
-		wait_path(ctx, it, &l, limit);
+		path_wait(ctx, it, id, WANT_GONE, limit);
 }
 
 static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 {
+	int64_t limit = wait_limit(ctx, 0);
 	struct nl_error e;
 	struct path now;
 
-	if (!strcmp(path_state_name(it->path->state), "disconnected")) {
+	if (path_is_down(it->path)) {
 		it->result = "unchanged";
 		return;
 	}
+	if (!path_wait_begin(ctx, it, limit))
+		return;
 	if (!rnl_path_disconnect(ctx->nl, it->path->id, &now, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
 			it->result = "absent";
@@ -299,6 +256,8 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	say(ctx, "disconnected %s of session %s; %s", it->path->name, it->session,
 	    it->path->role == M_SERVER ? "nothing keeps the client from making it anew" :
 					 "'session reconnect' brings it back");
+	if (limit && !path_is_down(it->path))
+		path_wait(ctx, it, it->path->id, WANT_DOWN, limit);
 }
 
 /* remove-path and disconnect: what takes paths away. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* server port list, drain, undrain: ports of RDMA devices that this server listens on */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "node.h"
 #include "objects.h"
 #include "path-job.h"
 #include "select.h"
@@ -197,6 +199,32 @@ static int drain(struct ctx *ctx, const struct snapshot *s, const struct port *p
 	return XC_OK;
 }
 
+static enum wait_is look_drained(struct ctx *ctx, void *arg)
+{
+	enum wait_is is = WAIT_DONE;
+	struct snapshot s;
+
+	if (!ctx_snapshot(ctx, M_SERVER, NL_PATHS, &s))
+		return WAIT_FAIL;
+	for (size_t i = 0; i < s.paths.n; i++)
+		if (is_over(&s.paths.v[i], arg))
+			is = WAIT_MORE;
+	snapshot_free(&s);
+	return is;
+}
+
+static int await_drained(struct ctx *ctx, const struct wait *w, int64_t limit)
+{
+	int rc = wait_end(ctx, w, limit);
+
+	if (rc == XC_TIMEOUT && !ctx->fail.code) {
+		ctx->fail.err = ETIMEDOUT;
+		fail_object(&ctx->fail, "port", ctx->args.args[0]);
+		fail_set(&ctx->fail, XC_TIMEOUT, "there are still paths over it");
+	}
+	return rc;
+}
+
 static int undrain(struct ctx *ctx, const struct port *p)
 {
 	struct nl_error e;
@@ -216,6 +244,9 @@ static int undrain(struct ctx *ctx, const struct port *p)
 static int change(struct ctx *ctx, bool drained)
 {
 	json_t *closed = json_array(), *refused = json_array();
+	struct wait w = { .group = "path", .look = look_drained };
+	/* undrain is done when the kernel returns */
+	int64_t limit = drained && !ctx->dry_run ? wait_limit(ctx, 0) : 0;
 	const struct port *p;
 	struct snapshot s;
 	int rc;
@@ -227,13 +258,18 @@ static int change(struct ctx *ctx, bool drained)
 	}
 	js_set(ctx->data, "changed", json_false());
 	p = select_port(&s, ctx->args.args[0], &ctx->fail);
-	rc = p ? XC_OK : (int)ctx->fail.code;
-	if (p && (p->drained == 1) != drained) {
+	rc = p && (!limit || wait_begin(ctx, &w)) ? XC_OK : (int)ctx->fail.code;
+	if (!rc && (p->drained == 1) != drained) {
 		rc = drained ? may_drain(ctx, &s, p, refused) : XC_OK;
 		if (!rc && ctx->dry_run)
 			plan(ctx, drained ? "drain" : "undrain", p);
 		else if (!rc)
 			rc = drained ? drain(ctx, &s, p, closed) : undrain(ctx, p);
+	}
+	/* one that is drained already may have paths that go on closing */
+	if (!rc && limit) {
+		w.arg = (void *)p;
+		rc = await_drained(ctx, &w, limit);
 	}
 	if (ctx->dry_run)
 		plan_empty(ctx);

@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "conf.h"
+#include "node.h"
 #include "objects.h"
 #include "path-job.h"
 #include "select.h"
@@ -142,6 +143,8 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	it->result = "remapped";
 	say(ctx, "remapped %s (%s of session %s)", it->dev->name, it->dev->device_path,
 	    it->dev->session);
+	if (node_wait(ctx, it->dev, wait_limit(ctx, 0)))
+		job_fail(ctx, it);
 }
 
 static void plan_add_path(struct ctx *ctx, const struct item *it, const struct addr_pair *pair)
@@ -160,10 +163,13 @@ static void plan_add_path(struct ctx *ctx, const struct item *it, const struct a
 
 static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct addr_pair *pair)
 {
+	int64_t limit = wait_limit(ctx, 0);
 	struct ways one = { pair, 1 };
 	struct nl_error e;
 	struct path now;
 
+	if (!path_wait_begin(ctx, it, limit))
+		return;
 	if (ctx->dry_run) {
 		plan_add_path(ctx, it, pair);
 		it->result = "would-add";
@@ -172,6 +178,8 @@ static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct
 		r->missing.changed = true;
 		it->result = "added";
 		say(ctx, "added %s to session %s", it->word, it->session);
+		if (limit && !path_is_connected(&now))
+			path_wait(ctx, it, now.id, WANT_UP, limit);
 	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
 		it->result = "connected";
 	} else {

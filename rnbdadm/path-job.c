@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node.h"
 #include "path-job.h"
 #include "select.h"
 #include "sysinfo.h"
@@ -63,6 +64,11 @@ int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 bool path_is_connected(const struct path *p)
 {
 	return !strcmp(path_state_name(p->state), "connected");
+}
+
+bool path_is_down(const struct path *p)
+{
+	return !strcmp(path_state_name(p->state), "disconnected");
 }
 
 void path_gone(struct path *p)
@@ -151,24 +157,111 @@ void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e)
 	}
 }
 
+struct look {
+	uint32_t id;
+	enum m_role role;
+	enum path_want want;
+};
+
+static enum wait_is look_path(struct ctx *ctx, void *arg)
+{
+	const struct look *l = arg;
+	enum wait_is is = l->want == WANT_UP ? WAIT_MORE : WAIT_DONE;
+	struct snapshot s;
+
+	if (!ctx_snapshot(ctx, l->role, NL_PATHS, &s))
+		return WAIT_FAIL;
+	for (size_t i = 0; i < s.paths.n; i++) {
+		const struct path *p = &s.paths.v[i];
+
+		if (p->id != l->id)
+			continue;
+		is = (l->want == WANT_UP && path_is_connected(p)) ||
+		     (l->want == WANT_DOWN && path_is_down(p)) ? WAIT_DONE : WAIT_MORE;
+	}
+	snapshot_free(&s);
+	return is;
+}
+
+bool path_wait_begin(struct ctx *ctx, struct item *it, int64_t limit)
+{
+	struct wait w = { .group = "path" };
+
+	if (!limit || ctx->dry_run || wait_begin(ctx, &w))
+		return true;
+	job_fail(ctx, it);
+	return false;
+}
+
+bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want want, int64_t limit)
+{
+	static const char *const late[] = {
+		[WANT_GONE] = "the path is still there",
+		[WANT_UP] = "the path is not connected",
+		[WANT_DOWN] = "the path is not down",
+	};
+	/* as they are counted in model.c */
+	static const uint64_t state[] = {
+		[WANT_GONE] = M_UNKNOWN, [WANT_UP] = 1, [WANT_DOWN] = 4,
+	};
+	struct look l = { id, M_CLIENT, want };
+	struct wait w = { .group = "path", .look = look_path, .arg = &l };
+	int rc;
+
+	if (it->path && it->path->role == M_SERVER)
+		l.role = M_SERVER;
+	rc = wait_end(ctx, &w, limit);
+	if (!rc) {
+		if (it->path)
+			it->path->state = state[want];
+		return true;
+	}
+	if (!ctx->fail.code) {
+		ctx->fail.err = ETIMEDOUT;
+		fail_set(&ctx->fail, XC_TIMEOUT, "%s", late[want]);
+	}
+	job_fail(ctx, it);
+	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);
+	return false;
+}
+
+static void tried_further(struct item *it)
+{
+	fail_hint(&it->fail, "it is tried further; rnbdadm wait %s %s --for state=connected",
+		  it->path->session, it->path->name);
+}
+
+static void reconnect_failed(struct ctx *ctx, struct item *it, const struct nl_error *e)
+{
+	path_fail(ctx, it, e);
+	if (e->kind != NL_FAIL_KERNEL)
+		return;
+	if (e->err == ENOTCONN) {
+		fail_set(&it->fail, XC_FAILED, "this attempt has failed (%s)", errno_name(e->err));
+		tried_further(it);
+	}
+	/* it was taken down, and is tried further */
+	if (path_is_connected(it->path) && it->fail.code != XC_PERMISSION &&
+	    it->fail.code != XC_UNSUPPORTED)
+		it->path->state = M_UNKNOWN;
+}
+
 void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms)
 {
+	int64_t limit = wait_limit(ctx, 0);
 	struct nl_error e;
 	struct path now;
+	bool ok;
 
-	if (!rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e)) {
-		path_fail(ctx, it, &e);
-		if (e.kind == NL_FAIL_KERNEL && e.err == ENOTCONN) {
-			fail_set(&it->fail, XC_FAILED, "this attempt has failed (%s)",
-				 errno_name(e.err));
-			fail_hint(&it->fail, "it is tried further; rnbdadm wait %s %s --for "
-				  "state=connected", it->path->session, it->path->name);
-		}
-		/* it was taken down, and is tried further */
-		if (e.kind == NL_FAIL_KERNEL && path_is_connected(it->path) &&
-		    it->fail.code != XC_PERMISSION && it->fail.code != XC_UNSUPPORTED)
-			it->path->state = M_UNKNOWN;
+	if (!path_wait_begin(ctx, it, limit))
 		return;
+	ok = rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e);
+	if (!ok) {
+		reconnect_failed(ctx, it, &e);
+		/* one attempt of several is no end where that is awaited */
+		if (!limit || e.kind != NL_FAIL_KERNEL || e.err != ENOTCONN)
+			return;
+		fail_clear(&it->fail);
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
@@ -177,7 +270,16 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 		it->result = "would-reconnect";
 		return;
 	}
-	it->path->state = now.state;
+	if (ok) {
+		it->path->state = now.state;
+		j->changed = true;
+	}
+	if (limit && (!ok || !path_is_connected(it->path)) &&
+	    !path_wait(ctx, it, it->path->id, WANT_UP, limit)) {
+		if (it->fail.code == XC_TIMEOUT)
+			tried_further(it);
+		return;
+	}
 	j->changed = true;
 	it->result = "reconnected";
 	say(ctx, "reconnected %s of session %s", it->path->name, it->path->session);

@@ -15,6 +15,7 @@ int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 		 const char *const *words, size_t nwords, bool absent_ok);
 
 bool path_is_connected(const struct path *p);
+bool path_is_down(const struct path *p);
 /* Takes it off the picture that path_last() looks at. */
 void path_gone(struct path *p);
 /*
@@ -27,7 +28,18 @@ void path_opens(const struct snapshot *s, const struct session *sess, struct fai
 /* Fills @f with the refusal: what is mapped over the session, and what uses it. */
 int path_refuse(const struct job *j, const struct path *p, const char *last, struct fail *f);
 
-/* Connects it again; the result is in the item. */
+/* WANT_DOWN: or not there any more, which becomes of those of a server */
+enum path_want { WANT_GONE, WANT_UP, WANT_DOWN };
+
+/*
+ * Before what is to be awaited for @limit, see wait_limit(). False, and a failure of the item, if
+ * that cannot be.
+ */
+bool path_wait_begin(struct ctx *ctx, struct item *it, int64_t limit);
+/* Until the path with that id is as it should be; a failure is that of the item. */
+bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want want, int64_t limit);
+
+/* Connects it again, and awaits it as --wait says; the result is in the item. */
 void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms);
 /* The failure of a request about a path becomes that of the item. */
 void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e);

@@ -88,7 +88,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_SAVE_MAP] = { "save", .help = "map it at boot, too: conf.d/90-saved.conf lists it" },
 	[OPT_ADD_PATHS] = { "add-paths", .help = "add those of --path that an existing session lacks" },
 	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
-		     .help = "wait until the change shows: node ready or gone (10s)" },
+		     .help = "wait until the change shows: connected, gone, node ready (10s)" },
 	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
 	[OPT_IF_EXISTS] = { "if-exists", .help = "a device that is not there is no error" },
 	[OPT_LAZY] = { "lazy", .help = "wait for the last close first, up to --timeout (30s)" },
@@ -210,7 +210,8 @@ const struct opt opt_table[OPT_MAX] = {
 	.text = "Paths that are not connected are connected again, then devices that are "	\
 		"disconnected are opened on the server again; what needs nothing is left "	\
 		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
-		"--timeout bounds each step in the kernel.",			\
+		"--timeout bounds each step in the kernel. --wait goes on until the paths are "	\
+		"connected and the nodes of the devices can be opened.",		\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
@@ -219,6 +220,7 @@ const struct opt opt_table[OPT_MAX] = {
 #define EXPORT_TABLE(...)								\
 	.text = "For modules that keep a list of what they offer; with these, which offer what "	\
 		"is below their dev_search_path, the exit code is 9.",			\
+	.opts = OPTS(WAIT_OPTS),							\
 	.examples = { __VA_ARGS__ }, .topic = "export", .empty = "{\"exports\":[]}",	\
 	.page = "rnbdadm-server", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_export_table
 
@@ -243,11 +245,13 @@ const struct opt opt_table[OPT_MAX] = {
 
 #define CONFIG_APPLY(...)								\
 	.args = { ARG_CONFIG },								\
-	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT),	\
+	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),	\
 	.text = "New sessions and paths first, then settings, then devices; a path that is not "	\
 		"listed goes when another one of its session is connected. What is so already "	\
 		"is left alone, so it may be repeated, after any failure as well. A failure "	\
-		"does not stop the rest (exit 3).",					\
+		"does not stop the rest (exit 3). Returns when new disks can be opened; --wait "	\
+		"says for how long it waits for that. --prune=all is refused (exit 7) unless "	\
+		"--force is given, which a disk in use needs, too.",			\
 	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
 	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_config_apply
 
@@ -328,17 +332,19 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path remove",
 	  .flags = CMD_CHANGES, .run = cmd_path_remove },
 	{ "session", "reconnect", "connect paths again",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ONLY_DOWN),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
 	  .text = "One after the other, those first that are down; without PATH all paths of the "
 		  "session. The last connected path of a session with devices is refused (exit "
-		  "7) unless --force is given. --all, all sessions, asks first unless -y is given.",
+		  "7) unless --force is given. --all, all sessions, asks first unless -y is given. "
+		  "With --wait an attempt that fails is no failure yet: the path is tried further, and "
+		  "waited for.",
 	  .examples = { "rnbdadm session reconnect cl1@srv1 --only-down",
 			"rnbdadm session reconnect --all --only-down" },
 	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-session", .view = &path_change_view,
 	  .also = "path reconnect|path readd", .flags = CMD_CHANGES, .run = cmd_path_reconnect },
 	{ "session", "disconnect", "take paths down, and leave them so",
-	  { ARG_SESSION, ARG_ANY_PATHS },
+	  { ARG_SESSION, ARG_ANY_PATHS }, .opts = OPTS(WAIT_OPTS),
 	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
 		  "The last connected path of a session with devices is refused (exit 7) unless "
 		  "--force is given.",
@@ -348,20 +354,20 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
 	  .flags = CMD_CHANGES, .run = cmd_path_disconnect },
 	{ "session", "recover", "connect what is down, then remap what is disconnected",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ADD_MISSING),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
 	  .also = "path recover", .run = cmd_session_recover },
 	{ "recover", NULL, "connect what is down, then remap what is disconnected",
-	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING),
+	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
 	  .run = cmd_recover },
 	{ "recover", "session", "the same for one session", { ARG_ANY_SESSION, ARG_ANY_PATHS },
-	  .opts = OPTS(OPT_ADD_MISSING),
+	  .opts = OPTS(OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm recover session cl1@srv1",
 		  "rnbdadm recover session cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"),
 	  .run = cmd_session_recover },
 	{ "recover", "device", "the same for one device and its session", { ARG_DEVICE },
-	  .opts = OPTS(OPT_SESSION, OPT_ADD_MISSING),
+	  .opts = OPTS(OPT_SESSION, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm recover device rnbd0", "rnbdadm recover device vol0 --session cl1@srv1"),
 	  .run = cmd_recover_device },
 	{ "mp-policy", "list", "list the path policies",
@@ -486,11 +492,12 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-server", .view = &close_view, .flags = CMD_CHANGES,
 	  .run = cmd_export_close },
 	{ "server export", "revalidate", "tell clients the new size of a device", { ARG_EXPORT },
-	  .opts = OPTS(OPT_CLIENT),
+	  .opts = OPTS(OPT_CLIENT, WAIT_OPTS),
 	  .text = "Each client that has it open asks for the size again and resizes its disk. Those that "
 		  "run the kernel's own module cannot be told (exit 9, or 3 if others were): use "
 		  "'resize' there. A device that became smaller is refused (exit 7) unless "
-		  "--force is given. --timeout bounds the wait for each client (5s).",
+		  "--force is given. --timeout, or the time of --wait, bounds the wait for each "
+		  "client (5s).",
 	  .examples = { "rnbdadm server export revalidate sdb",
 			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
 	  .topic = "export-revalidate",
@@ -537,6 +544,7 @@ const struct cmd cmd_table[] = {
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
 	  .view = &server_path_view, .run = cmd_server_path_show },
 	{ "server path", "disconnect", "take down paths of a client", { ARG_CLIENT, ARG_SOME_PATHS },
+	  .opts = OPTS(WAIT_OPTS),
 	  .text = "Nothing keeps the client from making them anew; see 'server port drain'. The last "
 		  "connected path of a client with devices open is refused (exit 7) unless --force "
 		  "is given.",
@@ -550,16 +558,18 @@ const struct cmd cmd_table[] = {
 	  .topic = "port", .empty = "{\"ports\":[]}", .page = "rnbdadm-server",
 	  .view = &port_view, .run = cmd_port_list },
 	{ "server port", "drain", "take no more paths over a port, and close those that are there",
-	  { ARG_PORT },
+	  { ARG_PORT }, .opts = OPTS(WAIT_OPTS),
 	  .text = "Holds until 'server port undrain', or until the module is unloaded. Clients try "
 		  "further, and come back when it is over. Refused as a whole (exit 7) if a client would "
-		  "lose its last path, unless --force is given.",
+		  "lose its last path, unless --force is given. --wait waits until no path over it is "
+		  "left.",
 	  .examples = { "rnbdadm server port drain mlx5_0:1", "rnbdadm server port drain mlx5_0:1 -n" },
 	  .topic = "port-change",
 	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
 	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
 	  .run = cmd_port_drain },
 	{ "server port", "undrain", "take paths over a port again", { ARG_PORT },
+	  .opts = OPTS(WAIT_OPTS),
 	  .text = "Clients come back by themselves, at their next attempt.",
 	  .examples = { "rnbdadm server port undrain mlx5_0:1",
 			"rnbdadm server port undrain mlx5_0:1 -j" },

@@ -282,6 +282,24 @@ plan() {
 	[ "$(jqv '.changed == false')" = true ]
 }
 
+@test "apply --wait: until a new disk can be opened" {
+	cp -r "$REC/root/." "$ROOT"
+	rm "$ROOT/dev/rnbd3"
+	world changes
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol9'
+	for c in "config apply" restore; do
+		# shellcheck disable=SC2086
+		adm 1 $c --mode add --wait=100ms "$CONF" -j
+		valid rnbdadm.plan/1
+		[ "$(jqv '.changed and (.changes[0] | .result == "added" and .error.code == "timeout")')" = true ]
+		# shellcheck disable=SC2086
+		adm 0 $c --mode add --no-wait "$CONF"
+	done
+	(sleep 0.5; touch "$ROOT/dev/rnbd3") 3>&- &
+	adm 0 config apply --mode add --wait=1m "$CONF"
+	wait
+}
+
 @test "apply: refused, by which port" {
 	world apply-refused
 	mkdir -p "$ROOT/sys/class/infiniband/mlx5_0"

@@ -256,6 +256,10 @@ def on_port(what, hca, force=False, **answer):
     return {"do": "port-" + what, "request": {"hca-name": hca, "hca-port": 1, **({"force": True} if force else {})}, **answer}
 
 
+def over_port(paths):
+    return [{"dump": "path-get", "request": {"role": 1}, "objects": paths}]
+
+
 # one client has no path but the one over mlx5_0
 DRAINED = [PORTS[1], dict(PORTS[0], drained=0)]
 
@@ -389,12 +393,17 @@ RECORDINGS = {
     "revalidate": [UP] + server(exports=GREW) + [told(32, 0, 2 << 40), told(33, 2, 1 << 40)],
     "revalidate-all": [UP] + server(exports=GREW) + [told(32, 0, 2 << 40, 1500), told(33, 0, 1 << 40, 1500)],
     "revalidate-late": [UP] + server(exports=GREW) + [told(33, 1, 1 << 40)],
+    "revalidate-wait": [UP] + server(exports=GREW) + [told(33, 1, 1 << 40, 10000), told(33, 0, 2 << 40, 600000),
+                                                      told(32, 0, 2 << 40, 100)],
     "revalidate-deaf": [UP] + server(exports=GREW) + [told(33, 2, 1 << 40)],
     "revalidate-gone": [UP] + server(exports=GREW) + [told(33, 0, 0, error="ENOENT", extack="no opened export has id 33")],
     "revalidate-shrank": [UP] + server(exports=SHRANK) + [told(32, 0, 2 << 40), told(33, 0, 2 << 40)],
     "revalidate-old": [{"family": True, "ops": ["session-get", "path-get", "export-get", "export-close"]}] + server(exports=GREW),
     "drain": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1"), on_port("undrain", "mlx5_1")],
     "drain-force": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_0", True)],
+    "drain-slow": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1")] + over_port(CLIENT_PATHS) + [
+        {"event": "path-ntf"}] + over_port(CLIENT_PATHS[:1] + CLIENT_PATHS[2:]),
+    "drain-never": [UP] + server() + [on_port("drain", "mlx5_0", True)] + over_port(CLIENT_PATHS),
     "drained": [UP] + server(paths=[CLIENT_PATHS[0], CLIENT_PATHS[2]]),
     "drain-raced": [UP] + server(ports=DRAINED) + [on_port("drain", "mlx5_1", error="EBUSY",
                                                            extack="session 'cl9@here' has no path over another port")],
@@ -464,6 +473,10 @@ def ntf(cmd, obj, edge, old=None, **more):
     return {"event": cmd + "-ntf", "object": dict(obj, generation=8, **more, event=edge, **({} if old is None else {"old-state": old}))}
 
 
+def closing(state):
+    return {"dump": "path-get", "objects": [PATHS[0], dict(PATHS[1], state=state)]}
+
+
 LOST_PATH = dict(PATHS[0], state=2, **{"last-error": -110})
 EVENTS = [
     # what came before the snapshot, or to what is not there
@@ -479,6 +492,10 @@ NEW_OPS = ("session-add", "session-del", "path-add", "path-del", "path-reconnect
 RECORDINGS.update({
     "server-path": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=4)),
                                       on_path("disconnect", 23, reply=dict(CLIENT_PATHS[2], state=4))],
+    "server-path-slow": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=3))] + over_port(
+        [CLIENT_PATHS[0], dict(CLIENT_PATHS[1], state=3)]) + [{"event": "path-ntf"}] + over_port(CLIENT_PATHS[:1]),
+    "server-path-never": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=3))] + over_port(
+        [CLIENT_PATHS[0], dict(CLIENT_PATHS[1], state=3)]),
     "server-path-gone": [UP] + server() + [on_path("disconnect", 22, error="ENOENT", extack="no server path with id 22")],
     "session-add": [UP] + lists() + [add_session()] + lists(*WITH_ADDED),
     "session-add-all": [UP] + lists() + [add_session(ADD_ALL)] + lists(*WITH_ADDED),
@@ -521,12 +538,19 @@ RECORDINGS.update({
                                                     {"event": "path-ntf"}, {"dump": "path-get", "objects": PATHS[:1]}],
     "path-del-gone": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2, error="ENOENT")],
     "path-off": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 1, **now(1, 4)), on_path("disconnect", 2, **now(2, 4))],
+    "path-off-slow": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 2, **now(2, 3)), closing(3), {"event": "path-ntf"}, closing(4)],
+    "path-off-never": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 2, **now(2, 3)), closing(3)],
     "path-off-already": [UP] + lists(paths=[PATHS[0], dict(PATHS[1], state=4), PATHS[2]]),
     "path-on": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), on_path("reconnect", 1, **now(1, 1))],
     "path-on-time": [UP] + lists() + [on_path("reconnect", 2, {"timeout-ms": 1500}, **now(2, 1))],
     "path-on-fails": [UP] + lists() + [on_path("reconnect", 2, error="ETIMEDOUT"), on_path("reconnect", 1, **now(1, 1)),
                                        on_path("reconnect", 3, **now(3, 1))],
-    "path-on-later": [UP] + lists() + [on_path("reconnect", 2, error="ENOTCONN", extack="-ECONNRESET; see the session")],
+    "path-on-later": [UP] + lists() + [on_path("reconnect", 2, error="ENOTCONN", extack="-ECONNRESET; see the session"),
+                                       {"dump": "path-get", "objects": PATHS}],
+    "path-on-slow": [UP] + lists() + [on_path("reconnect", 2, error="ENOTCONN"), {"dump": "path-get", "objects": PATHS},
+                                      {"event": "path-ntf"}, {"dump": "path-get", "objects": BOTH_UP},
+                                      remap(3, reply=dict(DEVICES[0], state=1))],
+    "path-on-never": [UP] + lists() + [on_path("reconnect", 2, **now(2, 2)), {"dump": "path-get", "objects": PATHS}],
     "path-on-lost": [UP] + lists(paths=BOTH_UP) + [on_path("reconnect", 1, error="ECONNREFUSED"),
                                                    on_path("reconnect", 2, **now(2, 1))],
     "path-on-all": [UP] + lists() + [on_path("reconnect", i, **now(i, 1)) for i in (2, 1, 3)],
@@ -567,6 +591,11 @@ RECORDINGS.update({
         {"do": "map", "reply": NEW}],
     "map-add-paths-fails": [UP] + lists() + [{"do": "path-add", "error": "ECONNREFUSED"}],
     "add-missing": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [add_path()],
+    "add-missing-slow": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [
+        add_path(reply=dict(NEW_PATH, state=0)), {"dump": "path-get", "objects": [dict(NEW_PATH, state=0)]}, {"event": "path-ntf"},
+        {"dump": "path-get", "objects": [NEW_PATH]}],
+    "add-missing-never": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [
+        add_path(reply=dict(NEW_PATH, state=0)), {"dump": "path-get", "objects": [dict(NEW_PATH, state=0)]}],
     "add-missing-fails": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [
         {"do": "path-add", "error": "ETIMEDOUT"}, add_path()],
     "add-missing-all": [UP] + lists() + [on_path("reconnect", 2, **now(2, 1)), add_path(),

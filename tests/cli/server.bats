@@ -97,6 +97,48 @@ shown() {
 	adm 0 server path disconnect cl7@here 10.0.1.1 --idempotent
 }
 
+@test "server path disconnect, port drain --wait: until the paths are gone" {
+	replay server-path-slow
+	adm 0 server path disconnect cl7@here 10.0.1.1 -j
+	[ "$(jqv '.paths[0].state')" = closing ]
+	adm 0 server path disconnect cl7@here 10.0.1.1 --wait --trace
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+	replay server-path-never
+	fails 10 timeout server path disconnect cl7@here 10.0.1.1 --wait=100ms
+	[[ $stderr == *"the path is not down"* ]]
+	replay drain-slow
+	adm 0 server port drain mlx5_1:1 --no-wait
+	adm 0 server port drain mlx5_1:1 --wait --trace -j
+	valid rnbdadm.port-change/1
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+	[ "$(jqv '.changed and (.paths_closed | length == 1)')" = true ]
+	adm 0 server port drain mlx5_1:1 --wait -n
+	fails 7 busy server port drain mlx5_0:1 --wait
+	replay drain-never
+	fails 10 timeout server port drain mlx5_0:1 --force --wait=100ms
+	[[ $stderr == *"there are still paths over it"* ]]
+	printf '%s' "$JSON" | jq -e .changed
+	# it was drained before, and its path goes on closing
+	fails 10 timeout server port drain mlx5_1:1 --wait=100ms
+	printf '%s' "$JSON" | jq -e '.changed | not'
+	adm 0 server port drain mlx5_1:1
+	fails 4 not_found server port drain mlx5_2:1 --wait
+	replay undrain
+	adm 0 server port undrain mlx5_1:1 --wait
+}
+
+@test "server export revalidate --wait: how long the kernel waits for the client" {
+	replay revalidate-wait
+	fails 10 timeout server export revalidate sdb --client cl8@here --wait
+	[[ $stderr == *"was told, but has not asked for the size"* ]]
+	adm 0 server export revalidate sdb --client cl8@here --wait=infinite
+	adm 0 server export revalidate sdb --client cl7@here --wait=1ms -j
+	[ "$(jqv .changed)" = true ]
+	adm 0 server export revalidate sdb --client cl7@here --timeout 100ms --wait
+	replay revalidate
+	adm 0 server export revalidate sdb --client cl7@here --no-wait
+}
+
 @test "server export revalidate: told, and not reached" {
 	replay revalidate
 	fails 3 partial server export revalidate sdb

@@ -348,6 +348,30 @@ nothing_sent() {
 	done
 }
 
+@test "session disconnect --wait: until the path is down" {
+	replay path-off-slow
+	adm 0 session disconnect cl1@srv1 10.0.1.2 -j
+	[ "$(jqv '.paths[0].state')" = closing ]
+	adm 0 session disconnect cl1@srv1 10.0.1.2 --no-wait
+	adm 0 session disconnect cl1@srv1 10.0.1.2 --wait --trace -j
+	valid rnbdadm.path-change/1
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected","disconnected","disconnected"' ]
+	replay path-off-never
+	fails 10 timeout session disconnect cl1@srv1 10.0.1.2 --wait=100ms
+	[[ $stderr == *"the path is not down"* ]]
+	printf '%s' "$JSON" | jq -e '.changed and .paths[0].state == "closing"'
+	# what the kernel says is so needs no look
+	replay path-off
+	adm 0 session disconnect cl1@srv1 --force --wait --trace
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 1 ]
+	adm 0 session disconnect cl1@srv1 10.0.1.2 --wait -n --trace
+	nothing_sent
+	replay path-off-already
+	adm 0 session disconnect cl1@srv1 10.0.1.2 --wait
+	fails 2 usage session disconnect cl1@srv1 10.0.1.2 --wait=soon
+}
+
 @test "session reconnect: what is down comes first" {
 	replay path-on
 	adm 0 session reconnect cl1@srv1 10.0.1.2
@@ -376,6 +400,64 @@ nothing_sent() {
 	replay path-on-lost
 	fails 3 partial session reconnect cl1@srv1
 	[[ $stderr == *"10.0.0.2 does not listen"*"the last connected path"* ]]
+}
+
+@test "session reconnect, recover --wait: a failed attempt is no end" {
+	replay path-on-slow
+	for c in "session reconnect cl1@srv1 10.0.1.2" "session recover cl1@srv1"; do
+		# shellcheck disable=SC2086
+		fails 1 failed $c
+		# shellcheck disable=SC2086
+		adm 0 $c --wait --trace
+		[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+		# shellcheck disable=SC2086
+		adm 0 $c --wait=1m -j
+		valid_any
+		[ "$(jqv '.changed and ([.paths, .recovered | arrays | .[].result] == ["reconnected"])')" = true ]
+	done
+	adm 0 session reconnect cl1@srv1 10.0.1.2 --wait -j
+	[ "$(jqv '.paths[0] | [.old_state, .state] | @csv')" = '"reconnecting","connected"' ]
+	replay path-on-later
+	fails 10 timeout session reconnect cl1@srv1 10.0.1.2 --wait
+	[[ $stderr == *"the path is not connected"*"it is tried further; rnbdadm wait cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"* ]]
+	printf '%s' "$JSON" | jq -e '.changed | not'
+	fails 10 timeout session recover cl1@srv1 --wait=100ms
+	replay path-on-never
+	adm 0 session reconnect cl1@srv1 10.0.1.2
+	fails 10 timeout session reconnect cl1@srv1 10.0.1.2 --wait
+	printf '%s' "$JSON" | jq -e '.changed and .paths[0].state == "reconnecting"'
+	# other failures are
+	replay path-on-lost
+	fails 3 partial session reconnect cl1@srv1 --wait
+	replay paths-denied
+	fails 5 permission session reconnect cl1@srv1 10.0.1.2 --wait
+	replay path-on
+	adm 0 session reconnect cl1@srv1 --force --wait -n --trace
+	nothing_sent
+}
+
+@test "recover --wait: nodes of devices, and paths that were missing" {
+	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	rm "$BATS_TEST_TMPDIR/root/dev/rnbd2"
+	replay recover
+	R+=(--test-root "$BATS_TEST_TMPDIR/root")
+	adm 0 recover device rnbd2
+	adm 10 recover device rnbd2 --wait=100ms
+	[[ $stderr == *"/dev/rnbd2 cannot be opened after"* ]]
+	adm 3 recover --all --wait=100ms -j
+	valid rnbdadm.recover/1
+	[ "$(jqv '.changed and .recovered[0].type == "path" and .failed[0].name == "rnbd2"')" = true ]
+	touch "$BATS_TEST_TMPDIR/root/dev/rnbd2"
+	adm 0 recover --all --wait
+	printf '%s\n' "[session cl1@srv1]" "path = 10.0.2.1@10.0.2.2" >"$BATS_TEST_TMPDIR/rnbd.conf"
+	export RNBDADM_CONFIG=$BATS_TEST_TMPDIR/rnbd.conf
+	replay add-missing-slow
+	adm 0 recover session cl1@srv1 --add-missing --wait --trace
+	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
+	replay add-missing-never
+	adm 0 recover session cl1@srv1 --add-missing
+	fails 10 timeout recover session cl1@srv1 --add-missing --wait
+	[[ $stderr == *"the path is not connected"* ]]
 }
 
 @test "session reconnect: all sessions, and refusals" {

@@ -318,6 +318,20 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	[ "$(jqv '.waited_ms < 30000')" = true ]
 }
 
+@test "server path disconnect --wait: until its directory is gone" {
+	local dir
+	dir=$(echo "$SERVER"/paths/*)
+	adm 0 server path disconnect cl9@here 10.0.0.1 --force -j
+	[ "$(jqv '.paths[0].state')" = closing ]
+	fails 10 timeout server path disconnect cl9@here 10.0.0.1 --force --wait=200ms
+	[[ $stderr == *"the path is not down"* ]]
+	put "$dir/disconnect" 0
+	(until [ "$(<"$dir/disconnect")" = 1 ]; do sleep 0.05; done; mv "$dir" "$BATS_TEST_TMPDIR/gone") 3>&- &
+	adm 0 server path disconnect cl9@here 10.0.0.1 --force --wait=60s -j
+	[ "$(jqv '.paths[0].state')" = disconnected ]
+	wait
+}
+
 @test "check: they have no family, and their paths are looked at" {
 	mkdir -p "$SYS"/module/rtrs_core
 	adm 11 check modules.origin netlink.family netlink.ops session.paths_down -j
