@@ -64,6 +64,10 @@ setup() {
 	"${check[@]}" "$PLAIN" "${R[@]}" monitor --diff --full -j
 }
 
+@test "every change: --force where something can be in use, --dry-run, --idempotent, --wait" {
+	"$PY" "$CLI/contract.py" changes "$PLAIN" "$REC"
+}
+
 @test "every help: 80 columns, every option, two examples, the same by -h, --help and help" {
 	"$PY" "$CLI/contract.py" help "$PLAIN" "$REC"
 }

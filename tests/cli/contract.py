@@ -7,6 +7,7 @@
     contract.py states BINARY RECORDINGS       every command in every state of the system
     contract.py csv BINARY RECORDINGS          the same with CSV, of commands that have it
     contract.py lines BINARY [RECORDINGS]      their command lines, with which each succeeds where it can, on a recording
+    contract.py changes BINARY RECORDINGS      what every change has: --force, --dry-run, --idempotent, --wait
     contract.py help BINARY RECORDINGS         help texts against the table
     contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
     contract.py codes                          the numbers that the sources of the tool return and exit with
@@ -408,6 +409,50 @@ def help_texts(binary, rec):
         problem("exit codes are not 0 to 12")
 
 
+# What has no use of --force: by these nothing that is in use goes away
+NEVER_IN_USE = {
+    "map": "makes a disk",
+    "session add": "makes a session",
+    "session add-path": "the others stay",
+    "session set": "holds for what comes",
+    "mp-policy set": "holds for what comes",
+    "session recover": "what is up is left alone",
+    "recover": "what is up is left alone",
+    "recover session": "what is up is left alone",
+    "recover device": "what is up is left alone",
+    "stats reset": "I/O goes on",
+    "server port undrain": "paths come back",
+    "server export add": "exit code 9",
+    "server export remove": "exit code 9",
+}
+
+
+def changes(binary, rec):
+    meta = metadata(binary)
+    everywhere = {o["long"] for o in meta["options"]}
+    table = [c for c in meta["commands"] if c["changes"]]
+    for c in table:
+        name, words = c["name"], ARGUMENTS[c["name"]][0]
+        for o in {"force", "dry-run", "idempotent", "wait", "no-wait"} - everywhere - {o["long"] for o in c["options"]}:
+            problem(name, "has no --" + o)
+        told = "--force" in run(binary, *name.split(), "-h").stdout.decode().partition("\nArguments:\n")[0].partition("\nOptions:\n")[0]
+        if told == (name in NEVER_IN_USE):
+            problem(name, "has a use of --force and none" if told else "does not say what it needs --force for")
+        good = {9} if name in ("server export add", "server export remove") else {0}
+        # nobody may change anything here: nothing is sent, even with all of them
+        p = try_it(binary, rec, name, words + ["--dry-run", "--force", "--idempotent", "--wait"], "may-look")
+        if p.returncode not in good:
+            problem(name, "--dry-run: exit", p.returncode, p.stderr.decode())
+        # there is no event that shows it
+        for wait, codes in (("--wait=1ms", good | {10}), ("--no-wait", good)):
+            p = try_it(binary, rec, name, words + [wait], ANSWERED.get(name, "two-sessions"))
+            if p.returncode not in codes:
+                problem(name, wait + ": exit", p.returncode, p.stderr.decode())
+    for name in set(NEVER_IN_USE) - {c["name"] for c in table}:
+        problem(name, "is no change")
+    print(len(table), "changes")
+
+
 # Not exit codes: a digit, "mapped already", which the caller knows
 NUMBERS = {"hex": {"10"}, "check_mapped": {"-1"}}
 
@@ -610,7 +655,7 @@ def main():
     elif what in ("schemas", "codes"):
         globals()[what]()
     else:
-        {"states": states, "csv": lambda *a: states(*a, one_csv, lambda c: c["csv"]), "lines": lines, "help": help_texts,
+        {"states": states, "csv": lambda *a: states(*a, one_csv, lambda c: c["csv"]), "lines": lines, "help": help_texts, "changes": changes,
          "fields": fields}[what](*args)
     for p in problems:
         print(p)
