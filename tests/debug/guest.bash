@@ -7,6 +7,9 @@ DMESG_BAD+='|corrupted stack|kmemleak: .*(disabled|[Cc]annot)'
 # Said at boot by the detectors themselves; a line of a trace, whose head is looked for
 DMESG_GOOD+='|RCU lockdep checking is enabled|ODEBUG: [0-9]+ of|[[]<[0-9a-f]+>[]] [?]? ?[a-z_]'
 
+CARDS=vec VIRTIO=''
+[[ ! -b /dev/ubda || -e /dev/vda ]] || ln -s ubda /dev/vda
+
 END_CHECKS+=(coverage_kept detectors_alive nothing_leaked)
 
 # Files of gcov's have no size: each is read to its end. What modules counted that are gone is in them.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the lab does otherwise with the debug kernel: LAB_HOOK of tests/vm/lab.
-# shellcheck shell=bash disable=SC2034,SC2153
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
 
 # shellcheck source=tests/debug/kernel.bash
 . "$ROOT/tests/debug/kernel.bash"
@@ -25,23 +25,40 @@ LAB_ENV="${LAB_ENV-} LAB_SLOW LAB_GUEST"
 
 lab_accel() { echo um; }
 
-lab_skips() {
-	case $(grep -E '^# lab: (two guests|boots)' "$1") in
-	*two*) echo "user-mode Linux has no network between two guests" ;;
-	*boots*) echo "the packages are for Debian's kernels" ;;
-	*) return 1 ;;
-	esac
+lab_skips() { grep -q '^# lab: boots' "$1" && echo "the packages are for Debian's kernels"; }
+
+links_ready() {
+	mkdir -p "$RUN/wire" && rm -f "$RUN"/wire/* || return
+	"$ROOT/tests/debug/wire.py" "$RUN/wire" "$LINKS" </dev/null &
+	PIDS[wire]=$!
+	until [[ -e $RUN/wire/ready ]]; do
+		kill -0 "${PIDS[wire]}" && sleep 0.05 || return
+	done
 }
+
+link_args() {
+	local i mac=01
+	[[ $1 == server ]] || mac=02
+	for ((i = 1; i <= LINKS; i++)); do
+		echo "vec$i:transport=bess,dst=$RUN/wire/link$i.$1,mac=52:54:00:00:0$i:$mac,mtu=4200"
+	done
+	[[ $1 == client || -z $DISK ]] || echo "ubd0=$RUN/disk"
+}
+
+link_listens() { :; }
+
+# There is no carrier
+cable() { [[ $2 == on ]]; }
 
 # User-mode Linux is a process of the host, and so is each process in it: what its memory is, is in a file
 guest_start() {
 	local dir=$2 prefix=$3 pipe
-	(($# == 3)) || die "the debug kernel runs one guest at a time"
+	shift 3
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
 	GUEST_READER=$!
 	TMPDIR=/dev/shm "$LAB_IMAGE" "mem=${LAB_MEM:-1536M}" "initrd=$LAB_INITRAMFS" uml_dir="$dir" umid=uml con=null con0=null,fd:1 \
 		con1=null,fd:"$pipe" console=tty0 quiet panic=-1 log_buf_len=4M net.ifnames=0 slab_nomerge lab.root="$ROOT" lab.out="$dir" \
-		$LAB_APPEND </dev/null >"$dir/console.log" 2>&1 &
+		"$@" $LAB_APPEND </dev/null >"$dir/console.log" 2>&1 &
 	GUEST_PID=$!
 	exec {pipe}>&-
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Each allocation that our client makes when it maps, adds a path, connects again and maps again fails once, in whatever task it
-# happens. The operation fails or does without; nothing is left of it, and the next one works.
+# happens. The operation fails or does without; nothing is left of it, and the next one works. But memory that each CPU has of its
+# own: it comes from pages that were set aside at boot, and cannot be made to fail.
 # shellcheck shell=bats disable=SC2030,SC2031
 
 CTL=/sys/class/rnbd-client/ctl

@@ -96,6 +96,9 @@ net_down() {
 	done
 }
 
+# Network cards, as the kernel names them; cards, which can lose their carrier, and disk are virtio's
+CARDS=eth VIRTIO=y
+
 # No queue that drops on purpose, as fq_codel does in a burst: Soft-RoCE does not send again what it has registered
 # (rxe_reg_fast_mr: not free). What tests drop of what comes in has its place before there is traffic: while it is made, the device
 # is deactivated, and what is sent then is lost.
@@ -103,9 +106,9 @@ link_up() {
 	local dev mac i end=1
 	modprobe sch_ingress && echo pfifo_fast >/proc/sys/net/core/default_qdisc || return
 	[[ $LAB_NAME == server ]] || end=2
-	modprobe virtio_net || return
-	await 5 test -e /sys/class/net/eth0 || return
-	for dev in /sys/class/net/eth*; do
+	[[ -z $VIRTIO ]] || modprobe virtio_net || return
+	await 5 eval "compgen -G '/sys/class/net/$CARDS*' >/dev/null" || return
+	for dev in /sys/class/net/$CARDS*; do
 		mac=$(<"$dev/address")
 		i=$((16#${mac:12:2}))
 		dev=${dev##*/}
@@ -316,6 +319,12 @@ loop_disk() {
 # --- two guests ----------------------------------------------------------------------------------------------------------
 
 SHARED=/run/lab/shared
+
+# On a server with "# lab: disk"
+server_disk() {
+	[[ -z $VIRTIO ]] || modprobe virtio_blk || return
+	await 5 test -b /dev/vda
+}
 
 on_server() {
 	local id=${EPOCHREALTIME/./}-$BASHPID rc

@@ -149,7 +149,7 @@ path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
 # --- the server --------------------------------------------------------------------------------------------------------
 
 # The server's guest as it is after a boot, with /dev/vda to export
-server_up() { modprobe virtio_blk && await 5 test -b /dev/vda && load_server "${SERVER_QUICK[@]}" "$@"; }
+server_up() { server_disk && load_server "${SERVER_QUICK[@]}" "$@"; }
 
 # hold MIB: /dev/nbd0, which holds what it is told to (tests/vm/hold)
 server_hold() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A machine: the host's file system with our packages installed on it, which boots with systemd, again and again, and keeps on its
 # disk what was written.
-# shellcheck shell=bash disable=SC2034,SC2153,SC1091
+# shellcheck shell=bash disable=SC2154,SC2034,SC2153,SC1091
 
 MACHINE_MODULES=(virtio_pci 9p 9pnet_virtio overlay virtio_console virtio_blk ext4 autofs4 configfs dummy crc32_generic rdma_rxe
 	rdma_cm rdma_ucm ib_uverbs)
@@ -76,7 +76,7 @@ run_machine() {
 		echo "export LAB_BOOT=$boot LAB_BOOTS=$boots" >>"$RUN/settings"
 		LAB_APPEND="lab.disk=/dev/vda $MACHINE_APPEND ${LAB_APPEND-}" guest_start rnbd-machine "$RUN" "" \
 			-drive "if=virtio,format=raw,file=$RUN/disk" -drive "if=virtio,format=raw,file=$RUN/server-disk"
-		PIDS=("$GUEST_PID")
+		PIDS[guest]=$GUEST_PID
 		rc=0
 		guest_wait "$GUEST_PID" "$GUEST_READER" "$RUN" $((TIMEOUT - SECONDS + t0)) || rc=$?
 		show_console "$RUN"

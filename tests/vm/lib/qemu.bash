@@ -97,7 +97,38 @@ guest_start() {
 	exec {pipe}>&-
 }
 
-# guest_settings DIR NAME SHARED CMD...: what stage2 reads
+# link_args server|client: arguments of guest_start for what one of two guests has besides: one network card per link, the shared
+# folder, the server's disk. The client's end of a link listens, for a server that comes back.
+link_args() {
+	local i end mac
+	for ((i = 1; i <= LINKS; i++)); do
+		if [[ $1 == server ]]; then end="server=off" mac=01; else end="server=on" mac=02; fi
+		printf '%s\n' -netdev "stream,id=link$i,$end,addr.type=unix,addr.path=$RUN/link$i" \
+			-device "virtio-net-pci,netdev=link$i,host_mtu=9000,romfile=,mac=52:54:00:00:0$i:$mac"
+	done
+	printf '%s\n' -fsdev "local,id=shared,path=$RUN/shared,security_model=none,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=shared,mount_tag=shared
+	[[ $1 == server ]] || return 0
+	printf '%s\n' -chardev "pipe,id=monitor,path=$RUN/monitor" -mon chardev=monitor
+	[[ -z $DISK ]] || printf '%s\n' -drive "if=virtio,format=raw,file=$RUN/disk"
+}
+
+# Before two guests start
+links_ready() { mkfifo "$RUN"/monitor.{in,out}; }
+
+# The client listens
+link_listens() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[[ ! -S $RUN/link$LINKS ]] || return 0
+		sleep 0.05
+	done
+}
+
+# cable LINK on|off: at the server's end
+cable() { echo "set_link $*" >"$RUN/monitor.in"; }
+
+# guest_settings DIR NAME SHARED CMD...: what stage2 reads; SHARED is the folder of two guests
 guest_settings() {
 	local dir=$1 name=$2 shared=$3 v
 	shift 3

@@ -40,12 +40,12 @@ teardown() {
 }
 
 @test "the server is killed and booted again: its disk is there, the link works, the client has gone on" {
-	on_server "modprobe virtio_blk && await 5 test -b /dev/vda && touch /run/tmp/gone"
+	on_server "server_disk && touch /run/tmp/gone"
 	on_server "echo kept | dd of=/dev/vda bs=512 conv=sync oflag=direct status=none"
 	server_power off
 	! busybox ping -c 1 -W 1 10.1.0.1 || fail "the server answers"
 	server_power on
-	on_server "modprobe virtio_blk && await 5 test -b /dev/vda && test ! -e /run/tmp/gone"
+	on_server "server_disk && test ! -e /run/tmp/gone"
 	[ "$(on_server 'head -c 4 /dev/vda')" = kept ]
 	busybox ping -c 1 -W 5 10.1.0.1
 	busybox ping -6 -c 1 -W 5 fd02::1
