@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Paths of three sessions, one for each policy, are removed and added, disconnected and reconnected for a minute, while I/O with
 # verify runs and statistics are read and reset: no error, no wrong byte, nothing left (CVE-2021-47026 was found like that).
+# lab: two guests
+# lab: links 3
 # lab: timeout 600
 # lab: parallel
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -12,9 +14,7 @@ MINUTE=60
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	net_up 3
-	ram_disk 16 3
-	load_server sess_queue_depth=128
+	on_server "ram_disk 16 3 && load_server sess_queue_depth=128"
 	load_client
 }
 
@@ -33,13 +33,13 @@ add() { echo "$2" >"/sys/class/rtrs-client/$1/add_path"; } 2>/dev/null
 
 # Until the end of I/O: path N of the session goes and comes, by all ways; one is always left
 churn_path() {
-	local dir=("/sys/class/rtrs-client/$1/paths/ip:10.0.$2.1@"*)
+	local dir=("/sys/class/rtrs-client/$1/paths/ip:10.$2.0.2@"*)
 	while kill -0 "$3" 2>/dev/null; do
 		echo 1 >"$dir/disconnect" || return
 		# The server may still be at the last connections
 		{ echo 1 >"$dir/reconnect" || :; } 2>/dev/null
 		echo 1 >"$dir/remove_path" || return
-		await 20 add "$1" "ip:10.0.$2.1" || return
+		await 20 add "$1" "ip:10.$2.0.1" || return
 		echo round
 	done
 }
@@ -53,31 +53,32 @@ look() {
 	done >/dev/null 2>&1
 }
 
+contents() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
+
 # churn POLICY DISK BACKING: in a session of the policy's name
 churn() {
 	local out=/run/tmp/$1 fio pids=() n rounds=()
 	fio --name=v --filename="$2" --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=4k --size=16m --thinktime=20ms \
 		--thinktime_blocks=64 --verify=crc32c --verify_fatal=1 --time_based --runtime=$MINUTE --output="$out.fio" & fio=$!
 	await 30 io_done "${2#/dev/}" 50 || return
-	for n in 1 2; do
+	for n in 2 3; do
 		churn_path "$1" $n $fio >"$out.$n" & pids+=($!)
 	done
 	wait $fio || { fail "$(<"$out.fio")"; return 1; }
-	for n in 1 2; do
-		wait "${pids[n - 1]}" || { fail "$1: path $n did not go or come"; return 1; }
+	for n in 2 3; do
+		wait "${pids[n - 2]}" || { fail "$1: path $n did not go or come"; return 1; }
 		rounds+=("$(wc -l <"$out.$n")")
 	done
 	echo "# $1: paths went and came ${rounds[0]} and ${rounds[1]} times" >&3
 	((rounds[0] >= 2 && rounds[1] >= 2)) || { fail "too few"; return 1; }
-	cmp -n 16777216 "$2" "$3"
+	[[ $(contents "$2") == "$(on_server "$(declare -f contents); contents $3")" ]] || fail "$2 is not $3"
 }
 
 @test "round-robin, min-inflight, min-latency" {
-	local policy n=0 pid pids=() patience=()
-	# So slow is the debug kernel that the path which is left can be lost, too
-	[[ -z ${LAB_SLOW-} ]] || patience=(--no-path-timeout 20s)
+	local policy n=0 pid pids=() lost
 	for policy in round-robin min-inflight min-latency; do
-		"$ADM" map /dev/ram$n --session $policy --path ip:10.0.0.1 --path ip:10.0.1.1 --path ip:10.0.2.1 --mp-policy $policy "${patience[@]}"
+		"$ADM" map /dev/ram$n --session $policy --path ip:10.1.0.1 --path ip:10.2.0.1 --path ip:10.3.0.1 --mp-policy $policy \
+			--no-path-timeout 20s
 		churn $policy /dev/rnbd$n /dev/ram$n & pids+=($!)
 		n=$((n + 1))
 	done
@@ -85,6 +86,10 @@ churn() {
 	for pid in "${pids[@]}"; do wait "$pid"; done
 	touch /run/tmp/stop
 	wait
+	# On a busy host Soft-RoCE may end the connections that are left alone here; they are back at once
+	lost=$(dmesg_new | grep -c 'path ip:10.1.0.2@ip:10.1.0.1: lost') || :
+	echo "# paths that nobody touched were lost $lost times" >&3
+	((lost <= 3))
 	"$ADM" unmap --all -y
-	census_clean
+	census_clean && on_server census_clean
 }

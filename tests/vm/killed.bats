@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # The process that maps, or adds a path, is killed at any moment: what it began is done or undone, nothing is left half.
 # lab: make rnbdadm
+# lab: two guests
+# lab: links 2
 # lab: parallel
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	both_ends 32
+	on_server "ram_disk 32 && load_server"
+	load_client
 }
 
 setup() {
@@ -20,6 +23,7 @@ teardown() {
 	"$ADM" session remove s1 --force 2>/dev/null || :
 	adm_is '.sessions == []' session list
 	census_even
+	on_server await 10 census_even
 }
 
 # killed_after MS ARGS..: the command, killed then. Its end is not waited for by "run", which would hide how it ended.
@@ -55,7 +59,7 @@ took() {
 }
 
 @test "map" {
-	local ms args=(map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1)
+	local ms args=(map /dev/ram0 --session s1 --path ip:10.1.0.1 --path ip:10.2.0.1)
 	ms=$(took "${args[@]}")
 	check() {
 		"$ADM" unmap --all --force -y
@@ -68,11 +72,11 @@ took() {
 }
 
 @test "session add-path" {
-	local ms args=(session add-path s1 ip:10.0.1.1@ip:10.0.1.1)
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	local ms args=(session add-path s1 ip:10.2.0.2@ip:10.2.0.1)
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	ms=$(took "${args[@]}")
 	check() {
-		"$ADM" session remove-path s1 ip:10.0.1.1@ip:10.0.1.1 --idempotent
+		"$ADM" session remove-path s1 ip:10.2.0.2@ip:10.2.0.1 --idempotent
 		adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
 		dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
 	}

@@ -3,32 +3,32 @@
 # A server in user space (tests/vm/refuse) refuses a connection of a path, each in turn, or accepts all of them and says nothing:
 # the path is not there then, and what goes by the others goes on. Or it stops answering once the path is up: heartbeats tell.
 # lab: make tests/vm/refuse
+# lab: two guests
+# lab: links 2
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	net_up 2
-	ram_disk 32
 	# As the other one: a path that offers less is not added
-	load_server sess_queue_depth=16 max_chunk_size=65536
+	on_server "ram_disk 32 && load_server sess_queue_depth=16 max_chunk_size=65536"
 	load_client
 }
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
 	ADM=$ROOT/build/rnbdadm
-	OUT=/run/tmp/refuse.out
+	OUT=$SHARED/refuse.out
 	CONS=$(($(nproc) + 1))
-	STALLED=ip:10.0.1.1@ip:10.0.1.1
+	STALLED=ip:10.2.0.2@ip:10.2.0.1
 	EVENTS=/run/tmp/events
 	REFUSE='' MONITOR=''
 }
 
 teardown() {
 	[[ -z $MONITOR ]] || kill "$MONITOR" || :
-	[[ -z $REFUSE ]] || kill "$REFUSE" || :
+	[[ -z $REFUSE ]] || on_server kill "$REFUSE" || :
 	"$ADM" unmap --all --force -y || :
 	"$ADM" session remove s1 --if-exists || :
 	dmesg_clean
@@ -36,14 +36,12 @@ teardown() {
 
 # refuse PORT CID [login]
 refuse() {
-	"$ROOT/build/refuse/refuse" "$@" >"$OUT" &
-	REFUSE=$!
+	REFUSE=$(on_server "$ROOT/build/refuse/refuse $* >$OUT & echo \$!")
 	await 10 grep -q listens "$OUT"
 }
 
 refuse_end() {
-	kill "$REFUSE"
-	wait "$REFUSE" || :
+	on_server "kill $REFUSE; wait $REFUSE || :"
 	REFUSE=''
 }
 
@@ -57,12 +55,12 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 
 @test "a path of which each connection is refused in turn is not added, its others are closed" {
 	local cid since
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	rm -f /run/tmp/took
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4000 + cid)) $cid
 		since=$EPOCHREALTIME
-		run --separate-stderr -1 "$ADM" session add-path s1 ip:10.0.1.1 --dest-port $((4000 + cid))
+		run --separate-stderr -1 "$ADM" session add-path s1 ip:10.2.0.1 --dest-port $((4000 + cid))
 		seconds_since "$since" >>/run/tmp/took
 		[[ $stderr == *"server refused"*ENOSPC* || $stderr == *"server refused"*-28* ]]
 		counted "refused $cid of $CONS" 1
@@ -78,7 +76,7 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	local cid
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4100 + cid)) $cid
-		run --separate-stderr -1 "$ADM" map /dev/ram0 --session s1 --path ip:10.0.1.1 --dest-port $((4100 + cid))
+		run --separate-stderr -1 "$ADM" map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port $((4100 + cid))
 		[[ $stderr == *"server refused"* ]]
 		adm_is '.sessions == []' session list
 		refuse_end
@@ -87,15 +85,15 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 
 @test "a server that accepts and says nothing: a time-out, or a signal, and the other path carries on" {
 	local pid since
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	refuse 4200 "$CONS"
 	since=$EPOCHREALTIME
-	run --separate-stderr -10 "$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4200 --timeout 2s
+	run --separate-stderr -10 "$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 --timeout 2s
 	echo "# nothing said for 2 s, the time-out: told after $(seconds_since "$since") s" >&3
 	[[ $stderr == *"no answer to "* ]]
 	await 10 gone "$CONS"
 	nothing_new
-	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4200 & pid=$!
+	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 & pid=$!
 	await 10 counted accepted $((2 * CONS))
 	since=$EPOCHREALTIME
 	kill -9 $pid
@@ -126,14 +124,14 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 
 @test "a server that stops answering: heartbeats find it, again and again, what goes by the other goes on; all ends" {
 	local pid worst
-	"$ADM" session add s1 --path ip:10.0.0.1 --heartbeat-interval 200ms --heartbeat-misses 2 --reconnect-delay 100ms \
+	"$ADM" session add s1 --path ip:10.1.0.1 --heartbeat-interval 200ms --heartbeat-misses 2 --reconnect-delay 100ms \
 		--reconnect-delay-max 200ms --no-path-timeout forever
 	"$ADM" map /dev/ram0 --session s1
 	"$ADM" monitor path -j >$EVENTS 3>&- &
 	MONITOR=$!
 	await 10 grep -q '"event":"sync"' $EVENTS
 	refuse 4300 "$CONS" login
-	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
+	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
 	await 20 found 3
 	worst=$(found_after | sort -n | tail -n 1)
 	echo "# a stalled server is found after $worst ms (worst of 3), heartbeat 200 ms x 2" >&3
@@ -146,7 +144,7 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 
 	# Nobody looks for it: an administrator does
 	"$ADM" session set s1 --heartbeat-interval 60s
-	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
+	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
 	io_goes_on & pid=$!
 	await 10 stands
 	ended 5 session remove-path s1 $STALLED
@@ -154,8 +152,8 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	nothing_new
 
 	# No other is left
-	"$ADM" session add-path s1 ip:10.0.1.1 --dest-port 4300
-	"$ADM" session disconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
+	"$ADM" session disconnect s1 ip:10.1.0.2@ip:10.1.0.1
 	io_goes_on & pid=$!
 	await 10 stands
 	"$ADM" session set s1 --heartbeat-interval 200ms
@@ -166,7 +164,7 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 }
 
 @test "a server that stops answering while a device is mapped: heartbeats end it, or a signal" {
-	local pid map=(map /dev/ram0 --session s1 --path ip:10.0.1.1 --dest-port 4400)
+	local pid map=(map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port 4400)
 	refuse 4400 "$CONS" login
 	run --separate-stderr timeout $((5 * ${LAB_SLOW:-1})) "$ADM" "${map[@]}" --heartbeat-interval 200ms --heartbeat-misses 2
 	((status != 0 && status != 124))
@@ -183,10 +181,10 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 @test "a server that dies while a device is mapped: who waits for it can be killed" {
 	local pid t0 ms
 	refuse 4500 "$CONS"
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.1.1 --dest-port 4500 & pid=$!
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port 4500 & pid=$!
 	await 10 counted accepted "$CONS"
 	# Nobody there answers a disconnect any more
-	kill -STOP "$REFUSE"
+	on_server kill -STOP "$REFUSE"
 	t0=${EPOCHREALTIME/./}
 	kill -9 $pid
 	! wait $pid || fail "it was not killed"
@@ -194,7 +192,7 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	echo "# killed while the server is dead: gone after $ms ms" >&3
 	((ms < 2500 * ${LAB_SLOW:-1}))
 	adm_is '.sessions == []' session list
-	kill -CONT "$REFUSE"
+	on_server kill -CONT "$REFUSE"
 	await 10 gone "$CONS"
 	refuse_end
 }
