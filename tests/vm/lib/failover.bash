@@ -151,6 +151,9 @@ path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
 # The server's guest as it is after a boot, with /dev/vda to export
 server_up() { server_disk && load_server "${SERVER_QUICK[@]}" "$@"; }
 
+# Its modules go and come, while nothing reaches it over link 2
+server_again() { server_lose link2 all && rmmod rnbd-server rtrs-server && load_server "${SERVER_QUICK[@]}"; }
+
 # hold MIB: /dev/nbd0, which holds what it is told to (tests/vm/hold)
 server_hold() {
 	modprobe nbd nbds_max=1 && mkdir -p $HOLD && rm -f $HOLD/* || return
