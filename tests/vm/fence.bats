@@ -163,6 +163,7 @@ reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
 
 @test "in-tree client, our server: links are cut" {
 	local link
+	[[ -n $VIRTIO ]] || skip "on a host this slow in-tree clients fail I/O when a path goes, and crash when they are unloaded"
 	on_server "ram_disk 16 && load_server"
 	load_peer_client
 	map /dev/ram0
