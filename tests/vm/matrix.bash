@@ -196,12 +196,17 @@ op_force() {
 OPS='load fio flush discard zeroes nounmap ext4 xfs remap unmap force unload'
 cell() {
 	local op said note result bad=0 loaded=y line t0=$SECONDS
+	line="# cell: kernel=$KERNEL client=$1 server=$2 inv=$3"
+	if [[ $1 == in-tree && -z $VIRTIO ]]; then
+		for op in $OPS; do line+=" $op=-:3"; done
+		echo "$line" >&3
+		skip "in-tree clients fail I/O of their own on one slow CPU, while their path is up"
+	fi
 	CLIENT=$1 SERVER=$2 INV=$3
 	HAS_ZEROES=y HAS_NOUNMAP=n
 	[[ $KERNEL != 6.1 || "$1$2" == oursours ]] || HAS_ZEROES=n
 	# Our client writes zeroes to a server that would free the blocks
 	[[ $1 != ours ]] || HAS_NOUNMAP=y
-	line="# cell: kernel=$KERNEL client=$1 server=$2 inv=$3"
 	for op in $OPS; do
 		note=''
 		if [[ $loaded == n && $op != unload ]]; then

@@ -308,7 +308,9 @@ lost() {
 	run -1 bash -c "echo 1 >'$path/reconnect'"
 	[[ $output == *"endpoint is not connected"* ]]
 	rxe_add rxe0 dummy0
-	echo 1 >"$path/reconnect"
+	# It may be at it already, as its device is back
+	run bash -c "echo 1 >'$path/reconnect'"
+	[[ $status -eq 0 || $output == *busy* ]]
 	paths_up 1
 	echo 0 >$SYS/max_reconnect_attempts
 	# Beside it one that goes on, more slowly by far: it comes back twice, the second time when the device has long been there

@@ -367,9 +367,11 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 	session->lost++;
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
-		if (dev->state == RNBD_CLIENT_DEV_MAPPED)
+		if (dev->state == RNBD_CLIENT_DEV_MAPPED && err)
 			pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name,
 				ERR_PTR(err));
+		else if (dev->state == RNBD_CLIENT_DEV_MAPPED)
+			pr_info("%s: session %s was disconnected\n", dev->name, session->name);
 		rnbd_client_dev_disconnect(dev, err);
 	}
 	rnbd_client_park(session);
