@@ -25,7 +25,15 @@ LAB_ENV="${LAB_ENV-} LAB_SLOW LAB_GUEST"
 
 lab_accel() { echo um; }
 
-lab_skips() { grep -q '^# lab: boots' "$1" && echo "the packages are for Debian's kernels"; }
+lab_skips() {
+	if grep -q '^# lab: boots' "$1"; then
+		echo "the packages are for Debian's kernels"
+	elif grep -q '^# lab: debug kernel no' "$1"; then
+		sed -n 's/^# lab: debug kernel no: //p' "$1"
+	else
+		return 1
+	fi
+}
 
 links_ready() {
 	mkdir -p "$RUN/wire" && rm -f "$RUN"/wire/* || return
