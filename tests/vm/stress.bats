@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Disks come and go: often, many, several at once, while others look and while data flows. Nothing hangs, nothing is left.
 # lab: parallel
-# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
