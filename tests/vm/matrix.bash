@@ -195,7 +195,7 @@ op_force() {
 # cell CLIENT SERVER Y|N: "ours" or "in-tree" each. Says what came of it in a line for matrix-table; returns 1 when something failed.
 OPS='load fio flush discard zeroes nounmap ext4 xfs remap unmap force unload'
 cell() {
-	local op said note result bad=0 loaded=y line t0=$SECONDS
+	local op said note result bad=0 loaded=y line since took='' t0=$SECONDS
 	line="# cell: kernel=$KERNEL client=$1 server=$2 inv=$3"
 	if [[ $1 == in-tree && -z $VIRTIO ]]; then
 		for op in $OPS; do line+=" $op=-:3"; done
@@ -208,7 +208,7 @@ cell() {
 	# Our client writes zeroes to a server that would free the blocks
 	[[ $1 != ours ]] || HAS_NOUNMAP=y
 	for op in $OPS; do
-		note=''
+		note='' since=$EPOCHREALTIME
 		if [[ $loaded == n && $op != unload ]]; then
 			result=FAIL
 		elif said=$("op_$op" 2>&1); then
@@ -220,7 +220,9 @@ cell() {
 			[[ $op == load ]] && loaded=n || again
 		fi
 		line+=" $op=$result${note:+:$note}"
+		took+=", $op $(seconds_since "$since")"
 	done
+	echo "# seconds: ${took#, }" >&3
 	echo "$line seconds=$((SECONDS - t0))" >&3
 	return $bad
 }
