@@ -28,6 +28,7 @@
 #define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
 #define RTRS_CLIENT_TIMEOUT_MS_MAX	600000
 #define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
+#define RTRS_CLIENT_SETTLE_MS		1000	/* of them, before requests go elsewhere */
 #define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
 #define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */

@@ -152,7 +152,9 @@ static bool all_gone(const struct rtrs_client_path *path)
  *			which has nothing to do any more;
  *   netlink, sysfs	read members that stay as long as the path.
  * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
- * any more and their regions are gone. The CM ids go last: a removal of the RDMA device waits
+ * any more and their regions are gone. What was sent for them may still be on its way, and must
+ * not arrive behind a retry: the server says when it takes nothing any more. A server that has
+ * been silent for long is not waited for. The CM ids go last: a removal of the RDMA device waits
  * for them, and by then nothing of ours may be on it. Idempotent.
  */
 static void path_take_down(struct rtrs_client_path *path)
@@ -170,9 +172,12 @@ static void path_take_down(struct rtrs_client_path *path)
 		rtrs_client_con_disconnect(path->con[i]);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drain(path->con[i]);
+	if (!rtrs_hb_silent(&path->hb))
+		wait_event_timeout(path->wait, all_gone(path),
+				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
-			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS));
+			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_exit(path);

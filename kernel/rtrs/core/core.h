@@ -252,6 +252,12 @@ static inline void rtrs_hb_heard(struct rtrs_hb *hb)
 		atomic_set(&hb->missed, 0);
 }
 
+/* Nothing was received for as long as it takes to lose the peer. Stopped, it tells of then. */
+static inline bool rtrs_hb_silent(const struct rtrs_hb *hb)
+{
+	return atomic_read(&hb->missed) >= READ_ONCE(hb->missed_max);
+}
+
 /* A heartbeat of the peer came: answer it. Returns the error of @send. */
 int rtrs_hb_recv(struct rtrs_hb *hb);
 

@@ -42,7 +42,7 @@ static void hb_tick(struct work_struct *work)
 
 	if (READ_ONCE(hb->stopped))
 		return;
-	if (missed >= READ_ONCE(hb->missed_max)) {
+	if (rtrs_hb_silent(hb)) {
 		hb->ops->lost(hb, -ETIMEDOUT);
 		return;
 	}
