@@ -433,7 +433,9 @@ static uint64_t answer_time(const struct ctx *ctx)
 
 	if (!limit)
 		return M_UNKNOWN;
-	return limit < 0 || limit > 600000 ? 600000 : limit < 100 ? 100 : (uint64_t)limit;
+	if (limit < 0 || limit > TIMEOUT_MS_MAX)
+		return TIMEOUT_MS_MAX;
+	return limit < TIMEOUT_MS_MIN ? TIMEOUT_MS_MIN : (uint64_t)limit;
 }
 
 int cmd_export_revalidate(struct ctx *ctx)

@@ -13,6 +13,7 @@
 #include "select.h"
 #include "settings.h"
 #include "use.h"
+#include "way.h"
 
 /* A disk that --recreate made; the item keeps the old one. */
 struct made {
@@ -247,12 +248,12 @@ static json_t *js_item(const struct ctx *ctx, const struct item *it)
 
 int cmd_remap(struct ctx *ctx)
 {
-	int64_t t = ctx->timeout_ms;
 	struct job j = { 0 };
-	int rc;
+	uint64_t ms;
+	int rc = way_timeout(ctx, "remap", &ms);
 
-	if (t != M_UNKNOWN_INT && (t < 100 || t > 600000))
-		return fail_set(&ctx->fail, XC_USAGE, "--timeout of remap is from 100ms to 10m");
+	if (rc)
+		return rc;
 	rc = job_devices(ctx, &j, ctx->idempotent);
 	if (!rc)
 		rc = confirm(ctx, &j);

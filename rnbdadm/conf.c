@@ -205,7 +205,8 @@ static char *text_problem(enum conf_key k, const char *text)
 		return xstrdup("device-path: at most 254 bytes");
 	if (k == CK_OPTIONAL && strcmp(text, "yes") && strcmp(text, "no"))
 		return xasprintf("optional: '%s' is neither yes nor no", text);
-	if (k == CK_WAIT && (!parse_time(text, &ms) || ms < 100 || ms > 600000))
+	if (k == CK_WAIT &&
+	    (!parse_time(text, &ms) || ms < TIMEOUT_MS_MIN || ms > TIMEOUT_MS_MAX))
 		return xasprintf("wait: '%s' is not from 100ms to 10m", text);
 	return NULL;
 }

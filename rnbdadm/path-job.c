@@ -161,21 +161,24 @@ struct look {
 	uint32_t id;
 	enum m_role role;
 	enum path_want want;
+	uint64_t state;	/* at the last look, M_UNKNOWN where it was not there */
 };
 
 static enum wait_is look_path(struct ctx *ctx, void *arg)
 {
-	const struct look *l = arg;
+	struct look *l = arg;
 	enum wait_is is = l->want == WANT_UP ? WAIT_MORE : WAIT_DONE;
 	struct snapshot s;
 
 	if (!ctx_snapshot(ctx, l->role, NL_PATHS, &s))
 		return WAIT_FAIL;
+	l->state = M_UNKNOWN;
 	for (size_t i = 0; i < s.paths.n; i++) {
 		const struct path *p = &s.paths.v[i];
 
 		if (p->id != l->id)
 			continue;
+		l->state = p->state;
 		is = (l->want == WANT_UP && path_is_connected(p)) ||
 		     (l->want == WANT_DOWN && path_is_down(p)) ? WAIT_DONE : WAIT_MORE;
 	}
@@ -200,11 +203,7 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 		[WANT_UP] = "the path is not connected",
 		[WANT_DOWN] = "the path is not down",
 	};
-	/* as they are counted in model.c */
-	static const uint64_t state[] = {
-		[WANT_GONE] = M_UNKNOWN, [WANT_UP] = 1, [WANT_DOWN] = 4,
-	};
-	struct look l = { id, M_CLIENT, want };
+	struct look l = { id, M_CLIENT, want, M_UNKNOWN };
 	struct wait w = { .group = "path", .look = look_path, .arg = &l };
 	int rc;
 
@@ -213,7 +212,7 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 	rc = wait_end(ctx, &w, limit);
 	if (!rc) {
 		if (it->path)
-			it->path->state = state[want];
+			it->path->state = l.state;
 		return true;
 	}
 	if (!ctx->fail.code) {

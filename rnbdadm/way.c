@@ -159,7 +159,7 @@ int way_timeout(struct ctx *ctx, const char *command, uint64_t *ms)
 	*ms = M_UNKNOWN;
 	if (ctx->timeout_ms == M_UNKNOWN_INT)
 		return XC_OK;
-	if (ctx->timeout_ms < 100 || ctx->timeout_ms > 600000)
+	if (ctx->timeout_ms < TIMEOUT_MS_MIN || ctx->timeout_ms > TIMEOUT_MS_MAX)
 		return fail_set(&ctx->fail, XC_USAGE, "--timeout of %s is from 100ms to 10m",
 				command);
 	*ms = (uint64_t)ctx->timeout_ms;

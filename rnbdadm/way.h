@@ -33,6 +33,10 @@ bool way_is_at_fault(int err);
  */
 void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, int err);
 
+/* What the kernel takes for that of a request. */
+#define TIMEOUT_MS_MIN 100
+#define TIMEOUT_MS_MAX 600000
+
 /*
  * --timeout of a request that has one: in milliseconds, or M_UNKNOWN. An exit code.
  */
