@@ -30,6 +30,10 @@ check-debug: ## builds a kernel with sanitizers and runs the tests of the module
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/debug/run
 
+debug-kernel: ## builds that kernel
+	@tests/deps.sh debug
+	@tests/debug/run kernel
+
 bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 15 minutes
 	@tests/deps.sh check
 	@tests/bench/run
@@ -69,4 +73,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check bench check-debug modules rnbdadm deb install uninstall modules_install clean kdir
+.PHONY: all help demo check bench check-debug debug-kernel modules rnbdadm deb install uninstall modules_install clean kdir

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""wire.py DIR N: N network links between two guests of user-mode Linux, until it is killed.
+"""wire.py DIR N: N network links between two guests of user-mode Linux, until stdin ends.
 
 Link I has two ends, the sockets DIR/linkI.server and DIR/linkI.client. Each packet that a guest sends into its end comes out at
 the other, and is lost if there is nobody. A guest that takes none lets the other wait. One that is started again connects anew.
@@ -41,8 +41,9 @@ def main():
     for i in range(1, int(sys.argv[2]) + 1):
         server, client = End(f"link{i}.server"), End(f"link{i}.client")
         for args in (server, client), (client, server):
-            threading.Thread(target=args[0].carry_to, args=args[1:]).start()
+            threading.Thread(target=args[0].carry_to, args=args[1:], daemon=True).start()
     open("ready", "w").close()
+    sys.stdin.read()
 
 
 main()

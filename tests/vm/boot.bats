@@ -4,6 +4,7 @@
 # comes late, and go in order before it.
 # lab: boots 3
 # lab: timeout 900
+# lab: debug kernel no: the packages are for Debian's kernels
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the server opens, for whom, and what it shows of it.
 # lab: cpus 1
-# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -7,7 +7,6 @@
 # lab: two guests
 # lab: links 2
 # lab: make tests/vm/hold
-# lab: kernels 6.1 6.12
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 

@@ -3,7 +3,6 @@
 # What a disk can do: limits as the server has them, every operation on the backing device, sizes from nothing to 16 TiB,
 # merged requests, polled queues. In one guest.
 # lab: cpus 1
-# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

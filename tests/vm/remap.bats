@@ -5,7 +5,6 @@
 # lab: ynl
 # lab: make rnbdadm
 # lab: cpus 1
-# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -53,7 +53,7 @@ lab_accel() {
 }
 
 # Runs on this machine take turns, one per core at a time: more of them only slow each other down until their tests time
-# out. The slot is free again when this process and its QEMU are gone.
+# out. The slot is free again when this process and its QEMU are gone. TURN is its number.
 take_slot() {
 	local i n t0=$SECONDS said=0
 	n=${LAB_SLOTS:-$(nproc)}
@@ -61,7 +61,7 @@ take_slot() {
 	while :; do
 		for ((i = 0; i < n; i++)); do
 			exec {LAB_SLOT}>"$CACHE/slot.$i" || return
-			flock -n "$LAB_SLOT" && return
+			flock -n "$LAB_SLOT" && TURN=$i && return
 			exec {LAB_SLOT}>&-
 		done
 		if ((SECONDS - t0 >= said)); then
