@@ -291,7 +291,7 @@ s3" ]
 }
 
 @test "everybody closes at once: force_close, unmap, map, sysfs" {
-	local end=$((SECONDS + 20)) i pids=()
+	local end=$((SECONDS + $(lasting 20))) i pids=()
 	for i in 1 2; do
 		while ((SECONDS < end)); do
 			for file in $CTL/*/sessions/*/force_close; do echo 1 >"$file"; done 2>/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 16 times on kernels but the first.
+# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 20 times on kernels but the first.
 # lab: two guests
 # lab: links 2
 # lab: timeout 900
@@ -46,7 +46,7 @@ cuts() {
 
 # So it is where several ways lead to the peer, and what is sent takes one of them by its port: each queue pair has its own
 @test "silent connections, but for that of the heartbeats, which the client notices, or the server" {
-	cuts 4 2 io
+	cuts 4 4 io
 	stalls "silent connections, heartbeat 200 ms x 2" 1.2 2
 	set_to heartbeat_interval_ms=60000
 	cuts 2 2 io
@@ -55,7 +55,7 @@ cuts() {
 
 @test "the server's interface is down" {
 	[[ -n $VIRTIO ]] || skip "user-mode Linux has no carrier"
-	cuts 12 2 down
+	cuts 12 4 down
 	stalls "interface down" 1 2
 }
 

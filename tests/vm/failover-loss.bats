@@ -31,7 +31,7 @@ teardown_file() {
 lossy() {
 	load_start
 	cut loss "$1"
-	sleep 60
+	sleep "$(lasting 60)"
 	goes_on
 	mend loss "$1"
 	await 60 path_is "$1" connected

@@ -15,6 +15,7 @@
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   seconds_since T             since T, which was $EPOCHREALTIME then: "1.23"; spread FILE: what median and worst of such are
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
+#   lasting SECONDS             how long a test goes on that just lasts: for less where a second is dear (LAB_SLOW)
 #   under_way DISK [N]          has N (1) requests that are not done
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
@@ -22,9 +23,11 @@
 #   ram_disk MIB [N], loop_disk MIB             print the device they made
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
 #                               irqmode=2 completion_nsec=N
+#   requests_to DEVICE CMD..    runs CMD; what block requests the device got meanwhile is in /run/tmp/requests, as the kernel traces it
 #   rxe_sound RXE NETDEV        if nothing connects over this link any more, though it is up, it is made anew, and that is printed
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
+#   server_disk                 on a server with "# lab: disk": waits for it, /dev/vda
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
 #   server_cable N off|on       two guests: pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash disable=SC2119,SC2120
@@ -121,6 +124,15 @@ link_up() {
 	done
 }
 
+requests_to() {
+	local trace=/sys/kernel/tracing event=/sys/kernel/tracing/events/block/block_rq_issue rc=0
+	echo >$trace/trace && echo "dev == $(($(stat -c '0x%t << 20 | 0x%T' "$1")))" >$event/filter && echo 1 >$event/enable || return
+	"${@:2}" || rc=$?
+	echo 0 >$event/enable
+	tee /run/tmp/requests <$trace/trace
+	return "$rc"
+}
+
 rxe_pkts() {
 	local dir=/sys/class/infiniband/$1/ports/1/hw_counters
 	echo $(($(<"$dir/sent_pkts") + $(<"$dir/rcvd_pkts")))
@@ -210,7 +222,7 @@ unload_all() {
 
 DMESG_BAD='BUG|WARNING:|Oops|INFO: |rcu.*(stall|starved)|KASAN|KCSAN|UBSAN|hung_task|blocked for more than|refcount_t|Call Trace'
 DMESG_BAD+='|general protection|NULL pointer|list_(add|del) corruption|Objects remaining|lockdep|deadlock|leaked|Kernel panic'
-DMESG_BAD+='|still has|slab error|page allocation failure|scheduling while atomic|sleeping function|soft lockup|hard LOCKUP'
+DMESG_BAD+='|: 0000000000000000$|still has|slab error|page allocation failure|scheduling while atomic|sleeping function|soft lockup|hard LOCKUP'
 # Said by the stock kernel on any boot, no fault of anything here
 DMESG_GOOD='module verification failed|loading out-of-tree module|clocksource|INFO: task .*/init'
 DMESG_MARK='lab: mark'
@@ -262,6 +274,8 @@ await() {
 		nap
 	done
 }
+
+lasting() { echo $(($1 / ${LAB_SLOW:-1})); }
 
 # 50 ms, without a process
 nap() {
@@ -320,7 +334,6 @@ loop_disk() {
 
 SHARED=/run/lab/shared
 
-# On a server with "# lab: disk"
 server_disk() {
 	[[ -z $VIRTIO ]] || modprobe virtio_blk || return
 	await 5 test -b /dev/vda

@@ -111,19 +111,14 @@ proper_client() {
 
 # Other clients than ours send a write and the flush before it in one. WF in the trace is a write with FUA.
 @test "B12: PREFLUSH and FUA of a write reach the device, each by itself" {
-	local trace=/sys/kernel/tracing before
+	local before
 	mode Y
 	null_disk cached size=16 cache_size=4
 	before=$(awk '{ print $16 }' /sys/block/cached/stat)
-	echo >$trace/trace
-	echo "dev == $(($(stat -c '0x%t << 20 | 0x%T' /dev/cached)))" >$trace/events/block/block_rq_issue/filter
-	echo 1 >$trace/events/block/block_rq_issue/enable
-	timeout -k 5 60 "$HOSTILE" 10.0.0.1 1234 /dev/cached /dev/slow special-flushes
-	echo 0 >$trace/events/block/block_rq_issue/enable
-	cat $trace/trace
+	requests_to /dev/cached timeout -k 5 60 "$HOSTILE" 10.0.0.1 1234 /dev/cached /dev/slow special-flushes
 	[ "$(($(awk '{ print $16 }' /sys/block/cached/stat) - before))" -eq 16 ]
-	[ "$(grep -c ' WFS\? ' $trace/trace)" -eq 18 ]
-	[ "$(grep -c ' WS\? ' $trace/trace)" -eq 14 ]
+	[ "$(grep -c ' WFS\? ' /run/tmp/requests)" -eq 18 ]
+	[ "$(grep -c ' WS\? ' /run/tmp/requests)" -eq 14 ]
 	await 30 nobody_there
 	null_disk_gone cached
 }

@@ -76,16 +76,13 @@ data_is_right() {
 }
 
 @test "flushes and FUA writes reach a device with a write cache" {
-	local trace=/sys/kernel/tracing disk
+	local disk
 	null_disk cached size=16 cache_size=4
 	disk=$(map /dev/cached)
 	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write back" ]
 	[ "$(<"/sys/block/$disk/queue/fua")" = 1 ]
 
-	echo >$trace/trace
-	echo "dev == $(($(stat -c '0x%t << 20 | 0x%T' /dev/cached)))" >$trace/events/block/block_rq_issue/filter
-	echo 1 >$trace/events/block/block_rq_issue/enable
-	python3 - "/dev/$disk" <<-'END'
+	requests_to /dev/cached python3 - "/dev/$disk" <<-'END'
 		import mmap, os, sys
 		buf = mmap.mmap(-1, 4096)
 		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
@@ -97,11 +94,9 @@ data_is_right() {
 		    os.pwritev(fd, [buf], 4096 * i)
 		os.close(fd)
 	END
-	echo 0 >$trace/events/block/block_rq_issue/enable
-	cat $trace/trace
-	[ "$(grep -c ' FF\?S\? 0 ' $trace/trace)" -ge 5 ]
-	[ "$(grep -c ' WFS ' $trace/trace)" -eq 7 ]
-	[ "$(grep -c ' WS ' $trace/trace)" -eq 3 ]
+	[ "$(grep -c ' FF\?S\? 0 ' /run/tmp/requests)" -ge 5 ]
+	[ "$(grep -c ' WFS ' /run/tmp/requests)" -eq 7 ]
+	[ "$(grep -c ' WS ' /run/tmp/requests)" -eq 3 ]
 	unmap "$disk"
 	null_disk_gone cached
 }

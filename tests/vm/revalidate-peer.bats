@@ -82,7 +82,7 @@ verify() {
 	[ "$(jq -c '[.ports[0] | .state, .paths]' <<<"$output")" = '["drained",0]' ]
 	await 20 closed
 	! reconnect || fail "it is connected again"
-	on_server "dmesg | grep -E 'refused: -(EHOSTDOWN|112)'"
+	on_server "dmesg | grep 'refused: -EHOSTDOWN'"
 	on_server "$ADM server port undrain rxe1:1"
 	await 20 reconnect
 	await 10 is_open

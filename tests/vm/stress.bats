@@ -103,11 +103,11 @@ racer() {
 @test "map and unmap raced by four processes for 60 s" {
 	local i pids=()
 	for i in 1 2 3 4; do
-		racer 60 $i >/run/tmp/racer$i & pids+=($!)
+		racer "$(lasting 60)" $i >/run/tmp/racer$i & pids+=($!)
 	done
 	for i in "${pids[@]}"; do wait "$i"; done
 	cat /run/tmp/racer?
-	[ "$(awk '{ n += $1 < $2 ? $1 : $2 } END { print n }' /run/tmp/racer?)" -gt 40 ]
+	[ "$(awk '{ n += $1 < $2 ? $1 : $2 } END { print n }' /run/tmp/racer?)" -gt "$(lasting 40)" ]
 	unmap_all
 	[ -z "$(ls -A $CTL/devices)" ]
 	[ -z "$(ls -A /sys/class/rtrs-client)" ]

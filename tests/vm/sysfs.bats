@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # The admin tool on the in-tree drivers, which have files in /sys and no netlink family; then on ours by both ways, which must
 # agree. Both sides are in one guest. The tests build on each other.
+# lab: kernels 6.1 6.12
 # lab: make rnbdadm
 # lab: in-tree modules, too
-# lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
