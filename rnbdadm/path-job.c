@@ -161,24 +161,21 @@ struct look {
 	uint32_t id;
 	enum m_role role;
 	enum path_want want;
-	uint64_t state;	/* at the last look, M_UNKNOWN where it was not there */
 };
 
 static enum wait_is look_path(struct ctx *ctx, void *arg)
 {
-	struct look *l = arg;
+	const struct look *l = arg;
 	enum wait_is is = l->want == WANT_UP ? WAIT_MORE : WAIT_DONE;
 	struct snapshot s;
 
 	if (!ctx_snapshot(ctx, l->role, NL_PATHS, &s))
 		return WAIT_FAIL;
-	l->state = M_UNKNOWN;
 	for (size_t i = 0; i < s.paths.n; i++) {
 		const struct path *p = &s.paths.v[i];
 
 		if (p->id != l->id)
 			continue;
-		l->state = p->state;
 		is = (l->want == WANT_UP && path_is_connected(p)) ||
 		     (l->want == WANT_DOWN && path_is_down(p)) ? WAIT_DONE : WAIT_MORE;
 	}
@@ -203,7 +200,11 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 		[WANT_UP] = "the path is not connected",
 		[WANT_DOWN] = "the path is not down",
 	};
-	struct look l = { id, M_CLIENT, want, M_UNKNOWN };
+	/* one that is to be down may be gone altogether */
+	static const char *const state[] = {
+		[WANT_GONE] = "", [WANT_UP] = "connected", [WANT_DOWN] = "disconnected",
+	};
+	struct look l = { id, M_CLIENT, want };
 	struct wait w = { .group = "path", .look = look_path, .arg = &l };
 	int rc;
 
@@ -211,8 +212,8 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 		l.role = M_SERVER;
 	rc = wait_end(ctx, &w, limit);
 	if (!rc) {
-		if (it->path)
-			it->path->state = l.state;
+		if (it->path && !path_state_parse(state[want], &it->path->state))
+			it->path->state = M_UNKNOWN;
 		return true;
 	}
 	if (!ctx->fail.code) {
