@@ -117,6 +117,7 @@ static void last_moment(void)
 			CHECK(tick());
 		rtrs_hb_heard(&hb);
 		NOTE("heard after tick %d", late);
+		CHECK(!rtrs_hb_silent(&hb));
 		CHECK(tick());
 		EQ(lost, 0);
 		EQ(sent, 2);
@@ -127,6 +128,7 @@ static void last_moment(void)
 		CHECK(tick());
 		EQ(lost, 1);
 		EQ(sent, 2);
+		CHECK(rtrs_hb_silent(&hb));
 	}
 }
 

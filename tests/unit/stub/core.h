@@ -97,4 +97,9 @@ static inline void rtrs_hb_heard(struct rtrs_hb *hb)
 		atomic_set(&hb->missed, 0);
 }
 
+static inline bool rtrs_hb_silent(const struct rtrs_hb *hb)
+{
+	return atomic_read(&hb->missed) >= READ_ONCE(hb->missed_max);
+}
+
 #endif /* STUB_CORE_H */
