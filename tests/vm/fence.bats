@@ -133,11 +133,6 @@ fenced() {
 	grep -q 'answered .* second' /run/tmp/record
 }
 
-@test "in-tree client, in-tree server, a silent cut: the record to compare" {
-	fence in-tree in-tree silent
-	grep -q 'answered .* second' /run/tmp/record
-}
-
 @test "our client, in-tree server: links are cut, the server is loaded again" {
 	local i kinds=(drop-in rdma rdma-here) n=6
 	[[ $KERNEL == 6.1 ]] || n=2
