@@ -19,10 +19,15 @@ static bool absent_is_fine(const struct ctx *ctx)
 	return ctx->idempotent || args_has(&ctx->args, OPT_IF_EXISTS);
 }
 
-/*
- * How long to wait for the users to go: --lazy as it says, for all devices together; an open file
- * that nobody answers for may be udev having a look, which is over soon.
- */
+/* An open file that nobody answers for may be udev having a look: over soon, unless it has much to do. */
+static int64_t look_ms(const struct ctx *ctx)
+{
+	if (ctx->nl_replay)
+		return 0;
+	return sys_udev_busy(ctx->test_root) ? 10000 : 1000;
+}
+
+/* How long to wait for the users to go: --lazy as it says, for all devices together. */
 static int64_t patience(const struct ctx *ctx, const struct item *it, int64_t start)
 {
 	int64_t limit = ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms, left;
@@ -33,7 +38,7 @@ static int64_t patience(const struct ctx *ctx, const struct item *it, int64_t st
 		left = start + limit - now_ms();
 		return limit < 0 ? limit : left > 0 ? left : 0;
 	}
-	return it->dev->users.n || ctx->nl_replay ? 0 : 1000;
+	return it->dev->users.n ? 0 : look_ms(ctx);
 }
 
 /* The safety check: false when the device must stay. */
@@ -103,7 +108,7 @@ static void plan_one(struct ctx *ctx, struct item *it)
 
 static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 {
-	int64_t end = now_ms() + (ctx->nl_replay ? 0 : 1000);
+	int64_t end = now_ms() + look_ms(ctx);
 	struct nl_error e;
 	bool ok;
 

@@ -212,6 +212,8 @@ bool sys_has_rdma(const char *root)
 	return any;
 }
 
+bool sys_udev_busy(const char *root) { return sys_exists(root, "/run/udev/queue"); }
+
 bool sys_module(const char *root, const char *module, char **version)
 {
 	bool there = sys_exists(root, "/sys/module/%s", module);

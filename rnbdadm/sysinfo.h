@@ -43,6 +43,9 @@ bool sys_has_rdma(const char *root);
 /* Is the module there, loaded or built in? @version is to be freed, may be NULL. */
 bool sys_module(const char *root, const char *module, char **version);
 
+/* Has udev events to handle? */
+bool sys_udev_busy(const char *root);
+
 /*
  * Can the node of @d be opened now, with its size known and udev done with it?
  * @waited_ms since the kernel made it.

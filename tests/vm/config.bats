@@ -12,7 +12,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	net_up 3
-	ram_disk 32
+	ram_disk 32 2
 	load_client
 	mkdir -p /run/udev/rules.d /etc/rnbd/conf.d
 	for f in "$ROOT"/udev/*.in; do
@@ -147,6 +147,22 @@ write_on() {
 	while [[ ! -e /run/tmp/stop ]]; do
 		dd if=/run/tmp/data of=/dev/rnbd0 bs=64k oflag=direct status=none || return
 	done
+}
+
+# Its links are there when it is mapped. Who unmaps it then waits for udev, which may have it open.
+@test "250 times mapped and unmapped, with udev" {
+	local i n
+	n=$(lasting 250)
+	for ((i = 0; i < n; i++)); do
+		echo "map ram1 --session s1 --wait=20s"
+		echo "unmap ram1 --session s1"
+	done >/run/tmp/often
+	run -0 "$ADM" batch /run/tmp/often
+	[ "${#lines[@]}" = "$n" ]
+	udevadm settle --timeout=120
+	[ ! -e /dev/rnbd/by-session/s1/ram1 ]
+	links_to rnbd0 rnbd/by-{session/s1/ram0,path/ip:10.0.0.1/ram0,name/data}
+	adm_is '[.devices[].name] == ["rnbd0"]' device list
 }
 
 @test "another path in place of the only one, under I/O" {
