@@ -37,6 +37,7 @@ if declare -F "${BATS_TEST_NAME-}" >/dev/null; then
 	set +T
 	# shellcheck disable=SC2046
 	declare -ft $(compgen -A function -X 'bats_*')
+	echo "lab: test: ${BATS_TEST_DESCRIPTION-}" >/dev/kmsg
 fi
 
 fail() {
