@@ -3,6 +3,7 @@
 # The admin tool against the real kernel, both sides on one host: what changes things, and what shows them afterwards. The
 # tests build on each other.
 # lab: make rnbdadm
+# lab: make rnbdadm SAN=y
 # lab: timeout 900
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -19,7 +20,8 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
+	# with the address and undefined behaviour sanitizers, for whose shadow user-mode Linux has no room
+	ADM=$ROOT/build/rnbdadm${VIRTIO:+-san}
 }
 
 # adm STATUS ARGS..: $output, $stderr
