@@ -172,6 +172,7 @@ void cpu_counters_add(struct cpu_counters *a, const struct cpu_counters *b)
 	sum(&a->write_ios, b->write_ios);
 	sum(&a->write_bytes, b->write_bytes);
 	sum(&a->inflight, b->inflight);
+	sum(&a->failovers, b->failovers);
 	sum(&a->migrations_from, b->migrations_from);
 	sum(&a->migrations_to, b->migrations_to);
 	distributions_add(&a->d, &b->d);

@@ -51,7 +51,7 @@ struct distributions {
 struct cpu_counters {
 	uint64_t cpu;
 	uint64_t read_ios, read_bytes, write_ios, write_bytes;
-	uint64_t inflight, migrations_from, migrations_to;
+	uint64_t inflight, failovers, migrations_from, migrations_to;
 	struct distributions d;
 };
 

@@ -165,6 +165,7 @@ static const struct nl_attr_desc cpu_attrs[] = {
 	A(RNBD_A_CPU_STATS_WRITE_LATENCY_MAX_NS, "write-latency-max-ns", NL_U64),
 	AN(RNBD_A_CPU_STATS_LATENCY, "latency", &latency_set),
 	AN(RNBD_A_CPU_STATS_SG, "sg", &sg_set),
+	A(RNBD_A_CPU_STATS_FAILOVERS, "failovers", NL_U64),
 };
 static const struct nl_attr_set cpu_set = SET(cpu_attrs);
 

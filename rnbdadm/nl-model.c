@@ -399,6 +399,7 @@ static void add_cpu(struct stats *s, struct nlattr *nest)
 	c->read_bytes = get_u64(tb[RNBD_A_CPU_STATS_READ_BYTES]);
 	c->write_ios = get_u64(tb[RNBD_A_CPU_STATS_WRITE_IOS]);
 	c->write_bytes = get_u64(tb[RNBD_A_CPU_STATS_WRITE_BYTES]);
+	c->failovers = get_u64(tb[RNBD_A_CPU_STATS_FAILOVERS]);
 	c->migrations_from = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_FROM]);
 	c->migrations_to = get_u64(tb[RNBD_A_CPU_STATS_MIGRATIONS_TO]);
 	c->inflight = get_u32(tb[RNBD_A_CPU_STATS_INFLIGHT]);

@@ -141,6 +141,7 @@ static void cpu_delta(struct cpu_counters *c, const struct stats *before, bool *
 	c->read_bytes = minus(now.read_bytes, b->read_bytes, reset);
 	c->write_ios = minus(now.write_ios, b->write_ios, reset);
 	c->write_bytes = minus(now.write_bytes, b->write_bytes, reset);
+	c->failovers = minus(now.failovers, b->failovers, reset);
 	c->migrations_from = minus(now.migrations_from, b->migrations_from, reset);
 	c->migrations_to = minus(now.migrations_to, b->migrations_to, reset);
 	*reset |= distributions_delta(&now.d, &b->d, &c->d);
@@ -148,7 +149,7 @@ static void cpu_delta(struct cpu_counters *c, const struct stats *before, bool *
 
 static bool is_active(const struct cpu_counters *c)
 {
-	const uint64_t v[] = { c->read_ios, c->write_ios, c->inflight, c->migrations_from, c->migrations_to };
+	const uint64_t v[] = { c->read_ios, c->write_ios, c->inflight, c->failovers, c->migrations_from, c->migrations_to };
 
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
 		if (v[i] && v[i] != M_UNKNOWN)
@@ -176,6 +177,7 @@ json_t *js_per_cpu(const struct stats *st, const struct stats *before,
 		js_set(o, "write_ios", js_u64(c.write_ios));
 		js_set(o, "write_bytes", js_u64(c.write_bytes));
 		js_set(o, "inflight", js_u64(c.inflight));
+		js_set(o, "failovers", js_u64(c.failovers));
 		js_set(o, "migrations_from", js_u64(c.migrations_from));
 		js_set(o, "migrations_to", js_u64(c.migrations_to));
 		js_set(o, "polling", js_polling(&c.d));

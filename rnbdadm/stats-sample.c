@@ -124,6 +124,7 @@ static void get_cpu(const json_t *o, struct cpu_counters *c)
 	c->write_ios = get_u64(o, "write_ios");
 	c->write_bytes = get_u64(o, "write_bytes");
 	c->inflight = get_u64(o, "inflight");
+	c->failovers = get_u64(o, "failovers");
 	c->migrations_from = get_u64(o, "migrations_from");
 	c->migrations_to = get_u64(o, "migrations_to");
 	get_distributions(o, &c->d);

@@ -448,7 +448,7 @@ static void add_cpus(struct stats *st, const uint64_t *from, const uint64_t *to,
 
 		c->cpu = i;
 		c->read_ios = c->read_bytes = c->write_ios = c->write_bytes = M_UNKNOWN;
-		c->inflight = M_UNKNOWN;
+		c->inflight = c->failovers = M_UNKNOWN;
 		c->migrations_from = from[i];
 		c->migrations_to = to[i];
 		distributions_init(&c->d);

@@ -118,6 +118,7 @@ static const struct field stats_cpu_fields[] = {
 	{ "write_ios", NULL, F_COUNT, false, "writes" },
 	{ "write_bytes", NULL, F_BYTES, false, "bytes written" },
 	{ "inflight", NULL, F_COUNT, false, "requests in flight, submitted on it" },
+	{ "failovers", NULL, F_COUNT, false, "requests submitted on it that moved to another path" },
 	{ "migrations_from", NULL, F_COUNT, false, "completions that went to another CPU" },
 	{ "migrations_to", NULL, F_COUNT, false, "completions that came from another CPU" },
 	{ "completions", "polling", F_COUNT, false, "completions of work requests" },

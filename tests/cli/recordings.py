@@ -36,7 +36,7 @@ def device(did, name, sid, sname, dpath, size, access=1, state=1, **more):
 
 def cpu(n, rios, rbytes, wios, wbytes, frm=0, to=0, **more):
     return {"cpu": n, "read-ios": rios, "read-bytes": rbytes, "write-ios": wios, "write-bytes": wbytes,
-            "migrations-from": frm, "migrations-to": to, **more}
+            "failovers": 0, "migrations-from": frm, "migrations-to": to, **more}
 
 
 def distributions(latency, sg, longest, polling):

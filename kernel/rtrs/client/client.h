@@ -174,12 +174,15 @@ struct rtrs_client_counts {
  * @c: counts
  * @inflight: submitted here less done here; only the sum over all CPUs means anything
  * @latency: of requests submitted here, kept under min-latency
+ * @failovers: requests submitted here that it has left to other paths; who takes the path
+ *	down writes it
  * @came: requests done here, by the CPU that they were submitted on
  */
 struct rtrs_client_cpu_stats {
 	struct rtrs_client_counts c;
 	s32 inflight;
 	struct rtrs_client_latency latency;
+	u64 failovers;
 	u32 came[];
 };
 
@@ -233,7 +236,6 @@ struct rtrs_client_cpu_stats {
  * @remove_work: takes it out of its session; queued once, by who has set @removed
  * @gone: it is out of its session
  * @stats: counters, per CPU
- * @failovers: requests that it has left to other paths
  * @reconnects_ok: attempts of the path worker that were successful
  * @reconnects_failed: the others
  * @kobj: directory in sysfs, NULL where there is none
@@ -289,7 +291,6 @@ struct rtrs_client_path {
 	struct work_struct remove_work;
 	struct completion gone;
 	struct rtrs_client_cpu_stats __percpu *stats;
-	atomic64_t failovers;
 	atomic64_t reconnects_ok;
 	atomic64_t reconnects_failed;
 	struct kobject *kobj;
@@ -598,6 +599,7 @@ void rtrs_client_stats_polled(struct rtrs_client_path *path, unsigned int n);
 struct rtrs_client_cpu_stats __percpu *rtrs_client_stats_alloc(void);
 void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_counts *sum);
 u32 rtrs_client_stats_inflight(struct rtrs_client_path *path);
+u64 rtrs_client_stats_failovers(struct rtrs_client_path *path);
 /* In flight, submitted on @cpu */
 u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu);
 /* Submitted on @cpu, done on another; the reverse */

@@ -385,6 +385,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 		.done = req->done,
 		.priv = req->priv,
 	};
+	u64 *failovers = &per_cpu_ptr(path->stats, req->cpu)->failovers;
 	int err;
 
 	rtrs_client_mr_unmap_data(req);
@@ -394,7 +395,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 	if (err)
 		rq.done(rq.priv, -ECONNABORTED);
 	else
-		atomic64_inc(&path->failovers);
+		WRITE_ONCE(*failovers, *failovers + 1);
 }
 
 /* What the server has answered is done; only a completion of ours was missing. */

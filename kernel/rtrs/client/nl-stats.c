@@ -126,7 +126,7 @@ int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
 	rtrs_client_stats_sum(path, &sum);
 	if (put_head(skb, path) || put_counts(skb, &path_attrs, &sum) ||
 	    nla_put_u32(skb, RNBD_A_STATS_INFLIGHT, rtrs_client_stats_inflight(path)) ||
-	    nla_put_u64_64bit(skb, RNBD_A_STATS_FAILOVERS, atomic64_read(&path->failovers),
+	    nla_put_u64_64bit(skb, RNBD_A_STATS_FAILOVERS, rtrs_client_stats_failovers(path),
 			      RNBD_A_STATS_PAD) ||
 	    nla_put_u64_64bit(skb, RNBD_A_STATS_RECONNECTS_OK,
 			      atomic64_read(&path->reconnects_ok), RNBD_A_STATS_PAD) ||
@@ -141,13 +141,15 @@ int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
 static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 {
 	struct rtrs_client_path *path = arg;
-	const struct rtrs_client_counts *c = &per_cpu_ptr(path->stats, cpu)->c;
+	const struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
+	const struct rtrs_client_counts *c = &s->c;
 	u32 from = rtrs_client_stats_migrated_from(path, cpu);
 	u32 to = rtrs_client_stats_migrated_to(path, cpu);
 	u32 inflight = rtrs_client_stats_inflight_of(path, cpu);
+	u64 failovers = READ_ONCE(s->failovers);
 	struct nlattr *nest;
 
-	if (!c->ios[0] && !c->ios[1] && !c->polls.total && !from && !to && !inflight)
+	if (!c->ios[0] && !c->ios[1] && !c->polls.total && !from && !to && !inflight && !failovers)
 		return 0;
 	nest = nla_nest_start(skb, RNBD_A_STATS_CPU);
 	if (!nest)
@@ -155,7 +157,8 @@ static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 	if (nla_put_u32(skb, RNBD_A_CPU_STATS_CPU, cpu) || put_counts(skb, &cpu_attrs, c) ||
 	    nla_put_u32(skb, RNBD_A_CPU_STATS_INFLIGHT, inflight) ||
 	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_FROM, from, RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_TO, to, RNBD_A_CPU_STATS_PAD)) {
+	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_TO, to, RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_FAILOVERS, failovers, RNBD_A_CPU_STATS_PAD)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -94,6 +94,16 @@ u32 rtrs_client_stats_inflight(struct rtrs_client_path *path)
 	return max(sum, 0);
 }
 
+u64 rtrs_client_stats_failovers(struct rtrs_client_path *path)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->failovers);
+	return sum;
+}
+
 /* Of the slots, which stay for a grace period after the path was connected. */
 u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu)
 {
@@ -148,6 +158,7 @@ static void reset_cpu(void *arg, unsigned int cpu)
 	if (r->groups & RNBD_COUNTERS_IOS) {
 		memset(s->c.ios, 0, sizeof(s->c.ios));
 		memset(s->c.bytes, 0, sizeof(s->c.bytes));
+		WRITE_ONCE(s->failovers, 0);
 	}
 	if (r->groups & RNBD_COUNTERS_LATENCY) {
 		memset(s->c.latency, 0, sizeof(s->c.latency));
@@ -166,8 +177,6 @@ void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups)
 	struct reset r = { .path = path, .groups = groups };
 
 	rtrs_counts_reset(reset_cpu, &r);
-	if (groups & RNBD_COUNTERS_IOS)
-		atomic64_set(&path->failovers, 0);
 	if (groups & RNBD_COUNTERS_RECONNECTS) {
 		atomic64_set(&path->reconnects_ok, 0);
 		atomic64_set(&path->reconnects_failed, 0);

@@ -38,7 +38,7 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char
 	rtrs_client_stats_sum(path, &sum);
 	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.ios[1], sum.bytes[1],
 			  sum.ios[0], sum.bytes[0], rtrs_client_stats_inflight(path),
-			  (u64)atomic64_read(&path->failovers));
+			  rtrs_client_stats_failovers(path));
 }
 STATS_ATTR(rdma, RNBD_COUNTERS_IOS);
 
