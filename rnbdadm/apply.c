@@ -450,7 +450,8 @@ static int conclude(struct apply *a)
 	}
 	if (!failed)
 		return XC_OK;
-	if (!same || (code != XC_PERMISSION && code != XC_UNAVAILABLE && code != XC_UNSUPPORTED))
+	if (!same || (code != XC_PERMISSION && code != XC_UNAVAILABLE && code != XC_UNSUPPORTED &&
+		      code != XC_TIMEOUT))
 		code = XC_FAILED;
 	if (done)
 		code = XC_PARTIAL;

@@ -289,7 +289,7 @@ plan() {
 	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol9'
 	for c in "config apply" restore; do
 		# shellcheck disable=SC2086
-		adm 1 $c --mode add --wait=100ms "$CONF" -j
+		adm 10 $c --mode add --wait=100ms "$CONF" -j
 		valid rnbdadm.plan/1
 		[ "$(jqv '.changed and (.changes[0] | .result == "added" and .error.code == "timeout")')" = true ]
 		# shellcheck disable=SC2086
