@@ -236,6 +236,7 @@ static void path_connect(struct rtrs_client_path *path)
 
 	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0))
 		return;
+	WRITE_ONCE(path->hurry, false);
 	err = rtrs_client_connect(path, NULL);
 	if (err) {
 		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err);
