@@ -204,6 +204,16 @@ static inline __u8 rnbd_sess_info_minor(const void *p)
 	return m->minor < RNBD_VERSION_MINOR ? m->minor : RNBD_VERSION_MINOR;
 }
 
+/*
+ * Does a server of this minor version obey these flags? One that is older than a flag
+ * overlooks it, and so may one that announces nothing.
+ */
+static inline bool rnbd_flags_understood(__u32 flags, __u8 minor)
+{
+	return (!(flags & RNBD_F_NOUNMAP) || minor >= 2) &&
+	       (!(flags & RNBD_F_PREFLUSH) || minor >= 1);
+}
+
 static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type, __u8 version)
 {
 	__builtin_memset(m, 0, sizeof(*m));

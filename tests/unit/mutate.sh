@@ -49,6 +49,8 @@ mutations() {
 		rnbd-io       include/rnbd/proto.h  s/len >= sizeof(\*m) ? rnbd/len >= 28 ? rnbd/
 		rnbd-io       include/rnbd/proto.h  s/RNBD_MSG_IO_MIN		24/RNBD_MSG_IO_MIN		23/
 		rnbd-io       include/rnbd/proto.h  s/if (is_read || out->bytes != data_len/if (out->bytes != data_len/
+		rnbd-io       include/rnbd/proto.h  s/RNBD_F_NOUNMAP) || minor >= 2/RNBD_F_NOUNMAP) || minor >= 1/
+		rnbd-io       include/rnbd/proto.h  s/RNBD_F_PREFLUSH) || minor >= 1/RNBD_F_PREFLUSH) || minor >= 2/
 		addr          kernel/rtrs/core/addr.c  s/|| end != str + len)/)/
 		addr          kernel/rtrs/core/addr.c  s/0xc0) != 0x80/0x80) != 0x80/
 		addr          kernel/rtrs/core/addr.c  /bool rtrs_addr_equal/,/^}/s/a->ss_family != b->ss_family/0/

@@ -249,6 +249,31 @@ static void round_trip(void)
 	}
 }
 
+/* Each flag goes to servers of which minor version? 0 is one that tells none. */
+static void minors(void)
+{
+	static const struct { __u32 flags; bool minor[3]; } c[] = {
+		{ 0, { true, true, true } },
+		{ RNBD_F_SYNC, { true, true, true } },
+		{ RNBD_F_FUA, { true, true, true } },
+		{ RNBD_F_PREFLUSH, { false, true, true } },
+		{ RNBD_F_NOUNMAP, { false, false, true } },
+		{ RNBD_F_SYNC | RNBD_F_FUA, { true, true, true } },
+		{ RNBD_F_PREFLUSH | RNBD_F_FUA, { false, true, true } },
+		{ RNBD_F_PREFLUSH | RNBD_F_NOUNMAP, { false, false, true } },
+		{ RNBD_F_ALL, { false, false, true } },
+	};
+	size_t i;
+	__u8 minor;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		for (minor = 0; minor < 3; minor++) {
+			NOTE("flags 0x%x, minor %u", c[i].flags, minor);
+			EQ(rnbd_flags_understood(c[i].flags, minor), c[i].minor[minor]);
+		}
+	EQ(rnbd_flags_understood(RNBD_F_ALL, RNBD_VERSION_MINOR), true);
+}
+
 int main(void)
 {
 	RUN(pack, "IO: bytes as in the specification, padding zero");
@@ -261,6 +286,7 @@ int main(void)
 	RUN(sizes, "IO: sizes at their bounds");
 	RUN(sectors, "IO: sectors at their bounds");
 	RUN(lengths, "IO: every length of the message");
+	RUN(minors, "IO: flags that a server of minor version 0, 1 or 2 understands");
 	RUN(round_trip, "IO: packed and parsed again");
 	return tap_end();
 }

@@ -81,17 +81,6 @@ static u32 io_flags(const struct request *rq)
 	return flags;
 }
 
-/*
- * What a server would overlook, as it is older than the flag, or may be. Zeroes are
- * written by the block layer then. It also sends a flush on its own in front of a
- * write that wants one, so that none is lost here.
- */
-static bool misunderstood(const struct rnbd_client_session *session, const struct rnbd_io *io)
-{
-	return (io->flags & RNBD_F_NOUNMAP && session->minor < 2) ||
-	       (io->flags & RNBD_F_PREFLUSH && session->minor < 1);
-}
-
 /* false: nothing that the protocol has a word for, or this server */
 static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_msg_io *msg)
 {
@@ -128,7 +117,11 @@ static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_ms
 		return false;
 	}
 	rnbd_io_pack(msg, &io);
-	return !misunderstood(dev->session, &io);
+	/*
+	 * Where it would overlook a flag, zeroes are written by the block layer. That also
+	 * sends a flush on its own in front of a write that wants one, so none is lost here.
+	 */
+	return rnbd_flags_understood(io.flags, dev->session->minor);
 }
 
 static bool has_data(const struct request *rq)
