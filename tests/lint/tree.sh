@@ -16,8 +16,11 @@ left_over() {
 	return 0
 }
 
-# Versions are told apart in kernel/compat alone, and there by probing
-version_tests() { sources kernel include | grep -v '^kernel/compat/' | xargs -r grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION\('; return 0; }
+# Kernels are told apart in kernel/compat alone, and there by what kernel/Kbuild has found in their headers
+version_tests() {
+	sources kernel include | grep -v '^kernel/compat/' | xargs -r grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION\(|RNBD_(HAVE|NEED)_'
+	return 0
+}
 
 # Directories that exist on every machine are all that a file may name by an absolute path
 absolute_paths() {
