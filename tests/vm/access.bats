@@ -9,19 +9,18 @@
 bats_require_minimum_version 1.5.0
 
 CTL=/sys/class/rnbd-server/ctl/devices
-HOSTILE=$ROOT/build/hostile/hostile
 
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/hostile.bash"
 	net_up 2
 	ram_disk 64 2
-	null_disk slow size=64 irqmode=2 completion_nsec=1000000000
+	setup_slow
 	modprobe loop
 	load_server sess_queue_depth=64
 	load_client
 }
 
-setup() { . "$ROOT/tests/vm/guest.bash"; }
+setup() { . "$ROOT/tests/vm/hostile.bash"; }
 
 teardown() {
 	unmap_all
@@ -68,7 +67,6 @@ server() {
 	load_server "$@"
 }
 
-hostile() { timeout -k 5 120 "$HOSTILE" 10.0.0.1 1234 "$@"; }
 ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
@@ -290,27 +288,6 @@ s3" ]
 	run -0 reads /dev/rnbd0
 }
 
-@test "everybody closes at once: force_close, unmap, map, sysfs" {
-	local end=$((SECONDS + $(lasting 20))) i pids=()
-	for i in 1 2; do
-		while ((SECONDS < end)); do
-			for file in $CTL/*/sessions/*/force_close; do echo 1 >"$file"; done 2>/dev/null
-		done &
-		pids+=($!)
-	done
-	while ((SECONDS < end)); do cat $CTL/*/sessions/*/*; done >/dev/null 2>&1 &
-	pids+=($!)
-	while ((SECONDS < end)); do
-		map s1 /dev/ram0 ro || :
-		map s1 //dev/ram0 ro || :
-		for i in /sys/block/rnbd*; do [[ ! -e $i ]] || echo force >"$i/rnbd/unmap_device" || :; done
-	done 2>/dev/null
-	wait "${pids[@]}" || :
-	unmap_all
-	map s1 /dev/ram0
-	run -0 reads /dev/rnbd0
-}
-
 @test "a disk and its partition are independent, and the link leads to the whole disk" {
 	local disk
 	truncate -s 32M /run/tmp/part
@@ -345,7 +322,7 @@ ${disk##*/}p2" ]
 	mount /dev/ram1 /run/tmp/ext4
 	dd if=/dev/urandom of=/run/tmp/ext4/disk bs=1M count=32 conv=fsync status=none
 	disk=$(losetup -b 4096 --show -f /run/tmp/ext4/disk)
-	hostile "$disk" /dev/slow special-operations access-read-only access-read-only-disk
+	DISK=$disk hostile special-operations access-read-only access-read-only-disk
 	losetup -d "$disk"
 	umount /run/tmp/ext4
 }
@@ -382,12 +359,12 @@ ${disk##*/}p2" ]
 @test "a disk of no size, one of 16 TiB, one without discard" {
 	local disk
 	disk=$(losetup -f)
-	hostile "$disk" /dev/slow special-empty
+	DISK=$disk hostile special-empty
 	truncate -s 16T /run/tmp/big
 	disk=$(losetup --show -f /run/tmp/big)
-	hostile "$disk" /dev/slow io-places io-round-trip
+	DISK=$disk hostile io-places io-round-trip
 	losetup -d "$disk"
-	hostile /dev/ram0 /dev/slow io-unknown-ops
+	hostile io-unknown-ops
 	# A loop device without a file may fail a flush, and say so.
 	! dmesg_new | grep -iE 'operation not supported error|I/O error' | grep -v 'dev loop[0-9]*, sector 0 op 0x1:'
 }
@@ -401,26 +378,6 @@ ${disk##*/}p2" ]
 	run -0 reads /dev/rnbd0
 	unmap_all
 	await 10 bash -c "! losetup $disk 2>/dev/null"
-}
-
-@test "a way to a disk that is changed all the time leads there, or nowhere" {
-	local top=/run/tmp/move pid
-	mkdir -p $top/x/in $top/out
-	mknod $top/x/in/disk b 1 0
-	mknod $top/out/disk b 7 9	# of no size
-	ln -s ../out $top/x/link
-	server sess_queue_depth=64 dev_search_path=$top/x
-	python3 - $top/x/in $top/x/link <<-'END' &
-		import ctypes, os, sys
-		libc = ctypes.CDLL(None)
-		a, b = [os.fsencode(arg) for arg in sys.argv[1:]]
-		while libc.syscall(316, -100, a, -100, b, 2) == 0:	# renameat2(EXCHANGE)
-		    pass
-	END
-	pid=$!
-	SECTORS=131072 hostile in/disk /dev/slow special-moving
-	kill $pid
-	server sess_queue_depth=64
 }
 
 @test "names near PATH_MAX" {

@@ -6,43 +6,26 @@
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031
 
-HOSTILE=$ROOT/build/hostile/hostile
-
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/hostile.bash"
 	net_up 1
 	ram_disk 16
-	null_disk slow size=64 irqmode=2 completion_nsec=1000000000 # a second, and ends in a hard interrupt
+	setup_slow
 }
 
-setup() { . "$ROOT/tests/vm/guest.bash"; }
+setup() { . "$ROOT/tests/vm/hostile.bash"; }
 
 teardown() { dmesg_clean; }
 
-# mode Y|N: the server in this mode
-mode() {
-	[[ $(cat /sys/module/rtrs_server/parameters/always_invalidate 2>/dev/null) != "$1" ]] || return 0
-	unload rnbd-server rtrs-server && load_server sess_queue_depth=64 always_invalidate="$1"
-}
+# own FILE FUNCTION: tests of the peer that have one of their own in this file
+own() { sed -n "s/^@test.*{ $2 \(.*\); }\$/\1/p" "$1" | tr ' ' '\n'; }
 
-hostile() { timeout -k 5 180 "$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow "$@"; }
-
-# Sessions of peers that are gone, with all they had open
-nobody_there() { [[ -z $(ls /sys/class/rnbd-server/ctl/devices) ]] && census_even; }
-
-# only MODE NAME..: these tests
-only() {
-	local rc=0
-	mode "$1" || return
-	hostile "${@:2}" || { rc=$?; echo "always_invalidate=$1: status $rc"; }
-	await 30 nobody_there && return "$rc"
-}
-
-# group MODE PREFIX: all tests of that name; in mode Y but those that have a test of their own here
+# group MODE PREFIX: all tests of that name; but those of races.bats, and in mode Y those that have a test of their own here
 group() {
-	local names own=''
-	[[ $1 == N ]] || own=$(sed -n 's/^@test.*{ only Y \(.*\); }$/\1/p' "$BATS_TEST_FILENAME")
-	mapfile -t names < <("$HOSTILE" list | grep "^$2-" | grep -vxF -e "${own//[[:space:]]/$'\n'}" -e '')
+	local names own
+	own=$(own "$ROOT/tests/vm/races.bats" both)
+	[[ $1 == N ]] || own+=$'\n'$(own "$BATS_TEST_FILENAME" 'only Y')
+	mapfile -t names < <("$HOSTILE" list | grep "^$2-" | grep -vxF -e "$own" -e '')
 	only "$1" "${names[@]}"
 }
 
@@ -73,11 +56,7 @@ proper_client() {
 
 @test "A9: writes to what is read-only, of all kinds" { only Y io-read-only access-read-only access-read-only-disk; }
 
-@test "A11: a message that changes while it is looked at, always_invalidate=Y" { only Y access-changes-its-mind; }
-
 @test "A12: a slot that is used twice" { only Y request-slot-twice; }
-
-@test "A13: two CLOSE for one device on two connections" { only Y access-close-twice access-open-while-closing; }
 
 @test "A14: one disk under two names" { only Y rnbd-open-twice access-spellings; }
 
@@ -90,8 +69,6 @@ proper_client() {
 @test "A21: priorities of all kinds" { only Y io-priorities; }
 
 @test "B2: the id of a device that was closed by force leads nowhere" { only Y access-force-close; }
-
-@test "C19: force_close waits, whatever else goes on" { only Y access-force-in-flight access-force-and-vanish; }
 
 # All the others
 
@@ -112,7 +89,7 @@ proper_client() {
 # Other clients than ours send a write and the flush before it in one. WF in the trace is a write with FUA.
 @test "B12: PREFLUSH and FUA of a write reach the device, each by itself" {
 	local before
-	mode Y
+	invalidating Y
 	null_disk cached size=16 cache_size=4
 	before=$(awk '{ print $16 }' /sys/block/cached/stat)
 	requests_to /dev/cached timeout -k 5 60 "$HOSTILE" 10.0.0.1 1234 /dev/cached /dev/slow special-flushes
@@ -133,7 +110,7 @@ proper_client() {
 
 @test "random bytes, always_invalidate=N" { group N random; }
 
-@test "A9, A11, A13, A14, always_invalidate=N" { group N access; }
+@test "A9, A14, always_invalidate=N" { group N access; }
 
 @test "a proper client beside a hostile one" {
 	local pid rc=0

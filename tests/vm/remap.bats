@@ -377,28 +377,3 @@ refuses() {
 	run -0 ynl do resize "{\"name\":\"$disk\",\"size-bytes\":4096}"
 	jqe '.error.errno == 2 and (.error.text | test("is disconnected, not mapped"))'
 }
-
-@test "remap, force_close, I/O, resize and unmap at once" {
-	local disk i end pids=()
-	for ((i = 0; i < 4; i++)); do
-		disk=$(map /dev/ram0)
-		pids=()
-		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
-			--runtime=3 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & pids+=($!)
-		end=$((SECONDS + 3))
-		(while ((SECONDS < end)); do echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/s1/force_close; done) \
-			2>/dev/null 3>&- & pids+=($!)
-		for _ in 1 2; do
-			(while ((SECONDS < end)); do remap; echo 32768 >"/sys/block/$disk/rnbd/resize"; done) \
-				2>/dev/null 3>&- & pids+=($!)
-		done
-		await 2 false 2>/dev/null || :
-		unmap "$disk" force
-		[ ! -e "/sys/block/$disk" ]
-		for pid in "${pids[@]}"; do wait "$pid" || :; done
-		[ ! -e /sys/class/rtrs-client/s1 ]
-	done
-	await 10 census_even
-	disk=$(map /dev/ram0)
-	same_contents "/dev/$disk" /dev/ram0
-}

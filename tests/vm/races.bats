@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# What must not happen at once, tried at once, on CPUs that run at once.
+# lab: make tests/fuzz/hostile
+# lab: parallel
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+EXPORTS=/sys/class/rnbd-server/ctl/devices
+
+setup_file() {
+	. "$ROOT/tests/vm/disk.bash"
+	. "$ROOT/tests/vm/hostile.bash"
+	net_up 1
+	ram_disk 16
+	setup_slow
+	modprobe loop
+	load_server sess_queue_depth=64
+	load_client
+}
+
+setup() {
+	. "$ROOT/tests/vm/disk.bash"
+	. "$ROOT/tests/vm/hostile.bash"
+}
+
+teardown() {
+	unmap_all
+	dmesg_clean
+}
+
+@test "A11: a message that changes while it is looked at" { both access-changes-its-mind; }
+
+@test "A13: two CLOSE for one device on two connections" { both access-close-twice access-open-while-closing; }
+
+@test "C19: force_close waits, whatever else goes on" { both access-force-in-flight access-force-and-vanish; }
+
+@test "a way to a disk that is changed all the time leads there, or nowhere" {
+	local top=/run/tmp/move pid
+	mkdir -p $top/x/in $top/out
+	mknod $top/x/in/disk b 1 0
+	mknod $top/out/disk b 7 9	# of no size
+	ln -s ../out $top/x/link
+	mode sess_queue_depth=64 dev_search_path=$top/x
+	python3 - $top/x/in $top/x/link <<-'END' &
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None)
+		a, b = [os.fsencode(arg) for arg in sys.argv[1:]]
+		while libc.syscall(316, -100, a, -100, b, 2) == 0:	# renameat2(EXCHANGE)
+		    pass
+	END
+	pid=$!
+	SECTORS=32768 DISK=in/disk hostile special-moving
+	kill $pid
+	mode sess_queue_depth=64
+}
+
+@test "everybody closes at once: force_close, unmap, map, sysfs" {
+	local end=$((SECONDS + $(lasting 20))) disk maps=0 i pids=()
+	for i in 1 2; do
+		while ((SECONDS < end)); do
+			for file in $EXPORTS/*/sessions/*/force_close; do echo 1 >"$file" && echo; done 2>/dev/null
+		done >/run/tmp/forced$i &
+		pids+=($!)
+	done
+	while ((SECONDS < end)); do cat $EXPORTS/*/sessions/*/*; done >/dev/null 2>&1 &
+	pids+=($!)
+	while ((SECONDS < end)); do
+		for i in /dev/ram0 //dev/ram0; do ! map $i access_mode=ro >/dev/null || maps=$((maps + 1)); done
+		unmap_all || :
+	done 2>/dev/null
+	wait "${pids[@]}" || :
+	echo "# $maps mapped, closed by force: $(wc -l </run/tmp/forced1) and $(wc -l </run/tmp/forced2)" >&3
+	((maps > $(lasting 10)))
+	unmap_all
+	disk=$(map /dev/ram0)
+	same_contents "/dev/$disk" /dev/ram0
+}
+
+@test "remap, force_close, I/O, resize and unmap at once" {
+	local disk i end pids=()
+	for ((i = 0; i < 4; i++)); do
+		disk=$(map /dev/ram0)
+		pids=()
+		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
+			--runtime=3 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & pids+=($!)
+		end=$((SECONDS + 3))
+		(while ((SECONDS < end)); do echo 1 >$EXPORTS/ram0/sessions/s1/force_close; done) \
+			2>/dev/null 3>&- & pids+=($!)
+		for _ in 1 2; do
+			(while ((SECONDS < end)); do echo 1 >"/sys/block/$disk/rnbd/remap_device"; echo 32768 >"/sys/block/$disk/rnbd/resize"; done) \
+				2>/dev/null 3>&- & pids+=($!)
+		done
+		await 2 false 2>/dev/null || :
+		unmap "$disk" force
+		[ ! -e "/sys/block/$disk" ]
+		for pid in "${pids[@]}"; do wait "$pid" || :; done
+		[ ! -e /sys/class/rtrs-client/s1 ]
+	done
+	await 10 census_even
+	disk=$(map /dev/ram0)
+	same_contents "/dev/$disk" /dev/ram0
+}
