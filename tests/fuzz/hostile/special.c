@@ -166,7 +166,7 @@ static int moving(void)
 	int err;
 
 	WANT(path_up(&p, 2), 0);
-	for (i = 0; i < 3000 && (found < 100 || failed < 20); i++) {
+	for (i = 0; i < 3000 && (found < 500 || failed < 100); i++) {
 		err = device_open(&p, disk, 0, &id);
 		if (err) {
 			WANT_FOR(err == EXDEV || err == ENOENT || err == EAGAIN || err == ENOTDIR,
