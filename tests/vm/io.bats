@@ -325,16 +325,29 @@ stopped() {
 	[ "$(map /dev/ram1)" = "$disk" ]
 }
 
+opened() { [[ $(readlink "/proc/$1/fd/1") == "$2" ]]; }
+
 @test "unmapped by several at once: one does it" {
-	local disk i pids=() ok=0
+	local disk file go i pids=() ok=0
 	disk=$(map /dev/ram0)
+	file=/sys/block/$disk/rnbd/unmap_device
+	# All have the file open before the first one unmaps
+	mkfifo /run/tmp/go
+	exec {go}<>/run/tmp/go
 	for i in 1 2 3 4; do
-		unmap "$disk" 2>/dev/null & pids+=($!)
+		{ read -r _ <&"$go" && echo normal; } >"$file" 2>/run/tmp/unmap$i 3>&- & pids+=($!)
 	done
+	for i in "${pids[@]}"; do await 5 opened "$i" "$(realpath "$file")"; done
+	printf '\n\n\n\n' >&"$go"
 	for i in "${pids[@]}"; do
 		! wait "$i" || ok=$((ok + 1))
 	done
+	exec {go}>&-
 	[ $ok -eq 1 ]
+	# EALREADY or ENODEV, by how late it came
+	cat /run/tmp/unmap?
+	[ "$(cat /run/tmp/unmap? | grep -cE ': (Operation already in progress|No such device)$')" -eq 3 ]
+	[ "$(cat /run/tmp/unmap? | wc -l)" -eq 3 ]
 	[ ! -e "/sys/block/$disk" ]
 }
 
