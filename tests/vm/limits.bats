@@ -121,7 +121,33 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 	losetup -d "$back" || :
 }
 
-@test "size of requests: the smaller limit of session and server" {
+# largest_unaligned DEVICE: written from, and read to, the middle of a page; the server sees one request of each
+largest_unaligned() {
+	local disk bytes
+	disk=$(map "$1")
+	bytes=$(($(queue "$disk" max_hw_sectors_kb) << 10))
+	echo $((bytes >> 10)) >"/sys/block/$disk/queue/max_sectors_kb"
+	echo "$1: $bytes bytes"
+	traced $OPS python3 - "/dev/$disk" $bytes <<-'END'
+		import mmap, os, sys
+		size = int(sys.argv[2])
+		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+		out, back = mmap.mmap(-1, size + 8192), mmap.mmap(-1, size + 8192)
+		for start in 512, 3584:
+		    out[start:start + size] = os.urandom(size)
+		    a, b = memoryview(out)[start:start + size], memoryview(back)[4096 - start:4096 - start + size]
+		    assert os.pwrite(fd, a, size) == size
+		    assert os.preadv(fd, [b], size) == size
+		    assert a == b, start
+	END
+	[ "$(grep -c 'op=write ' /run/tmp/trace)" -eq 2 ]
+	[ "$(grep -c "op=write .*bytes=$bytes$" /run/tmp/trace)" -eq 2 ]
+	[ "$(grep -c "op=read .*bytes=$bytes$" /run/tmp/trace)" -eq 2 ]
+	same_contents "/dev/$disk" "$1"
+	unmap "$disk"
+}
+
+@test "size of requests: the smaller limit of session and server, wherever in a page a buffer begins" {
 	local disk
 	mode max_chunk_size=1048576 sess_queue_depth=16
 	null_disk nb1 size=16 max_sectors=4096
@@ -143,7 +169,9 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 	[ "$(grep -c 'op=write .*bytes=32768$' /run/tmp/trace)" -eq 16 ]
 	same_contents "/dev/$disk" /dev/nb2
 	unmap_all
+	largest_unaligned /dev/nb1
 	mode
+	largest_unaligned /dev/ram0
 }
 
 @test "large requests on a device that takes a page at once: one piece for each of the client's" {
