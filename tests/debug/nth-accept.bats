@@ -30,3 +30,11 @@ teardown() { only_failed_allocations; }
 @test "a client connects and opens, server: objects" { "$NTH" any slab "$MAP" "$UNMAP" >&3; }
 
 @test "a client connects and opens, server: pages" { "$NTH" any page "$MAP" "$UNMAP" >&3; }
+
+# Regions of another kind; all else is the same
+@test "a client connects, server with always_invalidate=N: what a path is made of" {
+	unload rnbd-server rtrs-server
+	load_server sess_queue_depth=4 always_invalidate=N
+	faults_below ' rtrs_server_path_create\t'
+	"$NTH" any slab "$MAP" "$UNMAP" >&3
+}

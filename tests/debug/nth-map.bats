@@ -65,3 +65,12 @@ closed='echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/nth/force_close
 	eval "$closed"
 	"$NTH" any slab "/sys/block/rnbd0/rnbd/remap_device=1" "!$closed" >&3
 }
+
+# The last one: others need all functions to fail in
+@test "polled queues: their connections, and the slots" {
+	local what
+	for what in rtrs_client_con_setup rnbd_client_queue_init; do
+		faults_below " $what\t"
+		"$NTH" any slab "$MAP nr_poll_queues=1" "$UNMAP" >&3
+	done
+}

@@ -5,7 +5,7 @@
  * way: it fails for want of memory, too. An error of another kind may be of something left behind: there the operation must work.
  *
  *   nth load MODULE.ko [PARAM=VALUE]...   the module is loaded (and unloaded again): fail-nth of the loading task
- *   nth any slab|page DO UNDO             DO is done and undone: the n-th allocation of any task
+ *   nth any slab|page DO UNDO [STEP]      DO is done and undone: the n-th allocation of any task; of many alike each STEP-th
  *
  * DO and UNDO are FILE=TEXT, TEXT being written to FILE, or "!" and a command of the shell. UNDO of a file that is not
  * there has nothing to do. Which allocations count is said before, by the filters of /sys/kernel/debug/{failslab,fail_page_alloc}.
@@ -113,7 +113,7 @@ static void summary(unsigned int n)
 {
 	if (n < 2)
 		die("not one allocation was seen");
-	printf("# %u allocations failed: %u refused the operation, %u did not\n", n - 1, refused, survived);
+	printf("# %u allocations failed: %u refused the operation, %u did not\n", refused + survived, refused, survived);
 }
 
 /* --- loading of a module --------------------------------------------------------------------------------------------- */
@@ -269,8 +269,8 @@ static void meet_again(const char *what, const char *back, unsigned int n, long 
 static int sweep_any(char **argv)
 {
 	const char *what = argv[1], *back = argv[2];
+	unsigned int n, step = argv[3] ? strtoul(argv[3], NULL, 10) : 1, missed = 0;
 	long before = objects();
-	unsigned int n, missed = 0;
 	int fired, rc;
 	FILE *f;
 
@@ -282,7 +282,7 @@ static int sweep_any(char **argv)
 			die("%s: what is this?", state);
 		fclose(f);
 	}
-	for (n = 1; n < MOST; n++) {
+	for (n = 1; n < MOST; n += step) {
 		alarm(LIMIT);
 		rc = try_it(what, met + n, &fired);
 		undo(back, n);
@@ -293,7 +293,7 @@ static int sweep_any(char **argv)
 			meet_again(what, back, n, before);
 			if (++missed == MISSES)
 				break;
-			n--;
+			n -= step;
 			continue;
 		}
 		missed = 0;
@@ -319,8 +319,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc >= 3 && !strcmp(argv[1], "load"))
 		return sweep_load(argv + 2);
-	if (argc == 5 && !strcmp(argv[1], "any"))
+	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "any"))
 		return sweep_any(argv + 2);
-	fprintf(stderr, "usage: nth load MODULE.ko [PARAM=VALUE]... | nth any slab|page DO UNDO\n");
+	fprintf(stderr, "usage: nth load MODULE.ko [PARAM=VALUE]... | nth any slab|page DO UNDO [STEP]\n");
 	return 2;
 }
