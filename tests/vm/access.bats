@@ -102,6 +102,32 @@ ro
 	[ ! -e $dir ]
 }
 
+@test "sysfs, section 1: modes and usage of what changes paths" {
+	local dir=/sys/class/rtrs-client/s1 path=paths/ip:10.0.0.1@ip:10.0.0.1 file
+	map s1 /dev/ram0
+	[ "$(cd $dir && stat -c '%n %A %U' -- add_path max_reconnect_attempts mpath_policy $path/{reconnect,disconnect,remove_path,state} \
+		$path/{hca_name,hca_port,src_addr,dst_addr,cur_latency} | sed "s,^$path/,," | sort)" = \
+"add_path -rw-r--r-- root
+cur_latency -r--r--r-- root
+disconnect -rw-r--r-- root
+dst_addr -r--r--r-- root
+hca_name -r--r--r-- root
+hca_port -r--r--r-- root
+max_reconnect_attempts -rw-r--r-- root
+mpath_policy -rw-r--r-- root
+reconnect -rw-r--r-- root
+remove_path -rw-r--r-- root
+src_addr -r--r--r-- root
+state -r--r--r-- root" ]
+	[ "$(cd $dir/$path/stats && stat -c '%n %A' -- cpu_migration_{from,to} reconnects rdma reset_all | grep -c ' -rw-r--r--$')" -eq 5 ]
+	# How to write, an empty line, the addresses
+	[ "$(sed -nE '1s/^Usage: echo \[<[a-z ]*>@\]<[a-z ]*> > add_path$/usage/p; 2s/^$/empty/p; 3s/.*ip:.*ip:.*gid:.*/addresses/p; 4p' \
+		$dir/add_path | xargs)" = "usage empty addresses" ]
+	for file in reconnect disconnect remove_path; do
+		[ "$(<$dir/$path/$file)" = "Usage: echo 1 > $file" ]
+	done
+}
+
 @test "sysfs, section 2: modes, contents, what disconnect and the statistics take" {
 	local dir=/sys/class/rtrs-server/s1/paths/ip:10.0.0.1@ip:10.0.0.1 file
 	map s1 /dev/ram0
