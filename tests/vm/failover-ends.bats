@@ -24,6 +24,7 @@ teardown() {
 	loss_end
 	"$ADM" session remove $SESSION --if-exists --force
 	"$ADM" session remove s2 --if-exists
+	"$ADM" session remove s3 --if-exists
 	on_server load_server "${SERVER_QUICK[@]}"
 }
 
@@ -49,8 +50,23 @@ ends() {
 
 file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 
+state_is() { adm_is "[.paths[].state] == [\"$1\"]" path list; }
+
+# waits_in_vain CMD..: it would bring the one path back, and waits for the peer; killed, it is gone at once
+waits_in_vain() {
+	local pid t0 ms
+	"$@" & pid=$!
+	await 5 state_is connecting
+	t0=${EPOCHREALTIME/./}
+	kill -9 $pid || return
+	ends_badly $pid
+	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# ${*:1:3} with a dead peer, killed: gone after $ms ms" >&3
+	((ms < 500 * ${LAB_SLOW:-1})) && state_is connecting && write 1 "$(file_of 1 disconnect)" && state_is disconnected
+}
+
 # Disconnects wait 5 s for the peer, unless heartbeats have told of it before
-@test "a path is disconnected, another removed; killed, they go on by themselves; I/O waits, and goes on" {
+@test "a path is disconnected, another removed, one reconnected; killed, they go on by themselves; I/O waits, and goes on" {
 	local one two
 	map /dev/ram0
 	set_to "${QUICK[@]}" heartbeat_interval_ms=60000
@@ -61,10 +77,15 @@ file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 	wait $one
 	wait $two
 	adm_is '[.paths[].state] == ["disconnected"]' path list
+	set_to connect_timeout_ms=30000
+	waits_in_vain write 1 "$(file_of 1 reconnect)"
+	waits_in_vain "$ADM" session reconnect $SESSION "$(path_of 1)"
+	waits_in_vain "$ADM" recover session $SESSION
+	set_to connect_timeout_ms=1500
 	mend drop 1
 	mend drop 2
-	write 1 "$(file_of 1 reconnect)"
-	write "ip:${NET[2]}1" $SDIR/add_path
+	"$ADM" session reconnect $SESSION "$(path_of 1)"
+	"$ADM" session add-path $SESSION "ip:${NET[2]}1"
 	goes_on
 
 	silence
@@ -117,24 +138,31 @@ file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 	[[ $output == *"no answer to address resolution within 2000 ms"* ]]
 }
 
-closing() { adm_is '[.paths[] | select(.session == "s2").state] == ["closing"]' path list; }
+closing() { adm_is "[.paths[] | select(.session == \"$1\").state] == [\"closing\"]" path list; }
 
-@test "rnbdadm session remove --force; killed, it goes on by itself" {
+@test "rnbdadm session remove --force; killed, it goes on by itself, and the modules go" {
 	local pid
 	"$ADM" session add $SESSION --path "ip:${NET[1]}1" --path "ip:${NET[2]}1"
 	"$ADM" session add s2 --path "ip:${NET[1]}1"
+	"$ADM" session add s3 --path "ip:${NET[1]}1"
 	"$ADM" map /dev/ram0 --session $SESSION
 	DISK=rnbd0
 	set_to "${QUICK[@]}"
 	load_start
 	silence
 	"$ADM" session remove s2 & pid=$!
-	await 5 closing
+	await 5 closing s2
 	kill -9 $pid
 	ends_badly $pid
-	closing
+	closing s2
 	ends 10 "session remove --force" "$ADM" session remove $SESSION --force
 	ends_badly "$LOAD"
 	ends_badly "$PROBE"
-	await 8 adm_is '.client == {sessions: [], devices: []}' status
+	await 8 adm_is '[.sessions[].name] == ["s3"]' session list
+	"$ADM" session remove s3 & pid=$!
+	await 5 closing s3
+	kill -9 $pid
+	ends_badly $pid
+	ends 10 "rmmod rnbd-client rtrs-client" await 8 unload rnbd-client rtrs-client 2>/dev/null
+	load_client
 }

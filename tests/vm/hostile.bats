@@ -44,6 +44,18 @@ proper_client() {
 
 @test "A3: a client that says nothing is thrown out" { only Y special-silent; }
 
+@test "the modules go while clients hold their connections, in each stage of the login, and say nothing" {
+	local pid
+	mode Y
+	"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-silent 3>&- & pid=$!
+	await 20 eval "compgen -G '/sys/class/rtrs-server/*/paths/*' >/dev/null"
+	kill -STOP $pid
+	[ "$(awk '$1 == "rtrs_server_path" { print $2 - $3 }' /sys/kernel/debug/rtrs/objects)" -eq 3 ]
+	timeout 20 rmmod rnbd-server rtrs-server
+	kill -9 $pid
+	! wait $pid || fail "it was through"
+}
+
 @test "A4: nothing but the answer is in an answer" { only Y rnbd-sess-info rnbd-open-reply; }
 
 @test "A5: a header at the end of its chunk" { only Y request-chunk-end request-last-place; }
