@@ -215,6 +215,38 @@ id_of() {
 	jqe '.error == null'
 }
 
+# server_paths N: so many are there, of which all that ends was told
+server_paths() { awk -v n="$1" '$1 == "rtrs_server_path" { exit $2 - $3 != n }' /sys/kernel/debug/rtrs/objects; }
+
+P1=/sys/class/rtrs-client/p1 SECOND=paths/ip:fd00::1@ip:fd00::1
+
+# lives LEFT CMD..: the second path of p1, until this command
+lives() {
+	echo ip:fd00::1 >$P1/add_path && "${@:2}" && await 10 server_paths "$1" || return
+	[[ ! -e $P1/$SECOND ]] || write $P1/$SECOND/remove_path
+}
+
+write() { echo 1 >"$1"; }
+
+# Removed, disconnected by the server's administrator, lost with its RDMA device
+three_lives() {
+	echo 0 >$P1/max_reconnect_attempts
+	lives 1 write $P1/$SECOND/remove_path && lives 1 write /sys/class/rtrs-server/p1/$SECOND/disconnect &&
+		lives 0 rdma link delete rxe0 && rxe_add rxe0 dummy0
+}
+
+@test "the life of a path, as the server tells it: each edge, in order, with the state before and the reason" {
+	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
+	declare -f await nap fail rxe_add server_paths lives write three_lives >/run/tmp/lives
+	P1=$P1 SECOND=$SECOND run -0 ynl --listen path --shell "bash -c '. /run/tmp/lives && three_lives'"
+	jqe '.status == 0'
+	jqe '[.events[] | select(.name == "path-ntf").msg | select(.role == "server" and .name == "ip:fd00::1@ip:fd00::1") |
+		[.event, ."old-state", .state, ."last-error"]] == [(-104, -103, -19) as $reason |
+			["create", null, "connecting", 0], ["change", "connecting", "connected", 0],
+			["change", "connected", "closing", $reason], ["destroy", null, "disconnected", $reason]]'
+	run -0 ynl do session-del '{"name":"p1"}'
+}
+
 @test "bad values for paths and settings are refused with the attribute that is wrong" {
 	local req
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
