@@ -97,10 +97,10 @@ lost() {
 	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
 }
 
-@test "paths are added, removed, disconnected and reconnected by sysfs while I/O runs" {
+@test "paths are added, removed, disconnected, reconnected and recovered by sysfs and by rnbdadm while I/O runs" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
-	fio_start 8
+	fio_start 12
 	echo ip:10.0.1.1 >$SYS/add_path
 	paths_up 2
 	local a=("$SYS"/paths/ip:10.0.0.1*)
@@ -115,34 +115,79 @@ lost() {
 	[[ $output == *"File exists"* ]]
 	echo ip:fd00:0::1 >$SYS/add_path
 	paths_up 2
+
+	"$ADM" session add-path s1 ip:10.0.0.1
+	paths_up 3
+	"$ADM" session remove-path s1 ip:10.0.1.1@ip:10.0.1.1
+	paths_up 2
+	"$ADM" session disconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	paths_up 1
+	"$ADM" session reconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	paths_up 2
+	"$ADM" session disconnect s1 ip:fd00::1@ip:fd00::1
+	paths_up 1
+	"$ADM" recover session s1
+	paths_up 2
+	kill -0 "$FIO" || fail "I/O was over before"
 	fio_end
 }
 
-@test "no path is left: I/O waits, and goes on" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	quick
-	echo -1 >$SYS/no_path_timeout_ms
+# Between the attempts to connect again, in ms
+pauses() {
+	jq -rs '[.[] | select(.event == "change" and .role == "client" and .state == "connecting").monotonic_ns] | [., .[1:]] | transpose |
+		.[] | select(.[1]) | (.[1] - .[0]) / 1000000 | floor' /tmp/events
+}
+
+paused() { (($(pauses | wc -l) >= $1)); }
+
+@test "no path is left: I/O waits, attempts are ever farther between, up to the maximum, and I/O goes on" {
+	local monitor
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 1s --no-path-timeout forever
+	"$ADM" monitor path -j >/tmp/events 3>&- & monitor=$!
 	fio_start 10
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	adm_is '.devices[0].state == "disconnected"' device list
+	await 30 paused 5
+	kill $monitor
+	pauses >/tmp/pauses
+	echo "# pauses between attempts: $(xargs </tmp/pauses) ms" >&3
+	# Twice as long each time, a quarter more or less
+	awk -v slow="${LAB_SLOW:-1}" '{ ms = 100 * 2 ^ NR; if (ms > 1000) ms = 1000 }
+		$1 < ms * 3 / 4 - 20 || $1 > ms * 5 / 4 + 200 * slow { exit bad = 1 } END { exit bad }' /tmp/pauses
 	rxe_add rxe0 dummy0
 	await 30 paths_up 1
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	fio_end
 }
 
-@test "no path is left: I/O fails when the time is over, and works when the path is back" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	quick
-	echo 1500 >$SYS/no_path_timeout_ms
+# wait_is MS: a read waits for a path for ever, then it may wait for as long as this. How long it did is in $took, in ms.
+wait_is() {
+	local pid t0
+	echo -1 >$SYS/no_path_timeout_ms
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
-	local t0=$SECONDS
-	run -1 dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 3>&- & pid=$!
+	await 10 grep -q ') D ' /proc/$pid/stat
+	t0=${EPOCHREALTIME/./}
+	echo "$1" >$SYS/no_path_timeout_ms
+	await 10 eval "! kill -0 $pid 2>/dev/null"
+	ends_badly $pid
+	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# no-path-timeout is $1 ms while a read waits: it failed after $took ms" >&3
 	rxe_add rxe0 dummy0
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+}
+
+@test "no path is left: I/O fails when the time is over, which is changed while it waits, and works when the path is back" {
+	local took
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	wait_is 1500
+	((took >= 1400 && took < 1500 + 1000 * ${LAB_SLOW:-1}))
+	wait_is 0
+	((took < 1000 * ${LAB_SLOW:-1}))
 }
 
 @test "the server is loaded again: the device is opened again, I/O goes on" {
@@ -199,7 +244,7 @@ lost() {
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
 	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
-		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=64k --size=16m \
+		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=64k --size=16m \
 			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
 		FIO=$!
 		await 30 io_done rnbd0 30
