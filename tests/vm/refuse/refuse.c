@@ -77,6 +77,15 @@ static int let_in(void)
 	return 0;
 }
 
+static void end(struct rdma_cm_id *id)
+{
+	printf("gone\n");
+	rdma_destroy_qp(id);
+	if (id->context)
+		rdma_dereg_mr(id->context);
+	rdma_destroy_id(id);
+}
+
 static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
 	struct rtrs_conn_rsp rsp = {
@@ -114,7 +123,11 @@ static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 	if (login && post_recvs(id))
 		return 1;
 	last = req.cid == req.cid_num - 1 ? id : NULL;
-	return rdma_accept(id, &param) ? fail("rdma_accept") : 0;
+	if (rdma_accept(id, &param)) {
+		perror("rdma_accept");	/* the client has given up meanwhile */
+		end(id);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -154,12 +167,8 @@ int main(int argc, char **argv)
 		} else if (type == RDMA_CM_EVENT_ESTABLISHED && login && id == last) {
 			rc = let_in();
 		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
-			printf("gone\n");
 			rdma_disconnect(id);
-			rdma_destroy_qp(id);
-			if (id->context)
-				rdma_dereg_mr(id->context);
-			rdma_destroy_id(id);
+			end(id);
 		}
 	}
 	return rc;
