@@ -11,9 +11,11 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/lib/failover.bash"
 	on_server "ram_disk 16 3 && load_server sess_queue_depth=128"
+	on_server 'for n in 0 1 2; do dd if=/dev/zero of=/dev/ram$n bs=1M oflag=direct count=16 status=none || break; done'
 	load_client
+	memory_before
 }
 
 setup() {
@@ -24,6 +26,12 @@ setup() {
 teardown() {
 	touch /run/tmp/stop
 	"$ADM" unmap --all --force -y || :
+}
+
+# The three sessions take 48 MiB, all the paths that come and go more than that
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back 32
 }
 
 # The server may still be at the last one of these addresses

@@ -69,6 +69,11 @@ cut() {
 	esac
 }
 
+# What is lost by what comes in over the link: packets, since it was cut
+server_lost_packets() { tc -s filter show dev "$1" ingress | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'; }
+
+lost_packets() { server_lost_packets "$@"; }
+
 mend() {
 	case $1 in
 	drop-in | io) lose "link$2" none ;;
@@ -282,7 +287,7 @@ one_cut() {
 # this, on a host that is no slower than others: the median tells of the driver, the worst of the host's load as well. And how
 # long paths took to be back.
 stalls() {
-	echo "# $1: paths were back $(spread $BACK) after the repair" >&3
+	[[ ! -s $BACK ]] || echo "# $1: paths were back $(spread $BACK) after the repair" >&3
 	awk -v what="$1" -v median="${2:-1e9}" -v limit="${3:-1e9}" -v slow="${LAB_SLOW:-1}" '
 		NR == FNR { at[++n] = $1; next }
 		{ for (i = n; i > 1 && at[i] > $1 + $2; i--); if ($2 > worst[i]) worst[i] = $2 }
@@ -301,8 +306,11 @@ server_mem_available() { mem_available; }
 
 mem_available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
 
-# The server's memory in MiB when nothing is mapped, to be the same later. A session of the default size takes 64 of them, freed
-# by workers of the server; the pages of its disk must be there before.
+# The server's memory in MiB when nothing is mapped, to be the same later but for SLACK of them. A session of the default size
+# takes 64, freed by workers of the server; the pages of its disk must be there before.
 memory_before() { server mem_available >/run/tmp/memory; }
-memory_is_back() { await 20 memory_is_near || fail "$(</run/tmp/memory) MiB before, $(server mem_available) now"; }
-memory_is_near() { (($(</run/tmp/memory) - $(server mem_available) < 48)); }
+memory_is_back() {
+	await 20 memory_is_near "${1:-48}" || fail "$(</run/tmp/memory) MiB before, $(server mem_available) now" || return
+	echo "# the server's memory: $(</run/tmp/memory) MiB before, $(server mem_available) now" >&3
+}
+memory_is_near() { (($(</run/tmp/memory) - $(server mem_available) < $1)); }
