@@ -8,14 +8,19 @@
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
-	on_server "ram_disk 32 && load_server"
+	. "$ROOT/tests/vm/lib/failover.bash"
+	on_server "ram_disk 32 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=32 status=none && load_server"
 	load_client
+	memory_before
+	probes
 }
 
-setup() {
-	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
+setup() { . "$ROOT/tests/vm/lib/failover.bash"; }
+
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back
+	[[ ! -e $TRACE/events/killed ]] || { echo 0 >$TRACE/events/killed/enable && echo >$TRACE/kprobe_events; }
 }
 
 teardown() {
@@ -24,6 +29,20 @@ teardown() {
 	adm_is '.sessions == []' session list
 	census_even
 	on_server await 10 census_even
+}
+
+# Tell where a command is interrupted, on kernels that can be asked: connecting, rtrs-client says at which step; then it is RNBD's turn
+probes() {
+	[[ -e $TRACE/kprobe_events ]] || return 0
+	echo 'p:killed/step rtrs_client:explain step=%si:u32 err=%dx:s32
+		r:killed/greet rnbd_client:rnbd_client_msg_sess_info err=$retval:s32
+		r:killed/open rnbd_client:rnbd_client_msg_open err=$retval:s32' >$TRACE/kprobe_events && echo 1 >$TRACE/events/killed/enable
+}
+
+interrupted_at() {
+	awk '/err=-4$/ { for (i = 1; i <= NF; i++) if ($i ~ /^step=/) n[$i]++; else if ($i ~ /^(greet|open):$/) n[$i]++ }
+		END { printf "%d at an address, %d at a route, %d connecting, %d at the login, %d greeting, %d opening",
+			n["step=0"], n["step=1"], n["step=2"], n["step=3"], n["greet:"], n["open:"] }' $TRACE/trace
 }
 
 # killed_after MS ARGS..: the command, killed then. Its end is not waited for by "run", which would hide how it ended.
@@ -47,11 +66,13 @@ sweep() {
 	check
 	nap
 	CUT=0 DONE=0
+	echo >$TRACE/trace
 	for ((i = 0; i < 30 || (DONE == 0 && i < 90); i++)); do
 		killed_after $((last * i / 30)) "$@"
 		check
 	done
 	echo "# ${*:1:2}: killed $CUT times, done $DONE times" >&3
+	[[ ! -e $TRACE/events/killed ]] || echo "# ${*:1:2}: interrupted $(interrupted_at)" >&3
 	((CUT >= 10 && DONE >= 1))
 }
 
