@@ -13,6 +13,8 @@
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 	server hold 8
+	on_server "ram_disk 16 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=16 status=none"
+	memory_before
 }
 
 setup() {
@@ -37,6 +39,7 @@ teardown() {
 
 teardown_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back 60
 	server hold_end
 }
 
@@ -65,7 +68,7 @@ show() {
 
 # fence CLIENT SERVER CUT: "ours" or "in-tree" each
 fence() {
-	local pid link writes
+	local pid writes
 	BLOCK=$((100 + BATS_TEST_NUMBER))
 	on_server "$(modules_of "$2" server)"
 	"$(modules_of "$1" client)"
@@ -84,9 +87,9 @@ fence() {
 	server command "hold $((BLOCK * 8)) 8 1"
 	put first & pid=$!
 	await 10 on_server "grep -q held $HOLD/record"
-	link=$(links_in_use)
-	[[ $link == [12] ]] || fail "which link? '$link'"
-	lose_path "$link" "$3"
+	LINK=$(links_in_use)
+	[[ $LINK == [12] ]] || fail "which link? '$LINK'"
+	lose_path "$LINK" "$3"
 	await 60 retry_came
 	if [[ $2 == ours ]]; then
 		# It waits for as long as it takes
@@ -107,12 +110,12 @@ fence() {
 	[ "$(awk '{ print $9 }' "/sys/block/$DISK/stat")" -eq 0 ]
 }
 
-# The old path is closed, then the first attempt is answered, then the retry comes, then what was written after it; each once
+# The path that was lost is closed, then the first attempt is answered, then the retry comes, then what was written after it; each once
 fenced() {
 	fence "$@"
 	[ "$(on_disk)" = "second  " ]
-	[ "$(awk -v place=" write $((BLOCK * 8))+8 " '
-		/path_state: .*-> closing/ && !closed++ { print "closed" }
+	[ "$(awk -v place=" write $((BLOCK * 8))+8 " -v path=" $(path_of "$LINK"): " '
+		/path_state: .*-> closing/ && index($0, path) && !closed++ { print "closed" }
 		index($0, place) { print $2, $6 }' /run/tmp/record | xargs)" = \
 		"held first closed answered first arrived first answered first arrived second answered second" ]
 }
@@ -136,7 +139,7 @@ fenced() {
 @test "our client, in-tree server: links are cut, the server is loaded again" {
 	local i kinds=(drop-in rdma rdma-here) n=6
 	[[ $KERNEL == 6.1 ]] || n=2
-	on_server "ram_disk 16 && load_peer_server"
+	on_server load_peer_server
 	load_client
 	map /dev/ram0
 	set_to "${QUICK[@]}"
@@ -158,7 +161,7 @@ reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
 @test "in-tree client, our server: links are cut" {
 	local link
 	[[ -n $VIRTIO ]] || skip "on a host this slow in-tree clients fail I/O when a path goes, and crash when they are unloaded"
-	on_server "ram_disk 16 && load_server"
+	on_server load_server
 	load_peer_client
 	map /dev/ram0
 	load_start
