@@ -29,11 +29,18 @@ teardown_file() {
 
 # lossy LINK: for a minute
 lossy() {
+	local here there
 	load_start
+	echo "$(</proc/uptime) loss" >$CUTS
 	cut loss "$1"
 	sleep "$(lasting 60)"
 	goes_on
+	here=$(lost_packets "link$1")
+	there=$(server lost_packets "link$1")
 	mend loss "$1"
+	echo "# link $1: $here packets were lost on their way to the client, $there on their way to the server" >&3
+	((here > 0 && there > 0))
+	stalls "5 % loss on link $1"
 	await 60 path_is "$1" connected
 	load_end /dev/ram0
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # A server in user space (tests/vm/refuse) refuses a connection of a path, each in turn, or accepts all of them and says nothing:
-# the path is not there then, and what goes by the others goes on, under fio with verify. Or it stops answering once the path is up:
-# heartbeats tell.
+# the path is not there then, and what goes by the others goes on. Or it stops answering once the path is up: heartbeats tell, and
+# what it had goes by the others.
 # lab: make tests/vm/refuse
 # lab: two guests
 # lab: links 2
@@ -58,7 +58,6 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	local cid since
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	rm -f /run/tmp/took
-	load_start
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4000 + cid)) $cid
 		since=$EPOCHREALTIME
@@ -71,7 +70,6 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 		nothing_new
 		refuse_end
 	done
-	load_end /dev/ram0
 	echo "# refused: said after $(spread /run/tmp/took)" >&3
 }
 
@@ -145,9 +143,10 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	((worst < 1500 * ${LAB_SLOW:-1}))
 	kill $MONITOR
 	MONITOR=''
-	io_goes_on
+	goes_on
 	ended 5 session remove-path s1 $STALLED
 	nothing_new
+	load_end /dev/ram0
 
 	# Nobody looks for it: an administrator does
 	"$ADM" session set s1 --heartbeat-interval 60s
@@ -157,7 +156,6 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	ended 5 session remove-path s1 $STALLED
 	wait $pid
 	nothing_new
-	load_end /dev/ram0
 
 	# No other is left
 	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
