@@ -20,6 +20,7 @@ setup() {
 teardown() {
 	"$ADM" unmap --all --force -y || :
 	"$ADM" session remove held 2>/dev/null || :
+	[[ -e /sys/class/infiniband/rxe0 ]] || rxe_add rxe0 dummy0
 }
 
 # fast: reconnects are not far between
