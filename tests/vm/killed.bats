@@ -33,10 +33,12 @@ teardown() {
 
 # Tell where a command is interrupted, on kernels that can be asked: connecting, rtrs-client says at which step; then it is RNBD's turn
 probes() {
-	[[ -e $TRACE/kprobe_events ]] || return 0
-	echo 'p:killed/step rtrs_client:explain step=%si:u32 err=%dx:s32
-		r:killed/greet rnbd_client:rnbd_client_msg_sess_info err=$retval:s32
-		r:killed/open rnbd_client:rnbd_client_msg_open err=$retval:s32' >$TRACE/kprobe_events && echo 1 >$TRACE/events/killed/enable
+	{
+		echo 'p:killed/step rtrs_client:explain step=%si:u32 err=%dx:s32
+			r:killed/greet rnbd_client:rnbd_client_msg_sess_info err=$retval:s32
+			r:killed/open rnbd_client:rnbd_client_msg_open err=$retval:s32' >$TRACE/kprobe_events &&
+			echo 1 >$TRACE/events/killed/enable
+	} 2>/dev/null || :
 }
 
 interrupted_at() {
