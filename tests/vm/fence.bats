@@ -110,7 +110,7 @@ fence() {
 	[ "$(awk '{ print $9 }' "/sys/block/$DISK/stat")" -eq 0 ]
 }
 
-# The path that was lost is closed, then the first attempt is answered, then the retry comes, then what was written after it; each once
+# The lost path is closed, then the first attempt is answered, then the retry comes, then what was written after it; each once
 fenced() {
 	fence "$@"
 	[ "$(on_disk)" = "second  " ]

@@ -31,7 +31,7 @@ teardown() {
 	on_server await 10 census_even
 }
 
-# Tell where a command is interrupted, on kernels that can be asked: connecting, rtrs-client says at which step; then it is RNBD's turn
+# Tell where a command is interrupted, on kernels that can be asked: rtrs-client says at which step of connecting, RNBD comes then
 probes() {
 	{
 		echo 'p:killed/step rtrs_client:explain step=%si:u32 err=%dx:s32
