@@ -29,7 +29,9 @@ setup() {
 teardown() {
 	load_kill
 	[[ -z $MONITOR ]] || kill "$MONITOR" || :
-	[[ -z $REFUSE ]] || on_server kill "$REFUSE" || tail -n 5 "$OUT"
+	[[ -z $REFUSE ]] || on_server kill "$REFUSE" || :
+	# Why a test failed
+	[[ -n ${BATS_TEST_COMPLETED-} ]] || tail -n 20 "$OUT"
 	"$ADM" unmap --all --force -y || :
 	"$ADM" session remove s1 --if-exists || :
 	dmesg_clean
