@@ -176,7 +176,7 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	refuse 4400 "$CONS" login
 	run --separate-stderr timeout $((5 * ${LAB_SLOW:-1})) "$ADM" "${map[@]}" --heartbeat-interval 200ms --heartbeat-misses 2
 	((status != 0 && status != 124))
-	await 10 gone "$CONS"
+	await 10 gone "$CONS" || fail "status $status: $stderr"
 	"$ADM" "${map[@]}" & pid=$!
 	await 10 counted 'let in' 2
 	kill -9 $pid
