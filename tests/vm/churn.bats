@@ -31,7 +31,7 @@ teardown() {
 # The three sessions take 48 MiB, all the paths that come and go more than that
 teardown_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
-	memory_is_back 32
+	memory_is_back 40
 }
 
 # The server may still be at the last one of these addresses
