@@ -57,11 +57,13 @@ setup() {
 	R+=(--test-root "$BATS_TEST_TMPDIR/root")
 	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -ky "$all"
 	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -ky "$all" -j
+	valid rnbdadm.batch/1
 	# resize, as the list tells no other size then; what there is not; check
 	[ "$(jqv '[.results[] | select(.exit_status != 0) | .exit_status, .command[:6]] | tojson')" = \
 		'[1,"resize",9,"server",9,"server",11,"check"]' ]
 	replay monitor-overrun
-	"${check[@]}" "$PLAIN" "${R[@]}" monitor --diff --full -j
+	run --separate-stderr -0 "${check[@]}" "$PLAIN" "${R[@]}" monitor --diff --full -j
+	valid any
 }
 
 @test "every change: --force where something can be in use, --dry-run, --idempotent, --wait" {
@@ -73,7 +75,7 @@ setup() {
 }
 
 @test "every key of JSON is a field of -F all, and the other way round" {
-	"$PY" "$CLI/contract.py" fields "$RNBDADM" "$REC"
+	"$PY" "$CLI/contract.py" fields "$PLAIN" "$REC"
 }
 
 @test "schemas: valid, alike in what they share, and they refuse what is wrong" {

@@ -16,6 +16,7 @@
 import concurrent.futures
 import csv
 import datetime
+import functools
 import glob
 import io
 import json
@@ -38,8 +39,9 @@ def problem(*words):
     problems.append(" ".join(str(w) for w in words))
 
 
-# Objects whose keys are names of something
-MAPS = ("changes", "data", "output", "sources")
+# Objects whose keys are names of something, in the schema of a topic; of "data" those that it does not list are parameters of modules.
+# What is in "output" has a schema of its own
+MAPS = (("event", "changes"), ("check", "data"), ("batch", "output"), ("config", "sources"))
 
 
 def is_object(schema):
@@ -47,19 +49,27 @@ def is_object(schema):
     return kind == "object" or isinstance(kind, list) and "object" in kind
 
 
-def closed(schema):
+def closed(schema, topic, name=""):
     """The schema with no key beyond those it lists."""
     if isinstance(schema, dict):
-        out = {k: closed(v) for k, v in schema.items()}
+        out = {k: closed(v, topic, k) for k, v in schema.items()}
         if is_object(out) and "properties" in out:
-            out.setdefault("additionalProperties", False)
+            out.setdefault("additionalProperties", {"type": ["string", "null"]} if (topic, name) in MAPS else False)
         return out
-    return [closed(s) for s in schema] if isinstance(schema, list) else schema
+    return [closed(s, topic) for s in schema] if isinstance(schema, list) else schema
 
 
 def load(topic):
     with open(os.path.join(SCHEMAS, topic + ".json")) as f:
         return json.load(f)
+
+
+def pick(schema):
+    """No key need be there."""
+    for v in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        pick(v)
+    if isinstance(schema, dict):
+        schema.pop("required", None)
 
 
 validators = {}
@@ -71,15 +81,23 @@ def is_time(v):
     return not isinstance(v, str) or datetime.datetime.strptime(v, "%Y-%m-%dT%H:%M:%S.%fZ" if "." in v else "%Y-%m-%dT%H:%M:%SZ")
 
 
-def validator(topic, fields=False):
-    """Of the closed schema; where -F picked @fields of the objects, they need not have all."""
-    if (topic, fields) not in validators:
-        schema = closed(load(topic))
+# What a line of a batch has of its own, or with the others
+ENVELOPE = ("schema", "tool", "time", "backend", "changed", "warnings", "error")
+
+
+def validator(topic, fields=False, part=False):
+    """Of the closed schema; where -F picked @fields of the objects, they need not have all. A @part is of a line of a batch."""
+    if (topic, fields, part) not in validators:
+        schema = closed(load(topic), topic)
+        for key in ENVELOPE if part else ():
+            schema["properties"].pop(key, None)
+        if part:
+            schema["required"] = []
         for name, body in schema["$defs"].items() if fields else ():
             if name != "error":
-                body.pop("required", None)
-        validators[topic, fields] = jsonschema.Draft202012Validator(schema, format_checker=formats)
-    return validators[topic, fields]
+                pick(body)
+        validators[topic, fields, part] = jsonschema.Draft202012Validator(schema, format_checker=formats)
+    return validators[topic, fields, part]
 
 
 def no_twice(pairs):
@@ -101,8 +119,33 @@ def check_document(text, schema=None, fields=False):
     topic, _, major = name.removeprefix("rnbdadm.").partition("/")
     if major != "1" or not os.path.exists(os.path.join(SCHEMAS, topic + ".json")):
         return doc, ["no schema %r" % name]
-    return doc, ["%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
-                 for e in validator(topic, fields).iter_errors(doc)]
+    return doc, list(complaints(doc, validator(topic, fields))) + list(parts(doc, topic))
+
+
+def complaints(doc, schema):
+    for e in schema.iter_errors(doc):
+        yield "%s: %s" % ("/".join(map(str, e.absolute_path)), e.message)
+
+
+def parts(doc, topic):
+    """What is wrong in a part that has another schema, or none."""
+    for r in doc.get("results", ()) if topic == "batch" else ():
+        if r["output"] is not None:
+            words = [w for w in shlex.split(r["command"]) if not w.startswith("-")]
+            named = [topics()[name] for name in (" ".join(words[:n]) for n in (3, 2, 1)) if name in topics()]
+            for bad in complaints(r["output"], validator(named[0], "-F" in r["command"], True)) if named else ("no command",):
+                yield "%s: %s" % (r["command"], bad)
+    for r in doc.get("results", ()) if topic == "check" else ():
+        more = set(r["data"]) - set(load("check")["$defs"]["result"]["properties"]["data"]["properties"])
+        if more and not r["id"].startswith("modules."):
+            yield "%s: data: %s" % (r["id"], more)
+
+
+@functools.lru_cache(None)
+def topics():
+    """The topic of each command, by its names."""
+    commands = metadata(os.path.join(TOP, "build", "rnbdadm"))["commands"]
+    return {name: c["schema"].removeprefix("rnbdadm.").removesuffix("/1") for c in commands for name in [c["name"], *c["aliases"]]}
 
 
 def each(text):
@@ -115,9 +158,9 @@ def each(text):
 
 
 def check_printed(text, fields=False):
-    """Each document in what was printed, and its problems. A schema is one of another kind, and so is a configuration."""
+    """Each document in what was printed, and its problems. A schema is one of another kind."""
     for one in each(text):
-        if '"tool":' in one and '"$schema"' not in one:
+        if '"$schema"' not in one or "$schema" not in json.loads(one):
             yield check_document(one, None, fields)
 
 
@@ -137,7 +180,7 @@ def documents(file, plain=None):
             count += 1
             for b in bad:
                 problem(test + ":", b)
-            keys = doc and (doc["schema"], "error" in doc)
+            keys = doc and (doc["schema"], "error" in doc, "data" in doc, str(doc.get("object")))
             if not bad and keys not in done and not fields and not plain:
                 done.add(keys)
                 mutations += refuses(doc)
@@ -496,30 +539,57 @@ def leaves(obj, names):
     return names
 
 
+# What CSV tells of an interval, of CPUs and distributions alone, or not as JSON does
+CSV_ALONE = ("per_cpu", "latency", "sg_entries", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second",
+             "write_bytes_per_second")
+# The lists do not have what was made, or there is nothing to close
+NO_ROWS = ("session add", "server port undrain")
+
+
+# What is told with an option
+WITH = {
+    "stats": ("read_ios", "read_bytes", "write_ios", "write_bytes", "inflight", "failovers", "reconnects_ok", "reconnects_failed"),
+    "details": ("id", "max_io_bytes", "max_segments", "requests", "read_ahead_bytes", "scheduler"),
+}
+
+
+def one_table(binary, rec, c):
+    name, out = c["name"], []
+    options = {o["long"] for o in c["options"]}
+    words, state = ARGUMENTS.get(name, ([], None))[0], ANSWERED.get(name, "two-sessions")
+    words = words + ["--" + o for o in sorted(options & set(WITH))]
+    everything = ["-F", "all"] if "fields" in options else []
+    said = [try_it(binary, rec, name, words + how, state).stdout.decode()
+            for how in (["-j"], ["-o", "csv"] + everything, ["-o", "csv"])]
+    doc, bad = check_document(said[0])
+    if bad:
+        return ["%s: %s" % (name, b) for b in bad]
+    rows, plain = (list(csv.reader(io.StringIO(text))) for text in said[1:])
+    lists = [k for k, v in doc.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
+    if not lists:
+        return [] if name in NO_ROWS else [name + ": no rows"]
+    keys = leaves(doc[lists[0]][0], [])
+    for head in (rows[0], plain[0]):
+        # why one of several failed is said on stderr
+        missing = [n for n in keys if n not in head and n != "error"]
+        extra = [n for n in head if n not in keys + [k for o in WITH if o not in options for k in WITH[o]] and n not in CSV_ALONE]
+        if missing or extra:
+            out.append("%s: JSON and -F all differ: %s %s" % (name, missing, extra))
+    if len(rows) != len(doc[lists[0]]) + 1 or any(len(r) != len(rows[0]) for r in rows):
+        out.append(name + ": CSV rows")
+    for n in keys if everything else ():
+        one, bad = check_document(try_it(binary, rec, name, words + ["-j", "-F", n], state).stdout, c["schema"], True)
+        if bad or leaves(one[lists[0]][0], []) != [n]:
+            out.append("%s: -F %s gives %s %s" % (name, n, one[lists[0]][0], bad))
+    return out
+
+
 def fields(binary, rec):
-    common = ["--nl-replay", os.path.join(rec, "two-sessions.nl"), "--test-root", os.path.join(rec, "root")]
-    for key, cmd in (("sessions", "session list --stats --details"), ("paths", "path list --stats --details"),
-                     ("devices", "device list --stats --details"), ("stats", "stats"),
-                     ("exports", "server export list"), ("clients", "server client list --stats --details"),
-                     ("sessions", "stats latency"), ("paths", "server path list --stats --details"),
-                     ("ports", "server port list"), ("policies", "mp-policy list")):
-        doc = json.loads(run(binary, *common, *cmd.split(), "-j").stdout)
-        everything = run(binary, *common, *cmd.split(), "-o", "csv", "-F", "all").stdout.decode()
-        rows = list(csv.reader(io.StringIO(everything)))
-        plain = list(csv.reader(io.StringIO(run(binary, *common, *cmd.split(), "-o", "csv").stdout.decode())))
-        keys = leaves(doc[key][0], [])
-        for head in (rows[0], plain[0]):
-            missing = [n for n in keys if n not in head]
-            extra = [n for n in head if n not in keys and n not in (
-                "per_cpu", "latency", "sg_entries", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second", "write_bytes_per_second")]
-            if missing or extra:
-                problem(cmd, "JSON and -F all differ:", missing, extra)
-        if len(rows) != len(doc[key]) + 1 or any(len(r) != len(rows[0]) for r in rows):
-            problem(cmd, "CSV rows")
-        for n in keys:
-            one = json.loads(run(binary, *common, *cmd.split(), "-j", "-F", n).stdout)
-            if leaves(one[key][0], []) != [n]:
-                problem(cmd, "-F", n, "gives", one[key][0])
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        tables = [c for c in metadata(binary)["commands"] if c["csv"]]
+        for bad in pool.map(lambda c: one_table(binary, rec, c), tables):
+            problems.extend(bad)
+    print(len(tables), "tables")
 
 
 # Keys that are there with an option, or where there is something to say
@@ -563,7 +633,7 @@ def odd(key, v, listed):
         yield None
 
 
-def mutants(doc, at=()):
+def mutants(doc, topic, at=()):
     """Copies of the document, what was done to them, and where."""
     if isinstance(doc, dict):
         yield dict(doc, nobody_knows=1), "more", at
@@ -576,9 +646,9 @@ def mutants(doc, at=()):
         for v in odd(([k for k in at if isinstance(k, str)] or [""])[-1], doc, isinstance(at[-1], int)):
             yield v, "odd", at + (v,)
     for k, v in doc.items() if isinstance(doc, dict) else enumerate(doc) if isinstance(doc, list) else ():
-        if k in MAPS:
+        if (topic, k) in MAPS:
             continue
-        for m, how, where in mutants(v, at + (k,)):
+        for m, how, where in mutants(v, topic, at + (k,)):
             copy_ = dict(doc) if isinstance(doc, dict) else list(doc)
             copy_[k] = m
             yield copy_, how, where
@@ -589,7 +659,7 @@ def refuses(doc):
     topic = doc["schema"].removeprefix("rnbdadm.").removesuffix("/1")
     loose = jsonschema.Draft202012Validator(load(topic))
     count = 0
-    for m, how, where in mutants(short(doc)):
+    for m, how, where in mutants(short(doc), topic):
         name = where[-1] if where else ""
         strict = not validator(topic).is_valid(m)
         count += 1
@@ -599,20 +669,20 @@ def refuses(doc):
             if not loose.is_valid(m):
                 problem(topic, "the schema does not take another key in", "/".join(map(str, where)) or "the document")
         elif not strict and not (how == "less" and (name in OPTIONAL + OPTIONAL_OF.get(topic, ()) or str(name).endswith("_hex"))) and \
-                not (how == "type" and name in MAPS):
+                not (how == "type" and (topic, name) in MAPS):
             problem(topic, "the schemas take", "no" if how == "less" else "odd", "/".join(map(str, where)))
     return count
 
 
-def open_objects(schema, name="the document"):
+def open_objects(schema, topic, name="the document"):
     if isinstance(schema, dict):
-        if is_object(schema) and "properties" not in schema and name not in MAPS:
+        if is_object(schema) and "properties" not in schema and (topic, name) not in MAPS:
             yield name
         for k, v in schema.items():
-            yield from open_objects(v, k)
+            yield from open_objects(v, topic, k)
     elif isinstance(schema, list):
         for v in schema:
-            yield from open_objects(v)
+            yield from open_objects(v, topic)
 
 
 def schemas():
@@ -627,7 +697,7 @@ def schemas():
         for name, body in schema["$defs"].items():
             if defs.setdefault(name, body) != body:
                 problem(file, "defines", name, "in another way")
-        for where in open_objects(schema):
+        for where in open_objects(schema, topic):
             problem(file, "does not say what is in", where)
         for name in schema["$defs"]:
             if '"#/$defs/%s"' % name not in json.dumps(schema):

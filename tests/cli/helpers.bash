@@ -77,7 +77,7 @@ jqv() { printf '%s' "$output" | jq -er "$1"; }
 # valid SCHEMA: $output is one document that the closed schema takes. All of a file are looked at together, by its last test.
 valid() { printf '%s\0' "$1" "$BATS_TEST_DESCRIPTION" "$output" >>"$BATS_FILE_TMPDIR/documents"; }
 
-# the same with the schema that it names
+# the same with the schema that it names; "valid any" is of lines, each of which is one
 valid_any() {
 	[[ $output =~ \"schema\":\ ?\"([^\"]+)\" ]] || return
 	valid "${BASH_REMATCH[1]}"

@@ -95,6 +95,8 @@ setup() {
 	sleep 1
 	kill -CONT $pid
 	wait $pid
+	output=$(<"$out")
+	valid any
 	[ "$(jq -s '.[1].interval_ns >= 1000000000 and .[2].interval_ns >= 290000000' "$out")" = true ]
 }
 

@@ -93,10 +93,12 @@ setup() {
 	R=()
 	run --separate-stderr "$RNBDADM" session list -j --nl-record "$rec" --test-time "$TIME"
 	first=$output code=$status
+	valid rnbdadm.session/1
 	# without the modules the kernel still answers that it knows no such family
 	[ -s "$rec" ]
 	run --separate-stderr "$RNBDADM" session list -j --nl-replay "$rec" --test-time "$TIME"
 	[ "$status" = "$code" ]
+	valid rnbdadm.session/1
 	[ "${output/replay/netlink}" = "$first" ]
 	alone 1 session list --nl-record /nonexistent/file
 }

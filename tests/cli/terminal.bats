@@ -44,6 +44,7 @@ tty() {
 	TERM=dumb tty 120 device list
 	[[ $output != *$'\e'* ]]
 	tty 120 device list -j
+	valid rnbdadm.device/1
 	[[ $output != *$'\e'* ]]
 	NO_COLOR=1 adm 0 device list --color=always
 	[[ $output == *$'\e[32m'* ]]

@@ -55,7 +55,7 @@ look() {
 	while [[ ! -e /run/tmp/stop ]]; do
 		for file in /sys/class/rtrs-client/*/paths/*/stats/*; do cat "$file"; done
 		for file in /sys/class/rtrs-client/*/paths/*/stats/reset_all; do echo 1 >"$file"; done
-		"$ADM" stats -j
+		"$ADM" stats -j >/run/tmp/stats
 	done >/dev/null 2>&1
 }
 
@@ -89,6 +89,7 @@ churn() {
 	for pid in "${pids[@]}"; do wait "$pid"; done
 	touch /run/tmp/stop
 	wait
+	document "$(</run/tmp/stats)"
 	# What came by a path that is gone was never taken for a living one's
 	lost=$(dmesg_new | grep -c 'path ip:10.1.0.2@ip:10.1.0.1: lost') || :
 	((lost == 0)) || fail "paths that nobody touched were lost $lost times"

@@ -83,6 +83,7 @@ lost() {
 	await 10 lost "${paths[@]##*/}"
 	kill $monitor
 	wait $monitor
+	document "$(</tmp/events)"
 	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
 	for i in 0 1; do
 		[[ $(<"${paths[i]}/stats/reconnects") == "1 "* ]]

@@ -144,7 +144,9 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	echo "# a stalled server is found after $worst ms (worst of 3), heartbeat 200 ms x 2" >&3
 	((worst < 1500 * ${LAB_SLOW:-1}))
 	kill $MONITOR
+	wait $MONITOR
 	MONITOR=''
+	document "$(<$EVENTS)"
 	goes_on
 	ended 5 session remove-path s1 $STALLED
 	nothing_new
