@@ -59,6 +59,7 @@ packages() {
 		check zsh                  tests: completion in zsh
 		check fish                 tests: completion in fish
 		check mandoc               tests: manual pages
+		check man-db               tests: the same as man shows them
 		check strace               tests: system calls of the tool
 		check valgrind             tests: memory of the tool
 		check debhelper            make deb: builds packages

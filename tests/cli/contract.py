@@ -39,7 +39,7 @@ def problem(*words):
     problems.append(" ".join(str(w) for w in words))
 
 
-# Objects whose keys are names of something, in the schema of a topic; of "data" those that it does not list are parameters of modules.
+# Objects whose keys are names of something, by topic; of "data" those that the schema does not list are parameters of modules.
 # What is in "output" has a schema of its own
 MAPS = (("event", "changes"), ("check", "data"), ("batch", "output"), ("config", "sources"))
 

@@ -16,6 +16,10 @@ setup() { load helpers; }
 	# that pages refer to pages that are there is looked at below
 	run mandoc -T lint -W all "$TOP"/build/man/*.[578]
 	[ "$(grep -v 'referenced manual not found' <<<"$output")" = "" ]
+	for page in "$TOP"/build/man/*.[578]; do
+		run --separate-stderr -0 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
+		[ -z "$stderr" ]
+	done
 }
 
 @test "every command has prose, every option is on its page, and nothing else" {

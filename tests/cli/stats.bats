@@ -251,6 +251,12 @@ rnbd2,20" ]
 	done
 }
 
+# prom: $output is Prometheus text, as our own checker sees it and, if it is there, theirs
+prom() {
+	"$PY" "$CLI/prom.py" <<<"$output" || return
+	! command -v promtool >/dev/null || promtool check metrics <<<"$output" >&2
+}
+
 # grown STAT OPTIONS..: the same system with this in rnbd0's counters
 grown() {
 	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
@@ -463,38 +469,38 @@ rnbd2,100000" ]
 	[[ $output == *,4,9223372036854775807* && $output == *,4,$'\n'* ]]
 	adm 0 stats latency
 	adm 0 stats -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	[[ $output == *" 9007199254740993"* && $output == *" 9223372036854775807"* && $output != *922337203685477580[8-9]* && $output != *1844674407370955161* ]]
 }
 
 @test "Prometheus: of clients and servers, with hostile names, without modules" {
 	adm 0 stats -o prom
 	golden stats.prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	adm 0 stats cl1@srv2 -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	[[ $output == *cl1@srv2* && $output != *cl1@srv1* ]]
 	replay hostile
 	adm 0 stats -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	replay alike
 	adm 0 stats -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	[[ $output == *'session="bad\\xfe"'*'session="bad\\xff"'* ]]
 	adm 0 stats --server -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	[[ $output == *'_read_ios_total{session="",client="ip:10.0.0.7",server="ip:10.0.0.1",hca="mlx5_0",port="1"} 63'* ]]
 	replay two-sessions
 	adm 0 stats --server -o prom
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	[[ $output == *rnbd_server_up\ 1* && $output == *'rnbd_server_path_read_ios_total{session="cl7@here"'* ]]
 	replay empty
 	adm 0 stats -o prom
-	[ "$("$PY" "$CLI/prom.py" <<<"$output")" = "2 series" ]
+	[ "$(prom)" = "2 series" ]
 	replay absent
 	adm 8 stats -o prom
 	[[ $output == *$'\nrnbd_up 0\n'* ]]
-	"$PY" "$CLI/prom.py" <<<"$output"
+	prom
 	alone 2 session list -o prom
 	[[ $stderr == *"no prom output"* ]]
 	for how in "-i 1" --rate --per-cpu --sg "--by hca"; do
