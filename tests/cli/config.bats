@@ -52,10 +52,10 @@ wrong() {
 	E
 	echo "[nonsense" >"$ROOT/etc/rnbd/conf.d/ignored.bak"
 	adm 0 config show
-	golden config-show.txt
+	golden config-show-files.txt
 	adm 0 config show -j
 	valid rnbdadm.config/1
-	golden config-show.json
+	golden config-show-files.json
 	adm 0 config show --resolved
 	golden config-resolved.txt
 	adm 0 config validate -v
@@ -146,7 +146,7 @@ path=10.0.0.1" >"$CONF"
 	for rec in two-sessions hostile empty; do
 		replay $rec
 		adm 0 config save
-		[[ $rec != two-sessions ]] || golden config-save.ini
+		[[ $rec != two-sessions ]] || golden config-save-running.txt
 		[[ $rec != hostile || ($output == *'"\xc2\x9b31m"'* && $output != *[$'\e\x7f\x01']* && $output != *$'\xc2\x9b'*) ]]
 		printf '%s\n' "$output" >"$CONF"
 		adm 0 config validate "$CONF"
@@ -156,7 +156,7 @@ path=10.0.0.1" >"$CONF"
 		[ "$(jqv '.changes | length')" = 0 ]
 		adm 0 config save -j
 		valid rnbdadm.config/1
-		[[ $rec != two-sessions ]] || golden config-save.json
+		[[ $rec != two-sessions ]] || golden config-save-running.json
 		printf '%s\n' "$output" >"$CONF"
 		adm 0 config diff "$CONF" -j
 		[ "$(jqv '.changes | length')" = 0 ]
@@ -165,7 +165,7 @@ path=10.0.0.1" >"$CONF"
 	run -0 bash -o pipefail -c '"$@" config save | "$@" config diff -' _ "$RNBDADM" "${R[@]}"
 	[ -z "$output" ]
 	adm 0 save
-	golden config-save.ini
+	golden config-save-running.txt
 	adm 0 config save --session cl1@srv2
 	[ "$(grep -c '^\[' <<<"$output")" = 2 ]
 	fails 4 not_found config save --session nosuch
@@ -234,12 +234,12 @@ plan() {
 	replay two-sessions
 	plan
 	adm 11 config diff "$CONF"
-	golden config-diff.txt
+	golden config-diff-all.txt
 	[[ $stderr == *"config diff $CONF: 7 changes" ]]
 	adm 11 config diff "$CONF" -j
 	valid rnbdadm.plan/1
 	output=${output//$CONF/FILE}
-	golden config-diff.json
+	golden config-diff-all.json
 	adm 0 config apply "$CONF" -n
 	golden config-apply-n.txt
 	[ -z "$stderr" ]

@@ -94,3 +94,16 @@ golden() {
 	[[ -z ${UPDATE-} ]] || printf '%s\n' "$output" >"$f"
 	diff -u "$f" <(printf '%s\n' "$output")
 }
+
+# shown NAME ARGS..: text, JSON and CSV are as in the golden files, but for what is of this host. FORMS may be fewer, WANT is 0.
+shown() {
+	local name=$1 form
+	shift
+	for form in ${FORMS:-txt json csv}; do
+		adm "${WANT:-0}" "$@" -o "${form/txt/text}"
+		[[ $form != txt || ${WANT:-0} -ne 0 || -z $stderr ]]
+		[[ $form != json ]] ||
+			output=$(sed -E 's/"(monotonic_ns|waited_ms)":[0-9]+/"\1":0/; s/"(libnl|jansson)":"[^"]*"/"\1":"1"/g' <<<"$output")
+		golden "$name.$form"
+	done
+}

@@ -26,7 +26,7 @@ each_valid() {
 @test "monitor: what exists, then what happens" {
 	replay monitor
 	adm 0 monitor
-	golden monitor.txt
+	golden monitor-events.txt
 	[ -z "$stderr" ]
 	adm 0 monitor --no-snapshot
 	golden monitor-changes.txt
