@@ -139,6 +139,19 @@ int cmd_path_add(struct ctx *ctx)
 	return rc;
 }
 
+/* With --force, on a terminal; @users lose their way. */
+static int ask(struct ctx *ctx, const struct path *p, const char *last, const struct strlist *users,
+	       const char *what)
+{
+	char *list = strlist_join(users, "; ");
+	char *question = xasprintf("%s. %s %s of session %s", list, what, last, p->session);
+	int rc = use_confirm(ctx, question);
+
+	free(question);
+	free(list);
+	return rc;
+}
+
 /*
  * Refused as a whole if devices lose their way by it; --force asks on a terminal. Goes through
  * what would happen, so the states in the snapshot are put back.
@@ -147,7 +160,6 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 {
 	const struct path *lost = NULL;
 	struct fail f = { 0 };
-	char *list, *question;
 	const char *last = NULL;
 	uint32_t *ids = xcalloc(j->n, sizeof(*ids));
 	int rc = XC_OK;
@@ -181,13 +193,8 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 		ctx->fail = f;
 		return XC_BUSY;
 	}
-	if (lost) {
-		list = strlist_join(&f.details, "; ");
-		question = xasprintf("%s. Take down %s of session %s", list, last, lost->session);
-		rc = use_confirm(ctx, question);
-		free(question);
-		free(list);
-	}
+	if (lost)
+		rc = ask(ctx, lost, last, &f.details, "Take down");
 	fail_clear(&f);
 	return rc;
 }
@@ -316,18 +323,32 @@ int cmd_server_path_disconnect(struct ctx *ctx)
 static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 {
 	const char *last = path_last(j, it->path, false);
+	struct fail why = { 0 };
 	uint64_t timeout;
 
 	way_timeout(ctx, "session reconnect", &timeout);
 	if (path_is_connected(it->path) && args_has(&ctx->args, OPT_ONLY_DOWN)) {
 		it->result = "connected";
-	} else if (last && !ctx->force) {
-		path_refuse(j, it->path, last, &it->fail);
-		fail_hint(&it->fail, "--only-down leaves it alone; --force interrupts its I/O");
+		return;
+	}
+	if (last)
+		path_refuse(j, it->path, last, &why);
+	if (last && !ctx->force) {
+		fail_hint(&why, "--only-down leaves it alone; --force interrupts its I/O");
+		it->fail = why;
+		it->result = "refused";
+		return;
+	}
+	/* --all has asked */
+	if (last && !args_has(&ctx->args, OPT_ALL) &&
+	    ask(ctx, it->path, last, &why.details, "Interrupt")) {
+		job_fail(ctx, it);
+		fail_object(&it->fail, "path", it->path->name);
 		it->result = "refused";
 	} else {
 		path_reconnect(ctx, j, it, timeout);
 	}
+	fail_clear(&why);
 }
 
 /* All sessions, or the one that is named and the paths that are. */

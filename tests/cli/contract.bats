@@ -70,6 +70,60 @@ setup() {
 	"$PY" "$CLI/contract.py" changes "$PLAIN" "$REC"
 }
 
+@test "what takes I/O away: refused, or with --force asked for, on a terminal" {
+	local n=0 line conf=$BATS_TEST_TMPDIR/conf
+	printf '%s\n' '[session cl1@srv9]' 'path = 10.0.0.9' >"$conf"
+	mkfifo "$BATS_TEST_TMPDIR/answers"
+	exec 9<>"$BATS_TEST_TMPDIR/answers"
+	# lose STATUS HOW ARGS..: on a system of its own
+	lose() {
+		local root=$BATS_TEST_TMPDIR/root.$((n += 1)) command
+		cp -r "$REC/root" "$root"
+		replay changes
+		command=("$PLAIN" "${R[@]}" --test-root "$root" "${@:3}")
+		case $2 in
+		alone) run "-$1" setsid "${command[@]}" </dev/null ;;
+		*)
+			# at its end script would wait for 2 s
+			echo "$2" >&9
+			run "-$1" script -qec "$(printf '%q ' "${command[@]}")" /dev/null <&9
+			;;
+		esac
+		echo "$output"
+		[[ $2 == alone || $1 -eq 7 || " $* " == *" -y "* ]] || [[ $output == *"Type yes: "* ]]
+		[[ $1 -ne 12 || $output == *": declined"* ]]
+	}
+	while read -r line; do
+		for how in alone yes; do
+			# shellcheck disable=SC2086
+			{
+				lose 7 $how $line
+				lose 7 $how $line -y
+				lose 0 $how $line --force -y
+			}
+			[[ $output != *"Type yes"* ]]
+		done
+		# shellcheck disable=SC2086
+		{
+			lose 0 alone $line --force
+			lose 12 no $line --force
+			lose 0 yes $line --force
+		}
+	done <<-END
+		session disconnect cl1@srv1
+		session disconnect cl1@srv1 10.0.0.2
+		session remove cl1@srv1
+		session remove-path cl1@srv1 10.0.0.2
+		session reconnect cl1@srv1 10.0.0.2
+		server client disconnect cl7@here
+		server path disconnect cl8@here 10.0.0.1
+		server export close sdb --all-clients
+		remap rnbd0 --recreate
+		unmap rnbd0
+		config apply --prune=all $conf
+	END
+}
+
 @test "every help: 80 columns, every option, two examples, the same by -h, --help and help" {
 	"$PY" "$CLI/contract.py" help "$PLAIN" "$REC"
 }
