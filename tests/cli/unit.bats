@@ -37,4 +37,6 @@ unit() {
 
 @test "plans: their steps and the order of them" { unit plan; }
 
+@test "words that name a session, a device, a path" { unit select; }
+
 @test "buckets, quantiles, sums and differences of counters" { unit counters; }
