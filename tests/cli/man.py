@@ -126,16 +126,21 @@ SCREENS = {
 }
 
 
+# What the README is to show as it runs
+SHOWN = ("status", "stats -i", "stats latency", "monitor", "check")
+
+
 def readme(binary, rec, file):
     with open(file, encoding="utf-8") as f:
         text = f.read()
-    ran = 0
+    ran, shows = 0, set()
     for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M):
         block = re.sub("^    ", "", block, flags=re.M)
         if block.startswith("["):
             configuration(binary, "README.md", block)
         for screen in re.split(r"^\$ rnbdadm ", block, flags=re.M)[1:]:
             command, _, shown = screen.partition("\n")
+            shows |= {s for s in SHOWN if (command + " ").startswith(s + " ") and shown.strip()}
             where = SCREENS.get(command, ("two-sessions", 0))
             if where:
                 recording, status, *measures = where
@@ -148,6 +153,8 @@ def readme(binary, rec, file):
         contract.legal(binary, rec, "README.md", line)
     problems.extend(contract.problems)
     print(ran, "screens,", len(lines), "command lines")
+    for s in sorted(set(SHOWN) - shows):
+        problems.append("no screen of %s" % s)
     if ran < 15 or len(lines) < 40:
         problems.append("only %d screens, %d command lines" % (ran, len(lines)))
 
