@@ -87,6 +87,13 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	jqv '.results[0] | .changed == false and .output.plan == [["unmap", "rnbd2"]]'
 }
 
+@test "each line with what its command prints" {
+	replay two-sessions
+	run --separate-stderr -3 "$RNBDADM" "${R[@]}" batch -k - -j <<<$'session list\nsession show nosuch'
+	printed
+	golden batch.json
+}
+
 @test "one lock for all, none for reading" {
 	cp -r "$REC/bare" "$BATS_TEST_TMPDIR/root"
 	R=(--nl-replay "$REC/batch.nl" --test-time "$TIME" --test-root "$BATS_TEST_TMPDIR/root")

@@ -136,6 +136,10 @@ setup() {
 	"$PY" "$CLI/contract.py" schemas "$PLAIN" "$REC"
 }
 
+@test "schemas: what earlier releases printed is still valid" {
+	"$PY" "$CLI/contract.py" frozen "$CLI"/golden/[0-9]*
+}
+
 @test "schemas: those in the binary are those in the tree" {
 	[ "$("$PLAIN" schema)" = "$(cd "$TOP/rnbdadm/schema" && ls ./*.json | sed 's/^..//; s/.json$//' | sort)" ]
 	for t in $("$PLAIN" schema --list); do

@@ -10,6 +10,8 @@
     contract.py changes BINARY RECORDINGS      what every change has: --force, --dry-run, --idempotent, --wait
     contract.py help BINARY RECORDINGS         help texts against the table
     contract.py fields BINARY RECORDINGS       JSON keys against the fields of -F all
+    contract.py freeze BINARY RECORDINGS DIR   a document of each topic, as a release prints them
+    contract.py frozen DIR..                   such documents are what the schemas of the same major take today
     contract.py codes                          the numbers that the sources of the tool return and exit with
     contract.py schemas                        the schemas themselves, and that they refuse
 """
@@ -530,6 +532,40 @@ def codes():
     print(count, "values")
 
 
+def freeze(binary, rec, directory):
+    """What tells most of each topic, by its command and in the golden files, with one element in each list."""
+    commands = [(c["name"], ARGUMENTS.get(c["name"], ([], None))[0]) for c in metadata(binary)["commands"]] + [("", [])]
+    texts = [try_it(binary, rec, name, words + ["-j", "--test-time", "2026-11-20T20:04:11.123456Z"],
+                    ANSWERED.get(name, "two-sessions")).stdout.decode() for name, words in commands]
+    for file in glob.glob(os.path.join(os.path.dirname(directory), "*.json")):
+        with open(file) as f:
+            texts.append(f.read())
+    longest = {}
+    for doc in (json.loads(one) for text in texts for one in each(text)):
+        longest[doc["schema"]] = max(longest.get(doc["schema"], ""), json.dumps(short(doc), separators=(",", ":")), key=len)
+    os.makedirs(directory)
+    for schema, text in longest.items():
+        with open(os.path.join(directory, schema.removeprefix("rnbdadm.").replace("/", "-") + ".json"), "w") as f:
+            f.write(text + "\n")
+
+
+def frozen(*directories):
+    count = 0
+    for file in sorted(f for d in directories for f in glob.glob(os.path.join(d, "*.json"))):
+        with open(file) as f:
+            doc = json.load(f)
+        topic = doc["schema"].removeprefix("rnbdadm.").partition("/")[0]
+        if not os.path.exists(os.path.join(SCHEMAS, topic + ".json")):
+            problem(file, "has a schema that is gone")
+        elif load(topic)["properties"]["schema"]["const"] == doc["schema"]:
+            count += 1
+            for bad in complaints(doc, jsonschema.Draft202012Validator(load(topic))):
+                problem(file, bad)
+    print(count, "documents")
+    if not count:
+        problem("no document")
+
+
 def leaves(obj, names):
     for k, v in obj.items():
         if isinstance(v, dict):
@@ -730,7 +766,7 @@ def main():
         globals()[what]()
     else:
         {"states": states, "csv": lambda *a: states(*a, one_csv, lambda c: c["csv"]), "lines": lines, "help": help_texts, "changes": changes,
-         "fields": fields}[what](*args)
+         "fields": fields, "freeze": freeze, "frozen": frozen}[what](*args)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)
