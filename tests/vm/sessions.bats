@@ -127,6 +127,33 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	jq -e '.changed == false and .recovered == []' <<<"$output"
 }
 
+@test "monitor --stats: the counters of each path, again and again" {
+	adm 0 monitor path --no-snapshot --stats=200ms --timeout 2s -j
+	jq -es '[.[] | select(.event == "stats")] | group_by(.name) | length == 2 and all(.[]; length >= 3 and length <= 11) and
+		all(.[][]; .counters.read_ios >= 0)' <<<"$output"
+}
+
+@test "monitor: events that the kernel dropped, and what is there then" {
+	local pid i
+	"$ADM" monitor session --rcvbuf 4096 -j >/run/tmp/overrun 3>&- &
+	pid=$!
+	await 20 grep -q '"event":"sync"' /run/tmp/overrun
+	kill -STOP $pid
+	for ((i = 0; i < 60; i++)); do printf 'mp-policy set s1 %s\n' mi rr; done >/run/tmp/lines
+	adm 0 batch /run/tmp/lines
+	kill -CONT $pid
+	await 10 eval '(($(grep -c "\"event\":\"sync\"" /run/tmp/overrun) == 2))'
+	adm 0 mp-policy set s1 ml
+	await 10 grep -q '"new":"min-latency"' /run/tmp/overrun
+	kill $pid
+	wait $pid
+	document "$(</run/tmp/overrun)"
+	jq -es 'map(select(.event != "change" or .resync)) | map([.event, .resync]) ==
+		[["exists", false], ["sync", false], ["overrun", false], ["exists", true], ["sync", true]]' /run/tmp/overrun
+	jq -es '(map(.event) | index("overrun")) as $n | $n < 20 and .[-1].event == "change"' /run/tmp/overrun
+	adm 0 mp-policy set s1 rr
+}
+
 @test "remove-path: the last one stays, unless it is forced" {
 	adm 0 session remove-path s1 $P2
 	await 10 told ".event == \"destroy\" and .name == \"$P2\" and .role == \"client\""
@@ -169,7 +196,10 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 @test "monitor: the modules are unloaded" {
 	"$ADM" monitor -j 3>&- >/run/tmp/lost 2>/run/tmp/lost.err &
 	pid=$!
+	"$ADM" monitor path --follow -j 3>&- >/run/tmp/follow &
+	follow=$!
 	await 20 grep -q sync /run/tmp/lost
+	await 20 grep -q sync /run/tmp/follow
 	unload_all
 	rc=0
 	wait $pid || rc=$?
@@ -177,4 +207,17 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	document "$(</run/tmp/lost)"
 	jq -es '.[-2].event == "lost" and .[-1].error.code == "unavailable"' /run/tmp/lost
 	grep -q "modules were unloaded" /run/tmp/lost.err
+	# the other waits for them
+	await 10 grep -q '"event":"lost"' /run/tmp/follow
+	load_server
+	load_client
+	await 10 eval '(($(grep -c "\"event\":\"sync\"" /run/tmp/follow) == 2))'
+	adm 0 session add s1 --path $P1
+	await 10 eval '(($(grep -c "\"event\":\"create\"" /run/tmp/follow) == 2))'
+	kill $follow
+	wait $follow
+	document "$(</run/tmp/follow)"
+	jq -es 'map(select(.event != "change") | [.event, .role, .resync]) == [["sync", null, false], ["lost", null, false],
+		["sync", null, true], ["create", "client", false], ["create", "server", false]]' /run/tmp/follow
+	adm 0 session remove s1
 }
