@@ -182,31 +182,30 @@ write_on() {
 }
 
 @test "killed at any point: a disk never without a path, and the next run has the rest" {
-	local i delay
-	for i in {1..24}; do
-		some_paths $((i % 3 + 1))
-		"$ADM" config apply >/run/tmp/out 2>&1 3>&- &
-		delay=$((RANDOM % 400))
-		sleep "0.$(printf %03d $delay)"
-		kill -9 $! 2>/dev/null || :
-		wait $! || :
+	local turn=0 cut
+	. "$ROOT/tests/vm/lib/killed.bash"
+	rest() {
+		"$ADM" config apply
+		"$ADM" config diff
+		some_paths $(((turn += 1) % 3 + 1))
+	}
+	check() {
 		connected
 		[ -b /dev/rnbd0 ]
-	done
-	await 30 "$ADM" config apply
-	adm_is '.changes == []' config diff
-	adm 0 unmap /dev/rnbd/by-name/data
-	for i in {1..12}; do
-		some_paths $((i % 3 + 1))
-		"$ADM" config apply >/run/tmp/out 2>&1 3>&- &
-		delay=$((RANDOM % 400))
-		sleep "0.$(printf %03d $delay)"
-		kill -9 $! 2>/dev/null || :
-		wait $! || :
-		((i % 4)) || "$ADM" session remove s1 --force --if-exists
-	done
-	await 30 "$ADM" config apply
-	adm_is '.changes == []' config diff
+		rest
+	}
+	some_paths 2
+	sweep 14 config apply
+	cut=$CUT
+	# and from nothing
+	check() {
+		rest
+		"$ADM" session remove s1 --force
+	}
+	"$ADM" session remove s1 --force
+	sweep 8 config apply
+	((cut + CUT >= 10))
+	"$ADM" config apply
 	adm_is '.devices | length == 1' device list
 }
 

@@ -15,7 +15,10 @@ setup_file() {
 	probes
 }
 
-setup() { . "$ROOT/tests/vm/lib/failover.bash"; }
+setup() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	. "$ROOT/tests/vm/lib/killed.bash"
+}
 
 teardown_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
@@ -47,41 +50,11 @@ interrupted_at() {
 			n["step=0"], n["step=1"], n["step=2"], n["step=3"], n["greet:"], n["open:"] }' $TRACE/trace
 }
 
-# killed_after MS ARGS..: the command, killed then. Its end is not waited for by "run", which would hide how it ended.
-killed_after() {
-	local pid ms=$1
-	shift
-	"$ADM" "$@" >/dev/null 2>&1 3>&- &
-	pid=$!
-	read -rt "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))" -u "$NAP" || :
-	kill -9 $pid 2>/dev/null || :
-	if wait $pid; then DONE=$((DONE + 1)); else CUT=$((CUT + 1)); fi
-}
-
-# sweep ARGS..: killed at 30 moments, and later ones until it is too late once: no stage of the command was left out. After each,
-# check says what must hold and brings back what was. How long it takes is not asked of the first, for which hosts have to meet.
-sweep() {
-	local i last
-	took "$@" >/dev/null
-	check
-	last=$(took "$@")
-	check
-	nap
-	CUT=0 DONE=0
+# sweep, and where that was
+traced() {
 	echo >$TRACE/trace
-	for ((i = 0; i < 30 || (DONE == 0 && i < 90); i++)); do
-		killed_after $((last * i / 30)) "$@"
-		check
-	done
-	echo "# ${*:1:2}: killed $CUT times, done $DONE times" >&3
-	[[ ! -e $TRACE/events/killed ]] || echo "# ${*:1:2}: interrupted $(interrupted_at)" >&3
-	((CUT >= 10 && DONE >= 1))
-}
-
-took() {
-	local t0=${EPOCHREALTIME/./}
-	"$ADM" "$@" >/dev/null
-	echo $(((${EPOCHREALTIME/./} - t0) / 1000))
+	sweep "$@" || return
+	[[ ! -e $TRACE/events/killed ]] || echo "# ${*:2:2}: interrupted $(interrupted_at)" >&3
 }
 
 @test "map" {
@@ -90,7 +63,7 @@ took() {
 		"$ADM" unmap --all --force -y
 		adm_is '.client == {sessions: [], devices: []}' status
 	}
-	sweep "${args[@]}"
+	traced 30 "${args[@]}"
 	"$ADM" "${args[@]}"
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
 }
@@ -103,6 +76,6 @@ took() {
 		adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
 		dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
 	}
-	sweep "${args[@]}"
+	traced 30 "${args[@]}"
 	"$ADM" "${args[@]}"
 }
