@@ -151,13 +151,17 @@ ip:10.0.0.1" ]
 	[[ $(cat $dir/stats/rdma) =~ ^[1-9][0-9]*\ [1-9][0-9]{3,}\ [0-9]+\ [0-9]+$ ]]
 	for file in disconnect stats/rdma; do
 		for value in 0 2 all; do
-			[[ $file$value != stats/rdma0 ]] || continue
+			[[ $file$value != stats/rdma0 ]] || continue # as 1, see below
 			run bash -c 'echo "$2" >"$1"' _ $dir/$file $value
 			[[ $status -ne 0 && $output == *"Invalid argument"* ]]
 		done
 	done
-	echo 1 >$dir/stats/rdma
-	[ "$(cat $dir/stats/rdma)" = "0 0 0 0" ]
+	for value in 0 1; do
+		reads /dev/rnbd0
+		[[ $(cat $dir/stats/rdma) == [1-9]* ]]
+		echo $value >$dir/stats/rdma
+		[ "$(cat $dir/stats/rdma)" = "0 0 0 0" ]
+	done
 	[[ $(cat $dir/disconnect) == "Usage: echo"* ]]
 	echo 1 >$dir/disconnect
 	await 10 test ! -e $dir
