@@ -231,6 +231,9 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 		[[ $stderr == *root* ]]
 	done
 	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm status
+	# completion is of everybody, too
+	run -0 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm __complete 2 -- rnbdadm unmap rn
+	[[ $output == rnbd0* && -z $stderr ]]
 }
 
 @test "every line of a dry run can be run" {
@@ -269,4 +272,11 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	adm 8 status -j
 	[ "$(jqv '[.client.sessions, .client.devices, .server.exports, .server.clients] | add | length')" = 0 ]
 	[ "$(jqv '[.modules[].loaded] | any | not')" = true ]
+	# completion knows of nothing, and loads nothing
+	for words in "2 -- rnbdadm unmap rn" "3 -- rnbdadm session show s" "4 -- rnbdadm server client show s"; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm __complete $words
+		[ -z "$output$stderr" ]
+	done
+	run ! grep -E '^(rtrs|rnbd)' /proc/modules
 }
