@@ -110,22 +110,6 @@ reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 	await 10 reads
 }
 
-@test "it comes back with other buffers: shorter ones, more of them, fewer of them, never invalidated, invalidated again" {
-	local params
-	load_start
-	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
-		on_server rmmod rnbd-server rtrs-server
-		both gone
-		on_server load_server "${SERVER_QUICK[@]}" $params
-		both connected
-		goes_on
-	done
-	load_end /dev/vda
-	# More at once than there are slots from here on
-	adm_is '.sessions[0].queue_depth == 8' session list
-	fio --name=v --filename="/dev/$DISK" --direct=1 --ioengine=libaio --iodepth=64 --rw=randwrite --bs=4k --size=4m --verify=crc32c
-}
-
 # Attempts to bring the path back that have failed
 failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
 

@@ -251,6 +251,28 @@ wait_is() {
 	rxe_add rxe0 dummy0
 }
 
+@test "the server comes back with other buffers: shorter ones, more of them, fewer of them, never invalidated, invalidated again" {
+	local params
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	echo -1 >$SYS/no_path_timeout_ms
+	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
+		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=64k --size=16m \
+			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
+		FIO=$!
+		await 30 io_done rnbd0 30
+		rmmod rnbd-server rtrs-server
+		await 20 paths_up 0
+		load_server $params
+		[ "$(</sys/module/rtrs_server/parameters/"${params%=*}")" = "${params#*=}" ]
+		await 30 adm_is '.devices[0].state == "mapped"' device list
+		fio_end
+	done
+	# More at once than there are slots from here on
+	adm_is '.sessions[0].queue_depth == 8' session list
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=64 --rw=randwrite --bs=4k --size=4m --verify=crc32c
+}
+
 @test "B7: a session without a device learns of a server with shorter buffers, too" {
 	"$ADM" session add held --path ip:10.0.0.1 --reconnect-delay 100ms
 	rmmod rnbd-server rtrs-server
