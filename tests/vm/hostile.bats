@@ -46,7 +46,7 @@ proper_client() {
 
 @test "the modules go while clients hold their connections, in each stage of the login, and say nothing" {
 	local pid
-	mode Y
+	invalidating Y
 	"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-silent 3>&- & pid=$!
 	await 20 eval "compgen -G '/sys/class/rtrs-server/*/paths/*' >/dev/null"
 	kill -STOP $pid

@@ -99,7 +99,7 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	ms=$(((${EPOCHREALTIME/./} - since) / 1000))
 	echo "# nothing said for 1 s, the time-out: told after $ms ms" >&3
 	[[ $stderr == *"no answer to the login within 1000 ms"* ]]
-	((ms >= 1000 && ms < 1000 + 1500 * ${LAB_SLOW:-1}))
+	((ms >= 1000 && ms < 1000 + 4000 * ${LAB_SLOW:-1}))
 	await 10 gone "$CONS"
 	nothing_new
 	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 --timeout 30s & pid=$!
