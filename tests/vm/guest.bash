@@ -37,6 +37,7 @@ if declare -F "${BATS_TEST_NAME-}" >/dev/null; then
 	set +T
 	# shellcheck disable=SC2046
 	declare -ft $(compgen -A function -X 'bats_*')
+	# Not what the kernel said: dmesg_new and dmesg_clean leave it out
 	echo "lab: test: ${BATS_TEST_DESCRIPTION-}" >/dev/kmsg
 fi
 
@@ -232,7 +233,7 @@ DMESG_MARK='lab: mark'
 dmesg_mark() { echo "$DMESG_MARK" >/dev/kmsg; }
 
 # What the kernel said since the mark
-dmesg_new() { dmesg | awk -v mark="$DMESG_MARK" 'index($0, mark) { n = 0; next } { line[n++] = $0 }
+dmesg_new() { dmesg | awk -v mark="$DMESG_MARK" 'index($0, mark) { n = 0; next } !/ lab: test: / { line[n++] = $0 }
 	END { for (i = 0; i < n; i++) print line[i] }'; }
 
 # One pass, as each process costs some 50 ms here. Prints the log from the first complaint on.
@@ -240,6 +241,7 @@ dmesg_clean() {
 	local report
 	report=$(dmesg | awk -v mark="$DMESG_MARK" -v all="${1-}" -v bad="$DMESG_BAD" -v good="$DMESG_GOOD" '
 		index($0, mark) { if (all == "") n = 0; next }
+		/ lab: test: / { next }
 		n && n < 60 { line[n++] = $0 }
 		!n && $0 ~ bad && $0 !~ good { line[n++] = $0 }
 		END { for (i = 0; i < n; i++) print line[i] }')
