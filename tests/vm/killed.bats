@@ -79,3 +79,31 @@ traced() {
 	traced 30 "${args[@]}"
 	"$ADM" "${args[@]}"
 }
+
+# looks_for ADDRESS: the connection manager asks for its hardware address
+looks_for() { ip neigh show to "$1" | grep -q INCOMPLETE; }
+
+# killed_looking ADDRESS ARGS..: killed while nobody answers for the address
+killed_looking() {
+	local address=$1 pid ms
+	shift
+	"$ADM" "$@" >/dev/null 2>&1 3>&- & pid=$!
+	await 10 looks_for "$address"
+	ms=${EPOCHREALTIME/./}
+	kill -9 $pid
+	! wait $pid || fail "it was not killed"
+	ms=$(((${EPOCHREALTIME/./} - ms) / 1000))
+	echo "# ${*:1:2}: killed while nobody answers for $address: gone after $ms ms" >&3
+	((ms < 1000 * ${LAB_SLOW:-1}))
+}
+
+@test "map, session add-path: while nobody answers for the address" {
+	[[ ! -e $TRACE/events/killed ]] || echo >$TRACE/trace
+	killed_looking 10.1.0.77 map /dev/ram0 --session s1 --path ip:10.1.0.77
+	adm_is '.client == {sessions: [], devices: []}' status
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
+	killed_looking 10.2.0.77 session add-path s1 ip:10.2.0.77
+	adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
+	dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
+	[[ ! -e $TRACE/events/killed ]] || echo "# interrupted $(interrupted_at)" >&3
+}

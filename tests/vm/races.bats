@@ -66,7 +66,7 @@ teardown() {
 		done >/run/tmp/forced$i 3>&- &
 		pids+=($!)
 	done
-	while ((SECONDS < end)); do cat $EXPORTS/*/sessions/*/*; done >/dev/null 2>&1 3>&- &
+	while ((SECONDS < end)); do cat $EXPORTS/*/sessions/*/* || :; done >/dev/null 2>&1 3>&- &
 	pids+=($!)
 	while ((SECONDS < end)); do
 		for i in /dev/ram0 //dev/ram0; do
@@ -90,11 +90,13 @@ teardown() {
 		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
 			--runtime=3 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & pids+=($!)
 		end=$((SECONDS + 3))
-		(while ((SECONDS < end)); do echo 1 >$EXPORTS/ram0/sessions/s1/force_close; done) \
+		(while ((SECONDS < end)); do echo 1 >$EXPORTS/ram0/sessions/s1/force_close || :; done) \
 			2>/dev/null 3>&- & pids+=($!)
 		for _ in 1 2; do
-			(while ((SECONDS < end)); do echo 1 >"/sys/block/$disk/rnbd/remap_device"; echo 32768 >"/sys/block/$disk/rnbd/resize"; done) \
-				2>/dev/null 3>&- & pids+=($!)
+			(while ((SECONDS < end)); do
+				echo 1 >"/sys/block/$disk/rnbd/remap_device" || :
+				echo 32768 >"/sys/block/$disk/rnbd/resize" || :
+			done) 2>/dev/null 3>&- & pids+=($!)
 		done
 		await 2 false 2>/dev/null || :
 		unmap "$disk" force

@@ -59,9 +59,10 @@ io_goes_on() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=4 iflag=direct status=n
 
 nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_goes_on; }
 
-@test "a path of which each connection is refused in turn is not added, its others are closed" {
+@test "a path of which each connection is refused in turn is not added, its others are closed; the other path carries on, verified at depth 32" {
 	local cid since
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
+	load_start
 	rm -f /run/tmp/took
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4000 + cid)) $cid
@@ -73,8 +74,10 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 		counted accepted $cid
 		await 10 gone $cid
 		nothing_new
+		goes_on
 		refuse_end
 	done
+	load_end /dev/ram0
 	echo "# refused: said after $(spread /run/tmp/took)" >&3
 }
 
