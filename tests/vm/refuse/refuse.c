@@ -80,6 +80,10 @@ static int let_in(void)
 static void end(struct rdma_cm_id *id)
 {
 	printf("gone\n");
+	if (id == service)
+		service = NULL;
+	if (id == last)
+		last = NULL;
 	rdma_destroy_qp(id);
 	if (id->context)
 		rdma_dereg_mr(id->context);
@@ -164,7 +168,7 @@ int main(int argc, char **argv)
 		rdma_ack_cm_event(ev);
 		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 			rc = answer(id, &asked);
-		} else if (type == RDMA_CM_EVENT_ESTABLISHED && login && id == last) {
+		} else if (type == RDMA_CM_EVENT_ESTABLISHED && login && service && id == last) {
 			rc = let_in();
 		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
 			rdma_disconnect(id);
