@@ -103,23 +103,30 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 	return err;
 }
 
+/* Is @op the only request, none comes with another, and little is sent for it? */
+static bool is_lone(const struct rtrs_server_con *con, const struct rtrs_server_op *op)
+{
+	return READ_ONCE(con->lone) > 1 && READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1 &&
+	       (op->stage == RTRS_SERVER_OP_INVALIDATE || !op->req.is_read ||
+		op->req.data_len <= PAGE_SIZE);
+}
+
 /*
  * Posts what @op has to post next, or parks it. Drops it where the connection is dead.
  *
- * Softirqs that the device's driver raises (Soft-RoCE for all of its work) run at once
- * where the connection has no other request, and none comes with another. Otherwise a thread
- * of the kernel runs them after a while, for several requests together.
+ * Softirqs that the device's driver raises (Soft-RoCE for all of its work) run at once for a
+ * lone request. Otherwise a thread of the kernel runs them after a while, for several requests
+ * together, and this one takes the next requests meanwhile.
  */
 void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op)
 {
 	struct rtrs_server_path *path = con->path;
-	bool alone = READ_ONCE(con->lone) > 1 &&
-		     READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1;
+	bool lone = is_lone(con, op);
 	unsigned long flags;
 	u32 ended = 0;
 	int err = 0;
 
-	if (alone)
+	if (lone)
 		local_bh_disable();
 	spin_lock_irqsave(&con->send_lock, flags);
 	if (unlikely(con->dead)) {
@@ -131,7 +138,7 @@ void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *
 		err = issue(con, op, &ended);
 	}
 	spin_unlock_irqrestore(&con->send_lock, flags);
-	if (alone)
+	if (lone)
 		local_bh_enable();
 	if (unlikely(err))
 		con_fail(con, "posting", err);
