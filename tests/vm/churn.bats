@@ -56,7 +56,7 @@ look() {
 	while [[ ! -e /run/tmp/stop ]]; do
 		for file in /sys/class/rtrs-client/*/paths/*/stats/*; do cat "$file" || :; done
 		for file in /sys/class/rtrs-client/*/paths/*/stats/reset_all; do echo 1 >"$file" || :; done
-		"$ADM" stats -j >/run/tmp/stats || echo "exit status $?" >/run/tmp/stats-failed
+		"$ADM" stats -j >/run/tmp/stats 2>>/run/tmp/stats-failed || echo "exit status $?" >>/run/tmp/stats-failed
 	done >/dev/null 2>&1
 }
 
@@ -90,7 +90,7 @@ churn() {
 	for pid in "${pids[@]}"; do wait "$pid"; done
 	touch /run/tmp/stop
 	wait
-	[[ ! -e /run/tmp/stats-failed ]] || fail "stats: $(</run/tmp/stats-failed)"
+	[[ ! -s /run/tmp/stats-failed ]] || fail "stats: $(</run/tmp/stats-failed)"
 	document "$(</run/tmp/stats)"
 	# What came by a path that is gone was never taken for a living one's
 	lost=$(dmesg_new | grep -c 'path ip:10.1.0.2@ip:10.1.0.1: lost') || :

@@ -125,9 +125,13 @@ write_mbr() {
 	links_to rnbd0p1 "${part[@]}" "${fs[@]}"
 	adm 0 session reconnect s1
 	await 10 adm_is '.devices[0].state == "mapped"' device list
-	# the events of partitions come before what the disk is can be known
+	# the events of partitions come before what the disk is can be known: they are looked at again when it is online
 	adm 0 unmap rnbd0
 	adm 0 config apply
+	await 20 links_to rnbd0p1 "${part[@]}" "${fs[@]}"
+	udevadm trigger --action=remove --settle /sys/block/rnbd0/rnbd0p1
+	[ ! -e "/dev/${part[0]}" ]
+	udevadm trigger --action=online --settle --sysname-match=rnbd0
 	await 20 links_to rnbd0p1 "${part[@]}" "${fs[@]}"
 	dd if=/dev/zero of=/dev/rnbd0 bs=512 count=1 conv=fsync status=none
 	blockdev --rereadpt /dev/rnbd0

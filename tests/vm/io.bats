@@ -231,13 +231,15 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1
 }
 
-# stopped DISK: polled requests are under way, and nobody polls; sets FIO
+# stopped DISK: polled requests are under way, and nobody polls, nor do heartbeats; sets FIO
 stopped() {
+	echo 60000 >/sys/class/rtrs-client/s1/heartbeat_interval_ms
 	fio --filename="/dev/$1" --rw=randread --bs=4k --direct=1 --ioengine=io_uring --hipri=1 --iodepth=8 --name=stopped \
 		--thread --time_based --runtime=300 --minimal >/dev/null 2>&1 3>&- & FIO=$!
 	await 30 under_way "$1"
 	kill -STOP $FIO
 	await 10 bash -c "! grep -L ') T ' /proc/$FIO/task/*/stat | grep -q ."
+	under_way "$1"
 }
 
 @test "polled requests of a process that is stopped keep nobody waiting" {
@@ -245,7 +247,6 @@ stopped() {
 	null_disk late size=16 irqmode=2 completion_nsec=1000000000
 	disk=$(map /dev/late nr_poll_queues=1)
 	stopped "$disk"
-	under_way "$disk"
 	unmap "$disk" force 3>&- & remover=$!
 	await 60 test ! -e "/sys/block/$disk"
 	wait $remover
@@ -259,10 +260,10 @@ stopped() {
 @test "nor is their connection taken for a silent one: heartbeats end what has come" {
 	local disk
 	disk=$(map /dev/late nr_poll_queues=1)
-	echo 200 >/sys/class/rtrs-client/s1/heartbeat_interval_ms
 	echo 2 >/sys/class/rtrs-client/s1/heartbeat_misses
 	stopped "$disk"
-	await 20 eval "! under_way $disk" # on a slow host that is so already
+	echo 200 >/sys/class/rtrs-client/s1/heartbeat_interval_ms
+	await 20 eval "! under_way $disk"
 	[[ $(dmesg_new) != *silent* ]]
 	kill -KILL $FIO
 	wait $FIO || :

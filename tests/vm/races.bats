@@ -76,7 +76,7 @@ teardown() {
 	done 2>/dev/null
 	wait "${pids[@]}" || :
 	echo "# $maps mapped, closed by force: $(wc -l </run/tmp/forced1) and $(wc -l </run/tmp/forced2)" >&3
-	((maps))
+	((maps)) && [[ -s /run/tmp/forced1 && -s /run/tmp/forced2 ]]
 	unmap_all
 	disk=$(map /dev/ram0)
 	same_contents "/dev/$disk" /dev/ram0
@@ -90,13 +90,13 @@ teardown() {
 		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
 			--runtime=3 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & pids+=($!)
 		end=$((SECONDS + 3))
-		(while ((SECONDS < end)); do echo 1 >$EXPORTS/ram0/sessions/s1/force_close || :; done) \
-			2>/dev/null 3>&- & pids+=($!)
+		(while ((SECONDS < end)); do echo 1 >$EXPORTS/ram0/sessions/s1/force_close && echo forced || nap; done) \
+			2>/dev/null >>/run/tmp/at-once 3>&- & pids+=($!)
 		for _ in 1 2; do
 			(while ((SECONDS < end)); do
-				echo 1 >"/sys/block/$disk/rnbd/remap_device" || :
-				echo 32768 >"/sys/block/$disk/rnbd/resize" || :
-			done) 2>/dev/null 3>&- & pids+=($!)
+				echo 1 >"/sys/block/$disk/rnbd/remap_device" && echo remapped || :
+				echo 32768 >"/sys/block/$disk/rnbd/resize" || nap
+			done) 2>/dev/null >>/run/tmp/at-once 3>&- & pids+=($!)
 		done
 		await 2 false 2>/dev/null || :
 		unmap "$disk" force
@@ -104,6 +104,8 @@ teardown() {
 		for pid in "${pids[@]}"; do wait "$pid" || :; done
 		[ ! -e /sys/class/rtrs-client/s1 ]
 	done
+	echo "# $(sort /run/tmp/at-once | uniq -c | xargs)" >&3
+	grep -q forced /run/tmp/at-once && grep -q remapped /run/tmp/at-once
 	await 10 census_even
 	disk=$(map /dev/ram0)
 	same_contents "/dev/$disk" /dev/ram0

@@ -19,6 +19,7 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/lib/failover.bash"
+	. "$ROOT/tests/vm/lib/killed.bash"
 	OUT=$SHARED/refuse.out
 	CONS=$(($(nproc) + 1))
 	STALLED=ip:10.2.0.2@ip:10.2.0.1
@@ -107,10 +108,7 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	nothing_new
 	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 --timeout 30s & pid=$!
 	await 10 counted accepted $((2 * CONS))
-	since=$EPOCHREALTIME
-	kill -9 $pid
-	! wait $pid || fail "it was not killed"
-	echo "# killed: gone after $(seconds_since "$since") s" >&3
+	killed_while "the server says nothing" $pid 2500
 	await 10 gone $((2 * CONS))
 	await 10 nothing_new
 }
@@ -193,26 +191,20 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	counted 'let in' 1
 	"$ADM" "${map[@]}" & pid=$!
 	await 10 counted 'let in' 2
-	kill -9 $pid
-	! wait $pid || fail "it was not killed"
+	killed_while "a device is mapped" $pid 2500
 	await 10 all_gone
 	adm_is '.sessions == []' session list
 	refuse_end
 }
 
 @test "a server that dies while a device is mapped: who waits for it can be killed" {
-	local pid t0 ms
+	local pid
 	refuse 4500 "$CONS"
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port 4500 & pid=$!
 	await 10 counted accepted "$CONS"
 	# Nobody there answers a disconnect any more
 	on_server kill -STOP "$REFUSE"
-	t0=${EPOCHREALTIME/./}
-	kill -9 $pid
-	! wait $pid || fail "it was not killed"
-	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
-	echo "# killed while the server is dead: gone after $ms ms" >&3
-	((ms < 2500 * ${LAB_SLOW:-1}))
+	killed_while "the server is dead" $pid 2500
 	adm_is '.sessions == []' session list
 	timeout 20 rmmod rnbd-client rtrs-client
 	load_client

@@ -107,8 +107,7 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 static bool is_lone(const struct rtrs_server_con *con, const struct rtrs_server_op *op)
 {
 	return READ_ONCE(con->lone) > 1 && READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1 &&
-	       (op->stage == RTRS_SERVER_OP_INVALIDATE || !op->req.is_read ||
-		op->req.data_len <= PAGE_SIZE);
+	       (op->stage == RTRS_SERVER_OP_INVALIDATE || rtrs_server_resp_len(op) <= PAGE_SIZE);
 }
 
 /*

@@ -135,7 +135,7 @@ static void slow_reads(struct path *p, uint32_t id, uint32_t first, uint32_t cou
 	struct rnbd_msg_io m;
 	struct request r = {
 		.cid = 1, .read = true, .usr = &m, .usr_len = sizeof(m), .data_len = KIB4,
-		.sg_cnt = -1,
+		.sg_cnt = -1, .ignored = true,
 	};
 
 	rnbd_io_pack(&m, &io);

@@ -279,7 +279,7 @@ static int slow_reads(struct path *p, uint32_t *id, unsigned int n)
 	struct rnbd_msg_io m;
 	struct request r = {
 		.cid = 0, .read = true, .usr = &m, .usr_len = sizeof(m), .data_len = KIB4,
-		.sg_cnt = -1,
+		.sg_cnt = -1, .ignored = true,
 	};
 	unsigned int i;
 

@@ -123,7 +123,7 @@ bool path_wait_closed(struct path *p)
 static uint32_t build_header(struct path *p, const struct request *r, void *hdr)
 {
 	struct rtrs_desc desc = {
-		.addr = (uintptr_t)peer_result(),
+		.addr = (uintptr_t)(r->ignored ? peer_ignored() : peer_result()),
 		.rkey = peer_rkey(),
 		.len = r->desc_len ? r->desc_len : r->data_len,
 	};

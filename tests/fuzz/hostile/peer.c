@@ -37,7 +37,7 @@ int peer_init(const char *addr, const char *port)
 	arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (arena == MAP_FAILED)
 		return 1;
-	arena_used = 2 * RESULT_SIZE;	/* tx, result */
+	arena_used = 3 * RESULT_SIZE;	/* tx, result, ignored */
 	return 0;
 }
 
@@ -388,4 +388,9 @@ uint32_t peer_rkey(void)
 uint8_t *peer_result(void)
 {
 	return arena + RESULT_SIZE;
+}
+
+uint8_t *peer_ignored(void)
+{
+	return arena + 2 * RESULT_SIZE;
 }

@@ -70,6 +70,7 @@ struct path {
  * struct request - an RTRS request
  * @sg_cnt: descriptors of a read; -1: one if there is data
  * @desc_len: length in the descriptor; 0: @data_len
+ * @ignored: the data may come at any time, and nobody looks at it
  * @need_inval: asks for an invalidation, which a region of user space cannot have
  */
 struct request {
@@ -82,6 +83,7 @@ struct request {
 	uint32_t usr_len;
 	int sg_cnt;
 	uint32_t desc_len;
+	bool ignored;
 	bool need_inval;
 };
 
@@ -91,6 +93,7 @@ extern const char *disk, *slow_disk;
 int peer_init(const char *addr, const char *port);
 uint8_t *peer_tx(void);		/* RESULT_SIZE bytes to send from */
 uint8_t *peer_result(void);	/* RESULT_SIZE bytes that the server may write to */
+uint8_t *peer_ignored(void);	/* as many that nobody looks at */
 uint32_t peer_rkey(void);	/* key of them */
 double peer_now(void);
 

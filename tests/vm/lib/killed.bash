@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# For tests that kill the tool at any moment of what it does. They set ADM, and check() says what must hold after each time.
+# For tests that kill the tool. Where they do so at any moment, check() of theirs says what must hold after each time. They set ADM.
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# killed_after MS ARGS..: the command, killed then. Its end is not waited for by "run", which would hide how it ended.
+# killed_after MS ARGS..: the command, killed then, or done: status 1. Its end is not waited for by "run", which would hide how it ended.
 killed_after() {
 	local pid ms=$1
 	shift
@@ -10,23 +10,42 @@ killed_after() {
 	pid=$!
 	read -rt "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))" -u "$NAP" || :
 	kill -9 $pid 2>/dev/null || :
-	if wait $pid; then DONE=$((DONE + 1)); else CUT=$((CUT + 1)); fi
+	if ! wait $pid; then
+		CUT=$((CUT + 1))
+	else
+		DONE=$((DONE + 1))
+		return 1
+	fi
 }
 
-# sweep MOMENTS ARGS..: killed at so many moments, and later ones until it is too late once: no stage of the command was left out.
-# After each, check says what must hold and brings back what was. How long it takes is not asked of the first, for which hosts
-# have to meet.
+# killed_while WHAT PID MS: it is killed, and gone within this time on a host that is no slower than others
+killed_while() {
+	local ms=${EPOCHREALTIME/./}
+	kill -9 "$2"
+	! wait "$2" || fail "it was not killed"
+	ms=$(((${EPOCHREALTIME/./} - ms) / 1000))
+	echo "# killed while $1: gone after $ms ms" >&3
+	((ms < $3 * ${LAB_SLOW:-1}))
+}
+
+# sweep MOMENTS ARGS..: killed at so many moments, each later than the one before, and from the first again when it was too late:
+# no stage of the command is left out, and a command that gets faster meanwhile is killed all the same. After each, check says
+# what must hold and brings back what was. How long it takes is not asked of the first, for which hosts have to meet.
 sweep() {
-	local i last moments=$1
+	local i ms=0 step moments=$1
 	shift
 	took "$@" >/dev/null
 	check
-	last=$(took "$@")
+	step=$(($(took "$@") / moments))
 	check
 	nap
 	CUT=0 DONE=0
-	for ((i = 0; i < moments || (DONE == 0 && i < 3 * moments); i++)); do
-		killed_after $((last * i / moments)) "$@"
+	for ((i = 0; i < 3 * moments && (i < moments || DONE == 0 || CUT < moments / 3); i++)); do
+		if killed_after $ms "$@"; then
+			((ms += step))
+		else
+			step=$((ms / moments)) ms=0
+		fi
 		check
 	done
 	echo "# ${*:1:2}: killed $CUT times, done $DONE times" >&3
