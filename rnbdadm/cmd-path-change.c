@@ -152,6 +152,20 @@ static int ask(struct ctx *ctx, const struct path *p, const char *last, const st
 	return rc;
 }
 
+/* For --all: "Reconnect all paths (4)?" */
+static int confirm_all(struct ctx *ctx, const struct job *j, const char *what)
+{
+	char *question;
+	int rc;
+
+	if (!args_has(&ctx->args, OPT_ALL) || !j->n || ctx->dry_run)
+		return XC_OK;
+	question = xasprintf("%s all paths (%zu)", what, j->n);
+	rc = ctx_confirm(ctx, question) ? XC_OK : (int)ctx->fail.code;
+	free(question);
+	return rc;
+}
+
 /*
  * Refused as a whole if devices lose their way by it; --force asks on a terminal. Goes through
  * what would happen, so the states in the snapshot are put back.
@@ -162,7 +176,7 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 	struct fail f = { 0 };
 	const char *last = NULL;
 	uint32_t *ids = xcalloc(j->n, sizeof(*ids));
-	int rc = XC_OK;
+	int rc;
 
 	for (size_t i = 0; i < j->n; i++) {
 		struct path *p = j->v[i].path;
@@ -193,8 +207,7 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 		ctx->fail = f;
 		return XC_BUSY;
 	}
-	if (lost)
-		rc = ask(ctx, lost, last, &f.details, "Take down");
+	rc = lost ? ask(ctx, lost, last, &f.details, "Take down") : confirm_all(ctx, j, "Disconnect");
 	fail_clear(&f);
 	return rc;
 }
@@ -267,26 +280,48 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 		path_wait(ctx, it, it->path->id, WANT_DOWN, limit);
 }
 
+/* A session is named, or --all of them are meant. */
+static int one_or_all(struct ctx *ctx)
+{
+	bool all = args_has(&ctx->args, OPT_ALL);
+
+	if (all != !!ctx->args.nargs)
+		return XC_OK;
+	return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
+			"name a session, or --all");
+}
+
+/* The paths of all sessions, or of the one that is named those that are. */
+static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent_ok)
+{
+	const struct parsed *a = &ctx->args;
+	const struct session *sess;
+	int rc = XC_OK;
+
+	for (size_t i = 0; i < j->s.sessions.n && !a->nargs && !rc; i++)
+		rc = path_job_add(ctx, j, &j->s.sessions.v[i], NULL, 0, absent_ok);
+	if (!a->nargs)
+		return rc;
+	sess = role == M_SERVER ? select_client(&j->s, a->args[0], &ctx->fail) :
+				  select_session(&j->s, a->args[0], &ctx->fail);
+	if (sess)
+		return path_job_add(ctx, j, sess, a->args + 1, a->nargs - 1, absent_ok);
+	if (!absent_ok || ctx->fail.code != XC_NOT_FOUND)
+		return ctx->fail.code;
+	fail_clear(&ctx->fail);
+	return XC_OK;
+}
+
 /* remove-path and disconnect: what takes paths away. */
 static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 {
-	const struct parsed *a = &ctx->args;
-	const struct session *sess = NULL;
 	struct job j = { 0 };
-	int rc = path_job_open(ctx, &j, role);
+	int rc = one_or_all(ctx);
 
 	if (!rc)
-		sess = role == M_SERVER ? select_client(&j.s, a->args[0], &ctx->fail) :
-					  select_session(&j.s, a->args[0], &ctx->fail);
-	if (!rc && !sess) {
-		rc = ctx->fail.code;
-		if (ctx->idempotent && rc == XC_NOT_FOUND) {
-			fail_clear(&ctx->fail);
-			rc = XC_OK;
-		}
-	}
-	if (!rc && sess)
-		rc = path_job_add(ctx, &j, sess, a->args + 1, a->nargs - 1, ctx->idempotent);
+		rc = path_job_open(ctx, &j, role);
+	if (!rc)
+		rc = collect(ctx, &j, role, ctx->idempotent);
 	if (!rc)
 		rc = may_lose(ctx, &j, gone);
 	for (size_t i = 0; !rc && i < j.n; i++) {
@@ -351,23 +386,6 @@ static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	fail_clear(&why);
 }
 
-/* All sessions, or the one that is named and the paths that are. */
-static int collect_reconnect(struct ctx *ctx, struct job *j)
-{
-	const struct parsed *a = &ctx->args;
-	const struct session *sess;
-	int rc = XC_OK;
-
-	if (a->nargs) {
-		sess = select_session(&j->s, a->args[0], &ctx->fail);
-		return sess ? path_job_add(ctx, j, sess, a->args + 1, a->nargs - 1, false) :
-			      (int)ctx->fail.code;
-	}
-	for (size_t i = 0; i < j->s.sessions.n && !rc; i++)
-		rc = path_job_add(ctx, j, &j->s.sessions.v[i], NULL, 0, false);
-	return rc;
-}
-
 /* What is down first, so that there is a way for the I/O of the others. */
 static void work_reconnect(struct ctx *ctx, struct job *j)
 {
@@ -379,25 +397,18 @@ static void work_reconnect(struct ctx *ctx, struct job *j)
 
 int cmd_path_reconnect(struct ctx *ctx)
 {
-	const struct parsed *a = &ctx->args;
-	bool all = args_has(a, OPT_ALL);
 	struct job j = { 0 };
-	char *question;
 	uint64_t timeout;
 	int rc = way_timeout(ctx, "session reconnect", &timeout);
 
-	if (!rc && all == !!a->nargs)
-		rc = fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
-			      "name a session, or --all");
+	if (!rc)
+		rc = one_or_all(ctx);
 	if (!rc)
 		rc = path_job_open(ctx, &j, M_CLIENT);
 	if (!rc)
-		rc = collect_reconnect(ctx, &j);
-	if (!rc && all && j.n && !ctx->dry_run && !args_has(a, OPT_ONLY_DOWN)) {
-		question = xasprintf("Reconnect all paths (%zu)", j.n);
-		rc = ctx_confirm(ctx, question) ? XC_OK : (int)ctx->fail.code;
-		free(question);
-	}
+		rc = collect(ctx, &j, M_CLIENT, false);
+	if (!rc && !args_has(&ctx->args, OPT_ONLY_DOWN))
+		rc = confirm_all(ctx, &j, "Reconnect");
 	if (!rc) {
 		work_reconnect(ctx, &j);
 		rc = job_report(ctx, &j, &path_change_view, path_job_js);

@@ -344,10 +344,11 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-session", .view = &path_change_view,
 	  .also = "path reconnect|path readd", .flags = CMD_CHANGES, .run = cmd_path_reconnect },
 	{ "session", "disconnect", "take paths down, and leave them so",
-	  { ARG_SESSION, ARG_ANY_PATHS }, .opts = OPTS(WAIT_OPTS),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, WAIT_OPTS),
 	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
 		  "The last connected path of a session with devices is refused (exit 7) unless "
-		  "--force is given.",
+		  "--force is given. --all, all sessions, asks first unless -y is given; nothing is "
+		  "taken down if one is refused.",
 	  .examples = { "rnbdadm session disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
 			"rnbdadm session disconnect cl1@srv1 --force" },
 	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",

@@ -538,6 +538,8 @@ RECORDINGS.update({
                                                     {"event": "path-ntf"}, {"dump": "path-get", "objects": PATHS[:1]}],
     "path-del-gone": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2, error="ENOENT")],
     "path-off": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 1, **now(1, 4)), on_path("disconnect", 2, **now(2, 4))],
+    "path-off-all": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", i, **now(i, 4)) for i in (1, 2, 3)],
+    "path-off-unused": [UP] + lists(paths=BOTH_UP, devices=[]) + [on_path("disconnect", i, **now(i, 4)) for i in (1, 2, 3)],
     "path-off-slow": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 2, **now(2, 3)), closing(3), {"event": "path-ntf"}, closing(4)],
     "path-off-never": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 2, **now(2, 3)), closing(3)],
     "path-off-already": [UP] + lists(paths=[PATHS[0], dict(PATHS[1], state=4), PATHS[2]]),

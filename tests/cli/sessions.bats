@@ -348,6 +348,32 @@ nothing_sent() {
 	done
 }
 
+@test "session disconnect --all: all sessions, none if one is refused" {
+	replay path-off-all
+	fails 7 busy session disconnect --all -y
+	[[ $stderr == *"the last connected path"* ]]
+	adm 7 session disconnect --all -y --trace
+	nothing_sent
+	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" session disconnect --all "$@")" /dev/null; }
+	run -12 ask --force <<<no
+	[[ $output == *"rnbd0 is used by: mount /data"*"Take down the last connected path of session cl1@srv1. Type yes:"*declined* ]]
+	adm 0 session disconnect --all --force -j
+	valid rnbdadm.path-change/1
+	[ "$(jqv '[.changed, ([.paths[] | .session, .result] | join(" "))] | @csv')" = \
+		'true,"cl1@srv1 disconnected cl1@srv1 disconnected cl1@srv2 disconnected"' ]
+	replay path-off-unused
+	run -12 ask <<<no
+	[[ $output == *"Disconnect all paths (3). Type yes:"*declined* ]]
+	run -0 ask <<<yes
+	fails 12 declined session disconnect --all
+	adm 0 session disconnect --all -y
+	replay empty
+	adm 0 session disconnect --all
+	fails 2 usage session disconnect
+	[[ $stderr == *"name a session, or --all"* ]]
+	fails 2 usage session disconnect --all cl1@srv1
+}
+
 @test "session disconnect --wait: until the path is down" {
 	replay path-off-slow
 	adm 0 session disconnect cl1@srv1 10.0.1.2 -j
@@ -626,7 +652,7 @@ nothing_sent() {
 		"session remove cl1@srv1 --force" "session add-path cl1@srv1 10.0.2.1@10.0.2.2 10.0.3.3" \
 		"session remove-path cl1@srv1 10.0.1.2" "session remove-path cl1@srv1 10.0.0.2 --force" "session reconnect cl1@srv1 --force" \
 		"session reconnect --all --only-down" "session disconnect cl1@srv1 10.0.1.2" "session disconnect cl1@srv1 --force" \
-		"recover --all" "recover session cl1@srv1" "recover device rnbd2" "mp-policy set --all mi"; do
+		"session disconnect --all --force" "recover --all" "recover session cl1@srv1" "recover device rnbd2" "mp-policy set --all mi"; do
 		# shellcheck disable=SC2086
 		adm 0 $c -n --trace
 		plan=$output

@@ -48,6 +48,8 @@ ends() {
 	((ms < limit * 1000))
 }
 
+connected() { await 60 path_is "$1" connected; }
+
 file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 
 state_is() { adm_is "[.paths[].state] == [\"$1\"]" path list; }
@@ -100,6 +102,29 @@ waits_in_vain() {
 	mend drop 1
 	mend drop 2
 	write 1 "$(file_of 1 reconnect)"
+	load_end /dev/ram0
+}
+
+# mend_all makes them again
+@test "an RDMA device is deleted, on either end: its path is closed, and nothing waits for the peer" {
+	local one two
+	map /dev/ram0
+	set_to "${QUICK[@]}" heartbeat_interval_ms=60000
+	load_start
+	silence
+	ends 10 "rdma link delete" rdma link delete rxe1 & one=$!
+	ends 10 "rdma link delete on the server" on_server rdma link delete rxe2 & two=$!
+	wait $one
+	wait $two
+	lost 1
+	[ ! -e /sys/class/infiniband/rxe1 ]
+	on_server '[[ ! -e /sys/class/infiniband/rxe2 && -z $(grep -l rxe2 /sys/class/rtrs-server/*/paths/*/hca_name) ]]'
+	set_to "${QUICK[@]}"
+	await 40 lost 2
+	mend_all
+	connected 1
+	connected 2
+	goes_on
 	load_end /dev/ram0
 }
 
