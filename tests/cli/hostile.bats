@@ -61,6 +61,28 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	EOF2
 }
 
+@test "names: every list as CSV has the rows that its JSON has, each as wide as the first" {
+	local c n
+	for r in hostile extreme; do
+		replay $r
+		for c in session path device "server client" "server export" "server path" "server port"; do
+			[[ $r == hostile || $c != server* ]] || continue
+			# shellcheck disable=SC2086
+			adm 0 $c list -j
+			n=$(printf '%s' "$output" | jq '[.[] | arrays | length][0]')
+			# shellcheck disable=SC2086
+			adm 0 $c list -o csv
+			"$PY" - "$n" <<-'EOF2' "$output"
+				import csv, io, sys
+				rows = list(csv.reader(io.StringIO(sys.argv[2], newline="")))
+				assert len(rows) == 1 + int(sys.argv[1]) > 1, rows
+				assert {len(row) for row in rows} == {len(rows[0])}, rows
+				assert not [v for row in rows for v in row if v[:1] == "-" and v != "-1"], rows
+			EOF2
+		done
+	done
+}
+
 @test "names: they select what they name" {
 	replay hostile
 	for n in 'quo"te' 'back\slash' 'com,ma' $'new\nline' $'bad\xff\xfe' " pad "; do

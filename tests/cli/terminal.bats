@@ -97,6 +97,25 @@ tty() {
 	done
 }
 
+@test "stats that go on: as wide as the terminal, with and without UTF-8, on a dumb one" {
+	local w plain what
+	replay series
+	for w in 80 200; do
+		for what in "stats -i 10ms -c 2" "stats -i 10ms -c 2 --rate" "stats --per-cpu"; do
+			# shellcheck disable=SC2086
+			LC_ALL=C.UTF-8 tty $w $what
+			plain=$(sed 's/\x1b\[[0-9;]*m//g' <<<"$output")
+			[[ $(LC_ALL=C.UTF-8 wc -L <<<"$plain") -le $w && -n $plain ]]
+			# shellcheck disable=SC2086
+			TERM=dumb tty $w $what
+			[[ $output != *$'\e'* && $(wc -L <<<"$output") -le $w ]]
+			# bytes beyond ASCII are only for those who can see them
+			[[ $output != *[$'\x80'-$'\xff']* ]]
+			[ "$(grep -c . <<<"$output")" = "$(grep -c . <<<"$plain")" ]
+		done
+	done
+}
+
 @test "wide and combining characters keep the columns" {
 	replay hostile
 	LC_ALL=C.UTF-8 adm 0 device list -F device_path,name --no-headers
