@@ -46,10 +46,8 @@ static bool keep_client(struct ctx *ctx, struct snapshot *s, const char *client)
 
 	if (!client)
 		return true;
-	if (!select_session(s, client, &ctx->fail)) {
-		fail_hint(&ctx->fail, "rnbdadm server client list");
+	if (!select_client(s, client, &ctx->fail))
 		return false;
-	}
 	for (size_t i = 0; i < s->exports.n; i++)
 		if (!strcmp(s->exports.v[i].session, client))
 			s->exports.v[n++] = s->exports.v[i];

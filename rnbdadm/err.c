@@ -191,6 +191,18 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 	return f->code;
 }
 
+/* What to say after the command's words: without the name of the object if they have it. */
+static const char *fail_words(const struct fail *f, const char *label)
+{
+	const char *name = f->object_name;
+
+	if (!f->text)
+		return f->message ? f->message : exit_table[f->code].meaning;
+	if (!name || !f->message || (label && strstr(label, name)) || strstr(f->text, name))
+		return f->text;
+	return f->message;
+}
+
 void fail_print(const struct ctx *ctx, const struct fail *f)
 {
 	const char *label = ctx->args.label;
@@ -199,8 +211,7 @@ void fail_print(const struct ctx *ctx, const struct fail *f)
 	if (ctx->quiet > 1 || (ctx->quiet && f->code != XC_USAGE))
 		return;
 	fflush(stdout);
-	text = printable(f->text ? f->text : f->message ? f->message :
-			 exit_table[f->code].meaning);
+	text = printable(fail_words(f, label));
 	fprintf(stderr, "rnbdadm: %s%s%s\n", label ? label : "", label && *label ? ": " : "", text);
 	free(text);
 	for (size_t i = 0; i < f->details.n; i++) {

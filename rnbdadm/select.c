@@ -63,16 +63,28 @@ char *node_disk(const char *root, const char *word)
 	return base;
 }
 
-static void device_not_found(const struct snapshot *s, const char *word, struct fail *f)
+static bool is_of(const struct device *d, const char *session)
+{
+	return !session || !strcmp(d->session, session);
+}
+
+static void device_not_found(const struct snapshot *s, const char *word, const char *session,
+			     struct fail *f)
 {
 	struct strlist known = { 0 };
 
 	for (size_t i = 0; i < s->devices.n; i++)
-		strlist_add(&known, s->devices.v[i].name);
+		if (is_of(&s->devices.v[i], session))
+			strlist_add(&known, s->devices.v[i].name);
 	for (size_t i = 0; i < s->devices.n; i++)
-		strlist_add(&known, s->devices.v[i].device_path);
+		if (is_of(&s->devices.v[i], session))
+			strlist_add(&known, s->devices.v[i].device_path);
 	not_found(f, "device", word, &known);
 	strlist_free(&known);
+	if (!session)
+		return;
+	fail_set(f, XC_NOT_FOUND, "no device '%s' of session '%s'", word, session);
+	fail_text(f, "no such device of session '%s'", session);
 }
 
 struct device *select_device(const struct snapshot *s, const char *word,
@@ -91,7 +103,7 @@ struct device *select_device(const struct snapshot *s, const char *word,
 	for (size_t i = 0; i < s->devices.n && !n; i++) {
 		struct device *d = &s->devices.v[i];
 
-		if (strcmp(d->name, disk) || (session && strcmp(d->session, session)))
+		if (strcmp(d->name, disk) || !is_of(d, session))
 			continue;
 		found = d;
 		n = 1;
@@ -102,7 +114,7 @@ struct device *select_device(const struct snapshot *s, const char *word,
 	for (size_t i = 0; i < s->devices.n; i++) {
 		struct device *d = &s->devices.v[i];
 
-		if (strcmp(d->device_path, word) || (session && strcmp(d->session, session)))
+		if (strcmp(d->device_path, word) || !is_of(d, session))
 			continue;
 		found = d;
 		n++;
@@ -110,7 +122,7 @@ struct device *select_device(const struct snapshot *s, const char *word,
 	if (n == 1)
 		return found;
 	if (!n) {
-		device_not_found(s, word, f);
+		device_not_found(s, word, session, f);
 		return NULL;
 	}
 	fail_set(f, XC_CONFLICT, "'%s' fits %zu devices", word, n);

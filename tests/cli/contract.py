@@ -252,6 +252,20 @@ ARGUMENTS = {
     "schema": ([], ["nosuch"]),
     "completion": (["bash"], ["nosuch"]),
 }
+# Where an option names what is not there
+BY_OPTION = {
+    "path list": ["--session", "nosuch"],
+    "device list": ["--session", "nosuch"],
+    "device show": ["rnbd0", "--session", "nosuch"],
+    "unmap": ["--session", "nosuch"],
+    "remap": ["rnbd2", "--session", "nosuch"],
+    "resize": ["rnbd0", "+10G", "--session", "nosuch"],
+    "recover device": ["rnbd2", "--session", "nosuch"],
+    "server export list": ["--client", "nosuch"],
+    "server export close": ["sdb", "--client", "nosuch", "--force"],
+    "server export revalidate": ["ram0", "--client", "nosuch"],
+    "server path list": ["--client", "nosuch"],
+}
 # These say nothing when they succeed
 CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
            "server export revalidate", "server path disconnect", "server port drain", "server port undrain",
@@ -360,6 +374,8 @@ def states(binary, rec, one=one_state, wanted=lambda c: True):
             if bad:
                 jobs.append(pool.submit(one, binary, rec, name, bad, "two-sessions",
                                         expect(name, "two-sessions", False)))
+            if name in BY_OPTION:
+                jobs.append(pool.submit(one, binary, rec, name, BY_OPTION[name], "two-sessions", {4}))
     for j in jobs:
         problems.extend(j.result())
     print(len(jobs), "command lines")

@@ -56,10 +56,28 @@ cuts() {
 	stalls "silent connections, heartbeat 200 ms x 2 of the server" 3 4
 }
 
-@test "the server's interface is down" {
+# told LINK: how many times monitor has said that its path is lost, and that it is back
+told() {
+	jq -s --arg path "$(path_of "$1")" '[.[] | select(.event == "change" and .name == $path and .changes.state) |
+		"\(.old_state) \(.state)"] | map(select(. == "connected reconnecting")), map(select(. == "connecting connected")) |
+		length' $EVENTS
+}
+
+@test "the server's interface is down: monitor tells, fail-overs are counted" {
+	local EVENTS=/run/tmp/events monitor link least=6 count
 	[[ -n $VIRTIO ]] || skip "user-mode Linux has no carrier"
+	[[ $KERNEL == 6.1 ]] || least=2
+	"$ADM" monitor path -j >$EVENTS 3>&- & monitor=$!
+	await 10 grep -q '"event":"sync"' $EVENTS
 	cuts 12 4 down
 	stalls "interface down" 1 2
+	kill $monitor
+	wait $monitor
+	document "$(<$EVENTS)"
+	for link in 1 2; do
+		for count in $(told $link); do ((count >= least)); done
+	done
+	adm_is 'all(.stats[]; .counters.failovers > 0)' stats
 }
 
 @test "an RDMA device is deleted, the server's or ours" {
