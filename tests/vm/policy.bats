@@ -124,7 +124,7 @@ under_load() { [[ $(counters | awk '{ n += $3 } END { print n }') -gt 0 ]]; }
 reset_often() {
 	local i
 	await 60 under_load || return
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		echo 1 | tee $SESSION/paths/*/stats/reset_all $SESSION/paths/*/stats/rdma >/dev/null || return
 		counters | awk '$3 < 0 || $3 > 64 { print; exit 1 }' || return
 	done
@@ -134,7 +134,7 @@ reset_often() {
 @test "every policy: a reset under load does not touch what is in flight" {
 	local disk pid
 	disk=$(map2)
-	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=r --time_based --runtime=120 \
+	fio --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=r --time_based --runtime=900 \
 		--minimal >/dev/null 3>&- & pid=$!
 	each_policy reset_often
 	kill $pid
