@@ -103,11 +103,11 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 	return err;
 }
 
-/* Is @op the only request, none comes with another, and little is sent for it? */
+/* Is @op the only request, does none come with another, and has it little data? */
 static bool is_lone(const struct rtrs_server_con *con, const struct rtrs_server_op *op)
 {
 	return READ_ONCE(con->lone) > 1 && READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1 &&
-	       (op->stage == RTRS_SERVER_OP_INVALIDATE || rtrs_server_resp_len(op) <= PAGE_SIZE);
+	       op->off < 2 * PAGE_SIZE;
 }
 
 /*

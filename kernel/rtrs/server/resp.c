@@ -37,7 +37,7 @@ struct chain {
 };
 
 /* Bytes of a read that the response takes with it. */
-u32 rtrs_server_resp_len(const struct rtrs_server_op *op)
+static u32 data_len(const struct rtrs_server_op *op)
 {
 	if (op->err || !op->req.has_desc)
 		return 0;
@@ -50,7 +50,7 @@ u32 rtrs_server_resp_count(const struct rtrs_server_op *op)
 	u32 count = 1 + rtrs_server_new_rkey;
 
 	if (!op->path->lean)
-		count += !!rtrs_server_resp_len(op) + op->req.need_inval;
+		count += !!data_len(op) + op->req.need_inval;
 	return count;
 }
 
@@ -65,7 +65,7 @@ static void chain_add(struct chain *c, struct ib_send_wr *wr)
 static void set_data(struct chain *c, struct ib_rdma_wr *wr, const struct rtrs_server_op *op)
 {
 	const struct rtrs_server_path *path = op->path;
-	u32 len = rtrs_server_resp_len(op);
+	u32 len = data_len(op);
 
 	c->data_sge.addr = path->dma[op->slot];
 	c->data_sge.length = len;
@@ -131,14 +131,14 @@ static void build_lean(struct chain *c, const struct rtrs_server_op *op)
 {
 	if (rtrs_server_new_rkey)
 		add_reg(c, op);
-	if (rtrs_server_resp_len(op))
+	if (data_len(op))
 		set_data(c, &c->last, op);
 	add_last(c, op, false);
 }
 
 static void build(struct chain *c, const struct rtrs_server_op *op)
 {
-	if (rtrs_server_resp_len(op))
+	if (data_len(op))
 		add_data(c, op);
 	if (rtrs_server_new_rkey)
 		add_reg(c, op);

@@ -431,7 +431,6 @@ void rtrs_server_info_work(struct work_struct *work);
 void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* resp.c; con->send_lock held */
-u32 rtrs_server_resp_len(const struct rtrs_server_op *op);
 u32 rtrs_server_resp_count(const struct rtrs_server_op *op);
 int rtrs_server_resp_post(struct rtrs_server_op *op);
 
