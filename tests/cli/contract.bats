@@ -111,6 +111,7 @@ setup() {
 		}
 	done <<-END
 		session disconnect cl1@srv1
+		session disconnect --all
 		session disconnect cl1@srv1 10.0.0.2
 		session remove cl1@srv1
 		session remove-path cl1@srv1 10.0.0.2

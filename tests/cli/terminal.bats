@@ -136,7 +136,9 @@ tty() {
 		localedef -i $l -f UTF-8 "$LOCPATH/$l.UTF-8"
 		[ "$(LC_ALL=$l.UTF-8 locale decimal_point)" = , ]
 	done
-	for args in "stats -j" "stats -o csv" "stats -o prom" "device list" "session list -j" "stats --totals"; do
+	for args in "stats -j" "stats -o csv" "stats -o prom" "device list" "session list -j" "stats --totals" "stats latency --from-diskstats -j" \
+		"session list -o csv" "path list -j" "path list -o csv" "device list -j" "device list -o csv" "status -j" "show cl1@srv1 -j" \
+		"server export list -j" "server client list -o csv" "server port list -j" "mp-policy list -j" "config show -j"; do
 		# shellcheck disable=SC2086
 		adm 0 $args
 		want=$output
