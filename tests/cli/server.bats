@@ -48,7 +48,7 @@ setup() {
 	adm 0 path list -j
 	[ "$(jqv '.paths[0] | has("role") | not')" = true ]
 	fails 4 not_found server path list --client nosuch
-	[[ $stderr == *"no such client"* ]]
+	[[ $stderr == *"no client 'nosuch'"* ]]
 	fails 4 not_found server path show cl7@here 10.9.9.9
 	fails 2 usage server path show cl7@here
 }
