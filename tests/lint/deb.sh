@@ -84,7 +84,11 @@ purge() {
 # Disks may be in use
 units() { grep -rh deb-systemd-invoke "$dir/rnbdadm.control"; }
 
-errors() { lintian --no-cfg --allow-root --tag-display-limit 0 build/deb/*.changes | grep -E '^E:'; }
+errors() {
+	local said
+	said=$(lintian --no-cfg --allow-root --tag-display-limit 0 --fail-on error build/deb/*.changes) ||
+		{ echo "lintian: exit status $?" && grep -E '^E:' <<<"$said"; }
+}
 
 check "make deb builds them without a warning" build
 check "control fields" fields
