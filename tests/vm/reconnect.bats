@@ -171,6 +171,14 @@ paused() { (($(pauses | wc -l) >= $1)); }
 	rxe_add rxe0 dummy0
 	await 30 paths_up 1
 	await 20 adm_is '.devices[0].state == "mapped"' device list
+	# The same by hand
+	run -7 "$ADM" session disconnect --all -y
+	paths_up 1
+	"$ADM" session disconnect --all --force
+	paths_up 0
+	"$ADM" session reconnect --all -y
+	paths_up 1
+	await 20 adm_is '.devices[0].state == "mapped"' device list
 	fio_end
 }
 
