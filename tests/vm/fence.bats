@@ -78,7 +78,7 @@ fence() {
 	"$(modules_of "$1" client)"
 	if [[ $1 == ours ]]; then
 		map /dev/nbd0
-		set_to heartbeat_interval_ms=200 heartbeat_misses=2
+		set_to no_path_timeout_ms=-1
 	else
 		# It may give up on a busy host
 		map /dev/nbd0 || { echo "# in-tree client: mapped at the second attempt" >&3 && map /dev/nbd0; }
@@ -93,6 +93,8 @@ fence() {
 	await 10 on_server "grep -q held $HOLD/record"
 	LINK=$(links_in_use)
 	[[ $LINK == [12] ]] || fail "which link? '$LINK'"
+	# Not before: a slow host must not lose paths by itself
+	[[ $1 != ours ]] || set_to heartbeat_interval_ms=200 heartbeat_misses=4
 	lose_path "$LINK" "$3"
 	await 60 retry_came
 	if [[ $2 == ours ]]; then
