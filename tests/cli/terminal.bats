@@ -97,7 +97,7 @@ tty() {
 	done
 }
 
-@test "stats that go on: as wide as the terminal, with and without UTF-8, on a dumb one" {
+@test "stats, once and again and again: as wide as the terminal, with and without UTF-8, on a dumb one" {
 	local w plain what
 	replay series
 	for w in 80 200; do

@@ -31,7 +31,7 @@ teardown() {
 		mend drop $link || :
 	done 2>/dev/null
 	unmap_all
-	# An in-tree client that is unloaded before the last one has closed its disk leaves timers behind
+	# An in-tree client that is unloaded while it has a session leaves timers behind
 	await 30 no_session
 	unload_all
 	on_server unload_all

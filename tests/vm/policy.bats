@@ -124,7 +124,7 @@ under_load() { [[ $(counters | awk '{ n += $3 } END { print n }') -gt 0 ]]; }
 reset_often() {
 	local i
 	await 60 under_load || return
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 20; i++)); do
 		echo 1 | tee $SESSION/paths/*/stats/reset_all $SESSION/paths/*/stats/rdma >/dev/null || return
 		counters | awk '$3 < 0 || $3 > 64 { print; exit 1 }' || return
 	done

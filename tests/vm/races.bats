@@ -8,6 +8,7 @@
 bats_require_minimum_version 1.5.0
 
 EXPORTS=/sys/class/rnbd-server/ctl/devices
+STOP=/run/tmp/stop
 
 setup_file() {
 	. "$ROOT/tests/vm/disk.bash"
@@ -26,6 +27,7 @@ setup() {
 }
 
 teardown() {
+	touch $STOP
 	unmap_all
 	dmesg_clean
 }
@@ -86,16 +88,16 @@ raced() { grep -q forced $AT_ONCE && grep -q remapped $AT_ONCE; }
 
 # Each time until both have worked once: that a disk is closed is known when its I/O fails, which takes its time on a slow host
 @test "remap, force_close, I/O, resize and unmap at once" {
-	local AT_ONCE=/run/tmp/at-once stop=/run/tmp/stop disk n fio pids
+	local AT_ONCE=/run/tmp/at-once disk n fio pids
 	for n in 1 2 3 4; do
-		rm -f $stop $AT_ONCE
+		rm -f $STOP $AT_ONCE
 		disk=$(map /dev/ram0)
 		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
 			--runtime=90 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & fio=$!
-		(until [[ -e $stop ]]; do echo 1 >$EXPORTS/ram0/sessions/s1/force_close && echo forced || nap; done) \
+		(until [[ -e $STOP ]]; do echo 1 >$EXPORTS/ram0/sessions/s1/force_close && echo forced || nap; done) \
 			2>/dev/null >>$AT_ONCE 3>&- & pids=($!)
 		for _ in 1 2; do
-			(until [[ -e $stop ]]; do
+			(until [[ -e $STOP ]]; do
 				echo 1 >"/sys/block/$disk/rnbd/remap_device" && echo remapped || :
 				echo 32768 >"/sys/block/$disk/rnbd/resize" || nap
 			done) 2>/dev/null >>$AT_ONCE 3>&- & pids+=($!)
@@ -106,7 +108,7 @@ raced() { grep -q forced $AT_ONCE && grep -q remapped $AT_ONCE; }
 		[ ! -e "/sys/block/$disk" ]
 		kill "$fio" || :
 		wait "$fio" || :
-		touch $stop
+		touch $STOP
 		wait "${pids[@]}" || :
 		[ ! -e /sys/class/rtrs-client/s1 ]
 		echo "# $(sort $AT_ONCE | uniq -c | xargs)" >&3

@@ -103,7 +103,10 @@ static int issue(struct rtrs_server_con *con, struct rtrs_server_op *op, u32 *en
 	return err;
 }
 
-/* Is @op the only request, does none come with another, and has it little data? */
+/*
+ * Is @op the only request, does none come with another, and has it little data? That is before
+ * the header, which may not have been looked at yet.
+ */
 static bool is_lone(const struct rtrs_server_con *con, const struct rtrs_server_op *op)
 {
 	return READ_ONCE(con->lone) > 1 && READ_ONCE(con->begun) - READ_ONCE(con->answered) <= 1 &&
