@@ -127,8 +127,8 @@ link_listens() {
 	done
 }
 
-# cable LINK on|off: at the server's end
-cable() { echo "set_link $*" >"$RUN/monitor.in"; }
+# cable LINK on|off: at the server's end. Does not wait for a QEMU that is not there.
+cable() { echo "set_link $*" 1<>"$RUN/monitor.in"; }
 
 # guest_settings DIR NAME SHARED CMD...: what stage2 reads; SHARED is the folder of two guests
 guest_settings() {
