@@ -251,17 +251,40 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 }
 static DEVICE_ATTR_RW(map_device);
 
+static void ctl_release(struct device *dev)
+{
+	kfree(dev);
+}
+
+/* Told of when its files are there. */
+static int __init ctl_add(void)
+{
+	int err;
+
+	ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
+	if (!ctl)
+		return -ENOMEM;
+	device_initialize(ctl);
+	ctl->class = &class;
+	ctl->release = ctl_release;
+	dev_set_uevent_suppress(ctl, true);
+	err = dev_set_name(ctl, "ctl");
+	if (!err)
+		err = device_add(ctl);
+	if (err)
+		put_device(ctl);
+	return err;
+}
+
 int __init rnbd_client_sysfs_init(void)
 {
 	int err = class_register(&class);
 
 	if (err)
 		return err;
-	ctl = device_create(&class, NULL, MKDEV(0, 0), NULL, "ctl");
-	if (IS_ERR(ctl)) {
-		err = PTR_ERR(ctl);
+	err = ctl_add();
+	if (err)
 		goto err_class;
-	}
 	devices = kobject_create_and_add("devices", &ctl->kobj);
 	if (!devices) {
 		err = -ENOMEM;
@@ -271,6 +294,8 @@ int __init rnbd_client_sysfs_init(void)
 	err = device_create_file(ctl, &dev_attr_map_device);
 	if (err)
 		goto err_devices;
+	dev_set_uevent_suppress(ctl, false);
+	kobject_uevent(&ctl->kobj, KOBJ_ADD);
 	return 0;
 
 err_devices:
