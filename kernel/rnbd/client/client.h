@@ -75,6 +75,7 @@ enum rnbd_client_session_state {
  * @lock: protects @devs, the states of devices and their openers
  * @devs: of struct rnbd_client_dev
  * @lost: how often the session was lost; moves under @lock
+ * @lost_at: the last time, in jiffies; the same
  * @expire_work: no path has come for so long that I/O waits no more
  * @recover_work: devices that did not come back are tried again
  * @stale: bit for each device that may have another size, by its id modulo their number
@@ -113,6 +114,7 @@ struct rnbd_client_session {
 	struct mutex lock; /* devices */
 	struct list_head devs;
 	unsigned int lost;
+	unsigned long lost_at;
 	struct delayed_work expire_work;
 	struct delayed_work recover_work;
 	unsigned long stale;

@@ -365,6 +365,9 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 
 	mutex_lock(&session->lock);
 	session->lost++;
+	session->lost_at = jiffies;
+	/* The next one may be older, and until it has told flags are not relied on. */
+	session->minor = 0;
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 		if (dev->state == RNBD_CLIENT_DEV_MAPPED && err)

@@ -38,12 +38,14 @@ void rnbd_client_park_forbid(struct rnbd_client_dev *dev)
 	rnbd_client_unpark(dev);
 }
 
+/* It runs since the session was lost, whenever its time is changed. */
 static void start_clock(struct rnbd_client_session *session)
 {
 	int ms = no_path_ms(session);
+	long left = (long)(session->lost_at + msecs_to_jiffies(ms) - jiffies);
 
 	if (ms > 0)
-		mod_delayed_work(rnbd_client_wq, &session->expire_work, msecs_to_jiffies(ms));
+		mod_delayed_work(rnbd_client_wq, &session->expire_work, max(left, 0L));
 	else
 		cancel_delayed_work(&session->expire_work);
 }
@@ -122,9 +124,13 @@ unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session)
 
 void rnbd_client_park_settings(struct rnbd_client_session *session)
 {
+	struct rtrs_client_attrs attrs;
 	struct rnbd_client_dev *dev;
+	bool lost;
 
 	mutex_lock(&session->lock);
+	/* If a path has come, we are called once more, for that. */
+	lost = rtrs_client_query(session->rtrs, &attrs);
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		if (dev->state == RNBD_CLIENT_DEV_UNMAPPED ||
 		    !test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
@@ -132,9 +138,12 @@ void rnbd_client_park_settings(struct rnbd_client_session *session)
 		blk_queue_rq_timeout(dev->disk->queue, rnbd_client_io_timeout(session));
 		if (!no_path_ms(session))
 			rnbd_client_park_forbid(dev);
-		else if (test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+		else if (lost || test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 			rnbd_client_park_allow(dev);
 	}
-	start_clock(session);
+	if (lost)
+		rnbd_client_park(session);
+	else
+		start_clock(session);
 	mutex_unlock(&session->lock);
 }

@@ -10,9 +10,14 @@
 #include <linux/sched/mm.h>
 #include "client.h"
 
-#define AGAIN	HZ	/* while I/O waits */
+#define AGAIN	HZ	/* while I/O waits, or what failed may work the next time */
 
-/* Why the device did not come back, for those who look; once for each reason. True: I/O waits. */
+static bool may_pass(int err)
+{
+	return err == -ETIMEDOUT || err == -ENOMEM;
+}
+
+/* Why the device did not come back, for those who look; once for each reason. True: it is tried again. */
 static bool not_reopened(struct rnbd_client_dev *dev, int err)
 {
 	struct rnbd_client_session *session = dev->session;
@@ -27,7 +32,7 @@ static bool not_reopened(struct rnbd_client_dev *dev, int err)
 	}
 	parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	mutex_unlock(&session->lock);
-	return parked;
+	return parked || may_pass(err);
 }
 
 static bool wants_back(struct rnbd_client_dev *dev)
@@ -62,7 +67,7 @@ void rnbd_client_recover(struct rnbd_client_session *session)
 {
 	const unsigned int timeout_ms = READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
 	struct rnbd_client_dev *dev;
-	bool waiting = false;
+	bool waits = false;
 	int session_err, err;
 	u32 id = 0;
 
@@ -72,11 +77,11 @@ void rnbd_client_recover(struct rnbd_client_session *session)
 		if (dev->session == session && wants_back(dev)) {
 			err = session_err ?: rnbd_client_dev_remap(dev, timeout_ms, true, NULL);
 			if (err)
-				waiting |= not_reopened(dev, err);
+				waits |= not_reopened(dev, err);
 		}
 		rnbd_client_dev_put(dev);
 	}
-	if (waiting && is_up(session))
+	if (waits && is_up(session))
 		again(session);
 }
 
