@@ -59,7 +59,8 @@ struct rtrs_msg_conn_req {
 	__u8	sess_uuid[RTRS_UUID_LEN];	/* of the path, kept over its reconnects */
 	__u8	paths_uuid[RTRS_UUID_LEN];	/* of the session */
 	__u8	first_conn;			/* bit 0; a byte, never a bit-field */
-	__u8	reserved[10];
+	__le32	founding;			/* see RTRS_CONN_REQ_ALONE */
+	__u8	reserved[6];
 	__u8	flags;
 } __packed;
 
@@ -67,12 +68,16 @@ struct rtrs_msg_conn_req {
 
 /*
  * Extension: the client has no path left, and may have given up what the last ones brought. The
- * server ends that, and refuses with -EBUSY until it is over.
+ * server ends that, and refuses with -EBUSY until it is over. Such attempts are numbered in their
+ * order, over all paths of a session; one that comes when a later one has is refused with -EBUSY and
+ * ends nothing: the client is not alone any more. 0 is no number.
  */
 #define RTRS_CONN_REQ_ALONE	0x40
 
 /* Extension: the client takes RTRS_IMM_NOTICE on this path. It is sent to no other. */
 #define RTRS_CONN_REQ_NOTICES	0x20
+
+#define RTRS_CONN_REQ_FENCES	0x10	/* the client asks for RTRS_CONN_RSP_FENCES */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -88,6 +93,16 @@ struct rtrs_msg_conn_rsp {
 
 #define RTRS_CONN_RSP_NEW_RKEY	0x2		/* every response carries a fresh rkey */
 #define RTRS_CONN_RSP_LEAN	0x80000000U	/* ... or goes without, see below */
+
+/*
+ * Extension, granted where it was asked for: a client that has lost a path says so over another
+ * one before its requests go elsewhere, by RTRS_IMM_FENCE with rtrs_fence_tag() of the lost path. The
+ * server closes it, and answers with RTRS_IMM_FENCED and the same tag when its queue pairs take
+ * nothing any more: what is still on its way there can neither be run nor change a chunk. A client
+ * has one such question under way on a path at a time. In-tree peers have no such thing: what a slow
+ * network brings to them late is run late.
+ */
+#define RTRS_CONN_RSP_FENCES	0x40000000U
 
 /*
  * Lean paths: two messages for a request. An extension; the in-tree peers send
@@ -247,11 +262,19 @@ enum rtrs_imm_type {
 	RTRS_IMM_HB		= 8,
 	RTRS_IMM_HB_ACK		= 9,
 	RTRS_IMM_NOTICE		= 10,	/* extension, to a client: its payload is the users' */
+	RTRS_IMM_FENCE		= 11,	/* extension, to a server: see RTRS_CONN_RSP_FENCES */
+	RTRS_IMM_FENCED		= 12,	/* its answer */
 };
 
 static inline __u32 rtrs_imm_pack(enum rtrs_imm_type type, __u32 payload)
 {
 	return (__u32)type << RTRS_IMM_PAYLOAD_BITS | (payload & RTRS_IMM_PAYLOAD_MASK);
+}
+
+/* Names a path by its sess_uuid. Two may have one: then both are closed, and connect again. */
+static inline __u32 rtrs_fence_tag(const __u8 *sess_uuid)
+{
+	return rtrs_get_le32(sess_uuid) & RTRS_IMM_PAYLOAD_MASK;
 }
 
 static inline __u32 rtrs_imm_type(__u32 imm)
@@ -312,6 +335,8 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @lean: the client asks for a lean path
  * @alone: the client has no other path
  * @notices: the client takes RTRS_IMM_NOTICE
+ * @fences: the client asks for RTRS_IMM_FENCE
+ * @founding: number of this attempt of a client that is alone, 0 for none
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
  */
@@ -323,6 +348,8 @@ struct rtrs_conn_req {
 	bool	lean;
 	bool	alone;
 	bool	notices;
+	bool	fences;
+	__u32	founding;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
 };
@@ -343,6 +370,8 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->lean = m->flags & RTRS_CONN_REQ_LEAN;
 	out->alone = m->flags & RTRS_CONN_REQ_ALONE;
 	out->notices = m->flags & RTRS_CONN_REQ_NOTICES;
+	out->fences = m->flags & RTRS_CONN_REQ_FENCES;
+	out->founding = rtrs_get_le32(&m->founding);
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
 	return 0;
@@ -360,7 +389,9 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	__builtin_memcpy(m->paths_uuid, r->paths_uuid, RTRS_UUID_LEN);
 	m->first_conn = r->first_conn ? 1 : 0;
 	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0) |
-		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0);
+		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0) |
+		   (r->fences ? RTRS_CONN_REQ_FENCES : 0);
+	rtrs_put_le32(&m->founding, r->founding);
 }
 
 /**

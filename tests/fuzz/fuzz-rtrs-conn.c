@@ -21,13 +21,14 @@ static void request(const uint8_t *p, size_t size)
 	memset(want, 0, 2);
 	want[4] = 0;
 	want[44] &= 1;
-	memset(want + 45, 0, 10);
-	want[55] &= 0xe0;
+	memset(want + 49, 0, 6);
+	want[55] &= 0xf0;
 	rtrs_conn_req_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	MUST(!rtrs_conn_req_parse(&m, sizeof(m), &again));
 	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean &&
-	     again.alone == r.alone && again.notices == r.notices);
+	     again.alone == r.alone && again.notices == r.notices &&
+	     again.fences == r.fences && again.founding == r.founding);
 }
 
 static void response(const uint8_t *p, size_t size)

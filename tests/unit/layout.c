@@ -47,7 +47,8 @@ static void conn_req(void)
 	       F(rtrs_msg_conn_req, sess_uuid, 12, 16),
 	       F(rtrs_msg_conn_req, paths_uuid, 28, 16),
 	       F(rtrs_msg_conn_req, first_conn, 44, 1),
-	       F(rtrs_msg_conn_req, reserved, 45, 10),
+	       F(rtrs_msg_conn_req, founding, 45, 4),
+	       F(rtrs_msg_conn_req, reserved, 49, 6),
 	       F(rtrs_msg_conn_req, flags, 55, 1));
 }
 

@@ -162,8 +162,23 @@ static void request_lean(void)
 		EQ(got.lean, v >> 7);
 		EQ(got.alone, v >> 6 & 1);
 		EQ(got.notices, v >> 5 & 1);
+		EQ(got.fences, v >> 4 & 1);
 		EQ(got.first_conn, 1);
 	}
+}
+
+static void request_founding(void)
+{
+	struct rtrs_conn_req r = request(), got;
+	struct rtrs_msg_conn_req m;
+
+	EQ(parse_request(45, 0x1234, &got), 0);
+	EQ(got.founding, 0x1234);
+	EQ(parse_request(47, 0x1234, &got), 0);
+	EQ(got.founding, 0x12340000);
+	r.founding = 0x01020304;
+	rtrs_conn_req_pack(&m, &r);
+	MEM((__u8 *)&m + 45, "\x04\x03\x02\x01\0\0\0\0\0\0\0", 11);
 }
 
 static void request_round_trip(void)
@@ -181,6 +196,8 @@ static void request_round_trip(void)
 		r.lean = i & 2;
 		r.alone = i & 4;
 		r.notices = i == 5;
+		r.fences = i == 4;
+		r.founding = 0x81234567 >> i;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
 		EQ(got.cid, r.cid);
@@ -190,6 +207,8 @@ static void request_round_trip(void)
 		EQ(got.lean, r.lean);
 		EQ(got.alone, r.alone);
 		EQ(got.notices, r.notices);
+		EQ(got.fences, r.fences);
+		EQ(got.founding, r.founding);
 	}
 }
 
@@ -317,7 +336,8 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
-	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5, one that fences bit 4");
+	RUN(request_founding, "connect request: the number of an attempt without a path is in bytes 45 to 48");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");
 	RUN(accept_parse, "accept: every field is found");

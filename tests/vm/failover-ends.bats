@@ -163,6 +163,28 @@ waits_in_vain() {
 	[[ $output == *"no answer to address resolution within 2000 ms"* ]]
 }
 
+# rdma_cm repeats the request of the second one, which was alone when it began, until it comes through
+@test "both paths are lost, the first one is back; what the other has asked for meanwhile comes late, and ends nothing" {
+	local reconnects
+	map /dev/ram0
+	set_to "${QUICK[@]}" connect_timeout_ms=30000
+	load_start
+	cut drop 1
+	await 20 lost 1
+	cut drop 2
+	await 20 lost 2
+	await 10 adm_is "[.paths[] | select(.name == \"$(path_of 2)\").state] == [\"connecting\"]" path list
+	mend drop 1
+	connected 1
+	goes_on
+	reconnects=$(<"$(file_of 1 stats/reconnects)")
+	mend drop 2
+	connected 2
+	goes_on
+	[ "$(<"$(file_of 1 stats/reconnects)")" = "$reconnects" ]
+	load_end /dev/ram0
+}
+
 closing() { adm_is "[.paths[] | select(.session == \"$1\").state] == [\"closing\"]" path list; }
 
 @test "rnbdadm session remove --force; killed, it goes on by itself, and the modules go" {

@@ -29,6 +29,7 @@ teardown() {
 	server command release
 	for link in 1 2; do
 		mend drop $link || :
+		slow $link 0 || :
 	done 2>/dev/null
 	unmap_all
 	# An in-tree client that is unloaded while it has a session leaves timers behind
@@ -44,6 +45,13 @@ teardown_file() {
 	memory_is_back 60
 	server hold_end
 }
+
+reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
+
+# slow LINK TIME: what we send is that late; what is under way stays so. The queue has its place before there is traffic (see link_up).
+slow() { tc qdisc change dev "link$1" root netem limit 100000 delay "$2"; }
+slow_ready() { modprobe sch_netem && tc qdisc replace dev "link$1" root netem limit 100000 delay 0; }
+all_sent() { tc -s qdisc show dev "link$1" root | grep -q ' backlog 0b 0p '; }
 
 no_session() { [[ -z $(ls /sys/class/rtrs-client 2>/dev/null) ]]; }
 
@@ -137,6 +145,72 @@ fenced() {
 
 @test "our client, our server, a path disconnected: the retry waits" { fenced ours ours disconnect; }
 
+# mapped with one path, over LINK
+mapped_over() {
+	on_server load_server
+	load_client
+	slow_ready 1
+	slow_ready 2
+	map /dev/nbd0
+	set_to no_path_timeout_ms=-1 reconnect_delay_ms=100
+	echo 1 >"$SDIR/paths/$(path_of $((3 - $1)))/disconnect"
+	put original
+	on_server ": >$HOLD/record"
+	server trace
+}
+
+# The server has not noticed either: by itself it would take the write for half a minute
+@test "our client, our server: a write that is late in the network comes to nothing when it was retried" {
+	local pid t0
+	BLOCK=$((100 + BATS_TEST_NUMBER))
+	mapped_over 1
+	slow 1 8s
+	t0=$EPOCHREALTIME
+	put first & pid=$!
+	await 10 eval '! all_sent 1'
+	reconnect 2
+	await 20 path_is 2 connected
+	# A new connection, too, would tell the server
+	set_to heartbeat_interval_ms=200 heartbeat_misses=4 max_reconnect_attempts=0
+	wait $pid
+	put second
+	((${EPOCHREALTIME/./} - ${t0/./} < 8000000)) || skip "this host was too slow: the first attempt has arrived before"
+	# Behind it in the queue
+	busybox ping -c 1 -W 30 "${NET[1]}1"
+	[ "$(on_disk)" = "second  " ]
+	server record >/run/tmp/record
+	show ours ours "a slow link"
+	[ "$(grep -c "arrived write $((BLOCK * 8))+8" /run/tmp/record)" -le 2 ]
+}
+
+closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(path_of "$1"): .*-> closing" /run/tmp/record; }
+
+@test "our client, our server: the last path is lost while another connects: that one is up when the first attempt has ended" {
+	local pid
+	BLOCK=$((100 + BATS_TEST_NUMBER))
+	mapped_over 1
+	server command "hold $((BLOCK * 8)) 8 1"
+	put first & pid=$!
+	await 10 on_server "grep -q held $HOLD/record"
+	slow 2 1s
+	reconnect 2 3>&- &
+	await 10 eval '! all_sent 2'
+	set_to heartbeat_interval_ms=200 heartbeat_misses=2
+	cut drop 1
+	await 10 lost 1
+	slow 2 0
+	! path_is 2 connected || skip "this host was too slow: the other path was up before"
+	await 60 closed_on_server 1
+	path_is 2 disconnected
+	server command release
+	await 60 path_is 2 connected
+	wait $pid
+	put second
+	server record >/run/tmp/record
+	show ours ours "another path connects"
+	[ "$(on_disk)" = "second  " ]
+}
+
 @test "our client, in-tree server, a silent cut: the record to compare" {
 	fence ours in-tree silent
 	grep -q 'answered .* second' /run/tmp/record
@@ -161,9 +235,6 @@ fenced() {
 	load_end /dev/ram0
 }
 
-# It would try in 30 s by itself
-reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
-
 @test "in-tree client, our server: links are cut" {
 	local link
 	[[ -n $VIRTIO ]] || skip "on a host this slow in-tree clients fail I/O when a path goes, and crash when they are unloaded"
@@ -176,6 +247,7 @@ reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
 		await 40 lost $link
 		goes_on
 		mend rdma $link
+		# It would try in 30 s by itself
 		await 20 reconnect $link
 		await 20 path_is $link connected
 	done

@@ -3,7 +3,7 @@
  * Inside of rtrs-client.
  *
  * Locks, outer first: session->admin, rtrs_client_lock, session->lock,
- * session->state_lock, con->send_lock. The I/O path takes the last one only and runs under
+ * session->state_lock, con->send_lock; session->fence before the last two. The I/O path takes the last one only and runs under
  * rcu_read_lock(): after a path has left the connected state and a grace period
  * has passed, nobody posts on it any more.
  */
@@ -196,6 +196,7 @@ struct rtrs_client_cpu_stats {
  * @last_error: errno that took it down last
  * @since: when @state was entered
  * @founds: the server may make the session for this attempt to connect
+ * @founding: its number, if so
  * @bind: source address asked for, AF_UNSPEC if the route decides; once it was up, the true one
  * @addr: addresses; src is the true one as soon as it is bound (with @name under state_lock)
  * @name: "SRC@DST"
@@ -219,6 +220,8 @@ struct rtrs_client_cpu_stats {
  * @geo: what the server offers
  * @new_rkey: each response brings a new key
  * @lean: two messages for a request, see proto.h
+ * @fences: the server can be told that another path is lost
+ * @fenced: it has closed the one that it was asked to
  * @data_sges: gather entries for data of a send
  * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
  * @max_io_size: payload bytes of a request
@@ -250,6 +253,7 @@ struct rtrs_client_path {
 	int last_error;
 	ktime_t since;
 	bool founds;
+	u32 founding;
 	struct sockaddr_storage bind;
 	struct rtrs_path_addr addr;
 	char name[RTRS_PATH_NAME_LEN];
@@ -274,6 +278,8 @@ struct rtrs_client_path {
 	struct rtrs_geometry geo;
 	bool new_rkey;
 	bool lean;
+	bool fences;
+	bool fenced;
 	u32 data_sges;
 	u32 max_segments;
 	u32 max_io_size;
@@ -323,6 +329,7 @@ struct rtrs_client_path_set {
  * @poll_cons: polled connections of a path
  * @attrs: what it can do
  * @admin: held by whoever adds or removes a path, for as long as it takes
+ * @fence: one path at a time asks another to fence it
  * @closing: no path may be added any more; under @lock
  * @lock: changes of @paths
  * @paths: path set, never NULL
@@ -332,6 +339,7 @@ struct rtrs_client_path_set {
  * @state: enum rnbd_session_state
  * @founder: path that the server may make the session for, while there is none
  * @founded: when it began to connect, in jiffies
+ * @foundings: how many such attempts there were
  * @opened: events may be told
  * @losses: how often the last path was lost: the epoch of the session
  * @lost_err: errno that took it
@@ -356,6 +364,7 @@ struct rtrs_client_session {
 	struct rtrs_client_attrs attrs;
 
 	struct mutex admin; /* see above */
+	struct mutex fence; /* the same */
 	bool closing;
 	struct mutex lock; /* see above */
 	struct rtrs_client_path_set __rcu *paths;
@@ -366,6 +375,7 @@ struct rtrs_client_session {
 	unsigned int state;
 	struct rtrs_client_path *founder;
 	unsigned long founded;
+	u32 foundings;
 	bool opened;
 	u32 losses;
 	int lost_err;
@@ -535,6 +545,8 @@ void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
 /* QP, CQ and buffers; the CM id stays until destroyed. */
 void rtrs_client_con_release(struct rtrs_client_con *con);
+/* Of the service connection; under rcu_read_lock(), where the path may post. -EAGAIN: no room. */
+int rtrs_client_con_send_imm(struct rtrs_client_con *con, enum rtrs_imm_type type, u32 payload);
 extern const struct rtrs_hb_ops rtrs_client_hb_ops;
 
 static inline struct rtrs_client_con *rtrs_client_con_of(struct ib_qp *qp)
@@ -556,6 +568,12 @@ static inline void rtrs_client_con_heard(struct rtrs_client_con *con)
 
 /* Of a polled connection, what has completed is dealt with. Returns how many. Process context. */
 int rtrs_client_con_poll(struct rtrs_client_con *con);
+
+/*
+ * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any more,
+ * or there is no path by which it could be asked.
+ */
+void rtrs_client_fence(struct rtrs_client_path *path);
 
 /* info.c: as connect.c */
 int rtrs_client_info(struct rtrs_client_path *path);

@@ -215,24 +215,29 @@ static int look(struct rtrs_client_path *path)
 	return err;
 }
 
+int rtrs_client_con_send_imm(struct rtrs_client_con *con, enum rtrs_imm_type type, u32 payload)
+{
+	int err;
+
+	if (atomic_dec_if_positive(&con->credits) < 0)
+		return -EAGAIN;
+	err = rtrs_post_imm(&con->c, &con->imm_cqe, rtrs_imm_pack(type, payload), true);
+	if (err)
+		rtrs_client_con_give(con, 1);
+	return err;
+}
+
 static int hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 {
 	struct rtrs_client_path *path = container_of(hb, struct rtrs_client_path, hb);
-	struct rtrs_client_con *con = path->con[0];
 	int err = -ECONNABORTED;
 
 	rcu_read_lock();
-	if (!rtrs_client_path_may_post(path))
-		goto out;
-	err = -EAGAIN;
-	if (atomic_dec_if_positive(&con->credits) < 0)
-		goto out;
-	err = rtrs_post_imm(&con->c, &con->imm_cqe, rtrs_imm_pack(type, 0), true);
-	if (err)
-		rtrs_client_con_give(con, 1);
-	else if (type == RTRS_IMM_HB)
-		err = look(path);
-out:
+	if (rtrs_client_path_may_post(path)) {
+		err = rtrs_client_con_send_imm(path->con[0], type, 0);
+		if (!err && type == RTRS_IMM_HB)
+			err = look(path);
+	}
 	rcu_read_unlock();
 	return err;
 }

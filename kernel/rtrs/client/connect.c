@@ -99,6 +99,8 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 	if (err == -ECONNREFUSED)
 		return rtrs_fail(extack, err, "%s: nobody listens on port %u", dst,
 				 rtrs_addr_port(&path->addr.dst));
+	if (step == STEP_LOGIN && err == -EBUSY)
+		return rtrs_fail(extack, err, "%s: the last path was lost meanwhile", dst);
 	if (step == STEP_LOGIN && err == -ECONNRESET)
 		return rtrs_fail(extack, err, "%s: server hung up at login; session name in use?",
 				 dst);
@@ -166,6 +168,7 @@ static int request(struct rtrs_client_con *con)
 		.recon_cnt = path->recon_cnt,
 		.lean = true,
 		.notices = path->session->ops->notice,
+		.fences = true,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {
@@ -183,6 +186,7 @@ static int request(struct rtrs_client_con *con)
 	}
 	req.first_conn = path->founds;
 	req.alone = path->founds;
+	req.founding = path->founds ? path->founding : 0;
 	memcpy(req.sess_uuid, path->uuid, sizeof(req.sess_uuid));
 	memcpy(req.paths_uuid, path->session->uuid, sizeof(req.paths_uuid));
 	rtrs_conn_req_pack(&msg, &req);

@@ -61,6 +61,7 @@ static bool path_move(struct rtrs_client_path *path, enum rtrs_client_path_state
 	if (err)
 		path->last_error = err;
 	trace_rtrs_client_path_state(path, old, err);
+	wake_up_all(&path->wait);	/* who waits for an answer over it */
 	if (rtrs_client_nl_path_state(state) != old_nl)
 		rtrs_client_nl_path_event(path, RNBD_EVENT_CHANGE, old_nl);
 	rtrs_client_session_path_moved(path->session, old, state, err);
@@ -153,8 +154,8 @@ static bool all_gone(const struct rtrs_client_path *path)
  *   netlink, sysfs	read members that stay as long as the path.
  * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
  * any more and their regions are gone. What was sent for them may still be on its way, and must
- * not arrive behind a retry: the server says when it takes nothing any more. A server that has
- * been silent for long is not waited for. The CM ids go last: a removal of the RDMA device waits
+ * not arrive behind a retry: the server says when it takes nothing any more, here or, where that
+ * does not come or it has been silent for long, over another path. The CM ids go last: a removal of the RDMA device waits
  * for them, and by then nothing of ours may be on it. Idempotent.
  */
 static void path_take_down(struct rtrs_client_path *path)
@@ -175,6 +176,8 @@ static void path_take_down(struct rtrs_client_path *path)
 	if (!rtrs_hb_silent(&path->hb))
 		wait_event_timeout(path->wait, all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
+	if (!all_gone(path))
+		rtrs_client_fence(path);
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
@@ -295,8 +298,11 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 	rtrs_hb_set(&path->hb, READ_ONCE(session->settings.hb_interval_ms),
 		    READ_ONCE(session->settings.hb_misses));
 	spin_lock_bh(&session->state_lock);
+	/* What the last path has left is ended by a founder alone. */
 	if (path->founds && session->founder != path)
 		err = -ESTALE;
+	else if (!path->founds && !session->connected)
+		err = -EBUSY;
 	path->epoch = session->losses;
 	if (!err && !path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
 		err = path->last_error ?: -ECONNABORTED;

@@ -115,6 +115,10 @@ static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 	case RTRS_IMM_NOTICE:
 		notice(path->session, in->imm & RTRS_IMM_PAYLOAD_MASK);
 		return 0;
+	case RTRS_IMM_FENCED:
+		WRITE_ONCE(path->fenced, true);
+		wake_up_all(&path->wait);
+		return 0;
 	}
 	return 0;	/* of a later version */
 }

@@ -157,6 +157,7 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 		if (path->founds) {
 			session->founder = path;
 			session->founded = jiffies;
+			path->founding = ++session->foundings;
 		} else {
 			err = -EBUSY;
 		}
@@ -223,6 +224,7 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 	session->poll_cons = params->poll_cons;
 	session->state = RNBD_SESSION_STATE_RECONNECTING;
 	mutex_init(&session->admin);
+	mutex_init(&session->fence);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->state_lock);
 	INIT_WORK(&session->event_work, session_event);

@@ -36,11 +36,12 @@ static void refuse(struct rdma_cm_id *cm_id, int err)
 	rdma_reject(cm_id, &msg, sizeof(msg), IB_CM_REJ_CONSUMER_DEFINED);
 }
 
-static int accept(struct rdma_cm_id *cm_id, bool lean)
+static int accept(struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {
 	const struct rtrs_conn_rsp rsp = {
 		.flags	= (rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0) |
-			  (lean ? RTRS_CONN_RSP_LEAN : 0),
+			  (req->lean ? RTRS_CONN_RSP_LEAN : 0) |
+			  (req->fences ? RTRS_CONN_RSP_FENCES : 0),
 		.geo	= rtrs_server_geo,
 	};
 	struct rtrs_msg_conn_rsp msg;
@@ -93,13 +94,30 @@ static bool must_wait(struct rtrs_server_session *session, const struct rtrs_con
 	return session->path_count;
 }
 
+/*
+ * A client that is alone tries one path after the other, and rdma_cm repeats each request for a while: one
+ * of them may come when a later path is up, which must not be closed for it.
+ */
+static bool comes_late(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
+{
+	if (!req->alone || !req->founding)
+		return false;
+	if ((s32)(req->founding - session->founding) < 0 && session->founding)
+		return true;
+	session->founding = req->founding;
+	return false;
+}
+
 /* session->lock held. The path that the connection belongs to, made where it is the first. */
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {
-	struct rtrs_server_path *path = rtrs_server_path_find(session, req->sess_uuid);
+	struct rtrs_server_path *path;
 	int err;
 
+	if (comes_late(session, req))
+		return ERR_PTR(-EBUSY);
+	path = rtrs_server_path_find(session, req->sess_uuid);
 	if (path && connects_anew(path, cm_id, req))
 		rtrs_server_path_close(path, -ECONNRESET);
 	if (path && READ_ONCE(path->state) >= RTRS_SERVER_PATH_CLOSING)
@@ -155,7 +173,7 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	path->con[c->req.cid] = con;
 	path->con_count++;
 	c->cm_id = NULL;
-	err = accept(cm_id, path->lean);
+	err = accept(cm_id, &c->req);
 	if (err)
 		refuse(cm_id, err);
 	rdma_unlock_handler(cm_id);

@@ -198,7 +198,7 @@ static void path_free_ops(struct rtrs_server_path *path)
  * Takes a path down. When it starts, there may run: a connect request that adds a
  * connection (ends before the first step is through: session->lock), CM events
  * and completions of each connection, the heartbeat, the timer of the handshake,
- * the INFO worker, operations at the user of the server and retries that wait
+ * the INFO worker and lost.c, operations at the user of the server and retries that wait
  * for another path, or are just begun by its worker. Each step ends one of them, for
  * good. The RDMA device is left before operations are waited for: its removal must not
  * wait for a disk.
@@ -216,6 +216,11 @@ static void path_close_work(struct work_struct *work)
 	cancel_delayed_work_sync(&path->handshake_work);
 	rtrs_hb_stop(&path->hb);
 	path_stop_cons(path);
+	WRITE_ONCE(path->stopped, true);
+	smp_mb();	/* before the look for who waits */
+	wake_up_var(&path->stopped);
+	/* Behind that: two paths may be asked to fence each other. */
+	cancel_work_sync(&path->lost_work);
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			rtrs_server_con_flush(path->con[i]);
@@ -274,6 +279,7 @@ static struct rtrs_server_path *path_alloc(struct rtrs_server_session *session, 
 	INIT_DELAYED_WORK(&path->handshake_work, path_handshake_work);
 	INIT_WORK(&path->info_work, rtrs_server_info_work);
 	INIT_WORK(&path->close_work, path_close_work);
+	INIT_WORK(&path->lost_work, rtrs_server_lost_work);
 	rtrs_census_created(RTRS_CENSUS_SERVER_PATH);
 	return path;
 }

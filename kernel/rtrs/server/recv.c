@@ -26,6 +26,10 @@ static void recv_imm(struct rtrs_server_con *con, u32 imm)
 	case RTRS_IMM_HB_ACK:
 		rtrs_hb_recv_ack(&path->hb);
 		break;
+	case RTRS_IMM_FENCE:
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED)
+			rtrs_server_lost_ask(path, imm & RTRS_IMM_PAYLOAD_MASK);
+		break;
 	default:
 		break;	/* of a later protocol */
 	}

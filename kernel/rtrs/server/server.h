@@ -97,6 +97,7 @@ struct rtrs_server_slot {
  * @chunk: queue_depth buffers of max_chunk_size
  * @slots: queue_depth
  * @fence_lock: protects retries
+ * @founding: number of the last attempt of a client that was alone; @lock
  * @pinned: bytes that it took, its paths included
  */
 struct rtrs_server_session {
@@ -118,6 +119,7 @@ struct rtrs_server_session {
 	struct page **chunk;
 	struct rtrs_server_slot *slots;
 	spinlock_t fence_lock;	/* of retries */
+	u32 founding;
 	atomic64_t pinned;
 };
 
@@ -150,6 +152,9 @@ struct rtrs_server_counts {
  * @lean: two messages for a request, see proto.h
  * @notices: the client takes them
  * @recon_cnt: which attempt of the client it came from
+ * @stopped: its queue pairs take nothing any more
+ * @lost_tag: of the path that the client has asked over this one to close
+ * @lost_work: closes it, and answers
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
  * @con: by cid
@@ -187,6 +192,7 @@ struct rtrs_server_path {
 
 	bool lean;
 	bool notices;
+	bool stopped;
 	u16 recon_cnt;
 	u16 con_num;
 	u16 con_count;
@@ -197,6 +203,8 @@ struct rtrs_server_path {
 	struct delayed_work handshake_work;
 	struct work_struct info_work;
 	struct work_struct close_work;
+	u32 lost_tag;
+	struct work_struct lost_work;
 
 	dma_addr_t *dma;
 	struct ib_mr **mr;
@@ -421,6 +429,10 @@ bool rtrs_server_fence_leave(struct rtrs_server_op *op);
 bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
 void rtrs_server_fence_release(struct rtrs_server_path *path);
+
+/* lost.c; _ask: CQ */
+void rtrs_server_lost_ask(struct rtrs_server_path *path, u32 tag);
+void rtrs_server_lost_work(struct work_struct *work);
 
 /* info.c; _recv_done: CQ, _work: worker */
 int rtrs_server_info_alloc(struct rtrs_server_path *path);
