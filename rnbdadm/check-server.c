@@ -235,6 +235,7 @@ static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 static void server_reachable(struct checkup *k)
 {
 	char *host, *text, *msg, *dev;
+	const struct addr any = { .family = ADDR_NONE };
 	uint64_t port;
 	struct addr a;
 
@@ -250,7 +251,7 @@ static void server_reachable(struct checkup *k)
 		msg = addr_parse(text, &a);
 		free(text);
 	}
-	dev = msg ? NULL : check_route(k->root, &a);
+	dev = msg ? NULL : check_route(k->root, &a, &any);
 	if (msg) {
 		check_tell(k, CHECK_FAIL, k->server, "%s", msg);
 		check_hint(k, "an address, or a name that DNS or /etc/hosts has");
@@ -262,8 +263,9 @@ static void server_reachable(struct checkup *k)
 	} else if (strcmp(dev, "lo") && !on_rdma(k, dev)) {
 		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
 		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
-	} else if (!check_neighbour(k->root, &a)) {
-		check_tell(k, CHECK_FAIL, k->server, "does not answer ARP on %s", dev);
+	} else if (!check_neighbour(k->root, &a, dev)) {
+		check_tell(k, CHECK_FAIL, k->server, "does not answer %s on %s",
+			   a.family == ADDR_IPV4 ? "ARP" : "NDP", dev);
 		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");
 	} else {
 		check_tell(k, CHECK_PASS, k->server, "through %s; no connection was tried", dev);

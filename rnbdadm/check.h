@@ -62,10 +62,13 @@ struct check_port {
 /* Calls @each for all ports; skips the check when there are none. */
 void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p));
 
-/* Interface through which an address is reached by the routing table; "lo" for one of this host. */
-char *check_route(const char *root, const struct addr *dst);
-/* Does it answer ARP? -1: it was not asked, or nobody knows. */
-int check_neighbour(const char *root, const struct addr *a);
+/*
+ * Interface through which an address is reached from @src, which may be none; "lo" for one of this
+ * host, NULL without a route.
+ */
+char *check_route(const char *root, const struct addr *dst, const struct addr *src);
+/* Does it answer ARP or NDP on this interface? -1: it was not asked, or nobody knows. */
+int check_neighbour(const char *root, const struct addr *a, const char *dev);
 /* Is it one of this host's? */
 bool check_own_address(const char *root, const struct addr *a);
 

@@ -46,7 +46,7 @@ mapfile -t rnbd_client < <(sources kernel/rnbd/client)
 mapfile -t rnbd_server < <(sources kernel/rnbd/server)
 mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
 mapfile -t model < <(sources rnbdadm | grep -E '/model\.[ch]$')
-mapfile -t cmds < <(sources rnbdadm | grep -E '/cmd-[^/]*\.c$')
+mapfile -t cmds < <(sources rnbdadm | grep -E '/(cmd|check)-[^/]*\.c$')
 
 # errno.h is there on the host as well
 check "wire formats need only <linux/types.h> and each other" only "${proto[@]}" -- '(linux/(types|errno)\.h|(include/)?(rtrs|rnbd)/proto\.h|rtrs/types\.h)'
@@ -61,5 +61,5 @@ check "rnbd-server does not know rnbd-client" \
 	never "${rnbd_server[@]}" -- '(kernel/rnbd/client/.*|.*\.\./client/.*|(include/)?rtrs/client\.h)'
 check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
 check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|.*/?nl\.h)'
-check "the tool's commands leave netlink to nl.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
+check "the tool's commands and checks leave netlink to nl.c and rtnl.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
 finish

@@ -187,8 +187,17 @@ finds() { looks "$2" && told "$@"; }
 	ip addr del 10.0.9.1/32 dev dummy1
 	finds FAIL net.route $gone "no route to 10.0.9.1" "ip route add 10.0.9.1 dev dummy1"
 	ip route add 10.0.9.0/24 dev dummy0
-	finds warn net.route $gone "leaves through dummy0, the path uses dummy1" "ip route add 10.0.9.1 dev dummy1"
-	ip route replace 10.0.9.0/24 dev dummy1
+	finds warn net.route $gone "leaves through dummy0, the path uses dummy1" "a rule for the source address"
+	# which then counts, whatever the main table says
+	ip rule add from 10.0.1.1 table 77
+	ip route add 10.0.9.0/24 dev dummy1 table 77
+	finds ok net.route $gone "10.0.9.1 through dummy1"
+	ip route del 10.0.9.0/24 dev dummy0
+	finds ok net.route $gone "10.0.9.1 through dummy1"
+	ip route replace prohibit 10.0.9.0/24 table 77
+	finds FAIL net.route $gone "no route to 10.0.9.1" "ip route add 10.0.9.1 dev dummy1"
+	ip rule del from 10.0.1.1 table 77
+	ip route add 10.0.9.0/24 dev dummy1
 	ip link set dummy1 arp on
 	echo >/dev/udp/10.0.9.1/9
 	await 10 finds FAIL net.neigh $gone "10.0.9.1 does not answer ARP" "ip neigh"
@@ -197,6 +206,32 @@ finds() { looks "$2" && told "$@"; }
 	ip link set dummy1 arp off
 	"$ADM" session remove-path s1 $gone
 	ip route del 10.0.9.0/24 dev dummy1
+}
+
+@test "the same over IPv6" {
+	local gone=ip:fd00:1::1@ip:fd00:9::1
+	ip addr add fd00:9::1/128 dev dummy1 nodad
+	await 10 "$ADM" session add-path s1 fd00:1::1@fd00:9::1
+	finds ok net.route $gone "fd00:9::1 through lo"
+	ip addr del fd00:9::1/128 dev dummy1
+	finds FAIL net.route $gone "no route to fd00:9::1" "ip route add fd00:9::1 dev dummy1"
+	ip -6 rule add from fd00:1::1 table 77
+	ip route add fd00:9::/64 dev dummy1 table 77
+	finds ok net.route $gone "fd00:9::1 through dummy1"
+	ip -6 rule del from fd00:1::1 table 77
+	ip route add fd00:9::/64 dev dummy1
+	finds ok net.neigh $gone "not asked for lately"
+	ip link set dummy1 arp on
+	echo >/dev/udp/fd00:9::1/9
+	await 10 finds FAIL net.neigh $gone "fd00:9::1 does not answer NDP" "ip neigh"
+	echo >/dev/udp/fd00:9::2/9
+	run "$ADM" check server.reachable --server fd00:9::2
+	told FAIL server.reachable fd00:9::2 "does not answer NDP on dummy1" "is the server up"
+	ip neigh replace fd00:9::1 lladdr 02:00:00:00:09:01 dev dummy1
+	finds ok net.neigh $gone "fd00:9::1 answers NDP"
+	ip link set dummy1 arp off
+	"$ADM" session remove-path s1 $gone
+	ip route del fd00:9::/64 dev dummy1
 }
 
 @test "RDMA devices of one network name space each" {
