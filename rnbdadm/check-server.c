@@ -177,7 +177,8 @@ static bool has_gid_of(struct checkup *k, const char *hca, const char *port, con
 	return found;
 }
 
-static bool on_rdma(struct checkup *k, const char *dev)
+/* The RDMA device of an interface, to be freed; NULL if it has none. */
+static char *rdma_of(struct checkup *k, const char *dev)
 {
 	for (size_t i = 0; i < k->hcas.n; i++) {
 		struct strlist ports = { 0 };
@@ -188,10 +189,10 @@ static bool on_rdma(struct checkup *k, const char *dev)
 			found = has_gid_of(k, k->hcas.v[i], ports.v[j], dev);
 		strlist_free(&ports);
 		if (found)
-			return true;
+			return xstrdup(k->hcas.v[i]);
 	}
 	/* IPoIB: an interface of type InfiniBand */
-	return sys_number(k->root, "/sys/class/net/%s/type", dev) == 32;
+	return sys_number(k->root, "/sys/class/net/%s/type", dev) == 32 ? xstrdup("InfiniBand") : NULL;
 }
 
 /* The path of a session to that server, a connected one if there is; the kernel connects them by RDMA. */
@@ -211,7 +212,7 @@ static const struct path *path_to(const struct checkup *k, const struct addr *a,
 	return found;
 }
 
-/* What the kernel's own attempts say; false where it makes none. */
+/* What the kernel's own attempts say; false where no session makes any. */
 static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 {
 	const struct path *p = path_to(k, a, port);
@@ -226,16 +227,51 @@ static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 			   errno_name((int)llabs(p->last_error)));
 		check_hint(k, "rnbdadm check session.paths_down net rdma");
 	} else {
-		return false;
+		check_tell(k, CHECK_SKIP, k->server, "session %s has a path to it, which is %s", p->session,
+			   state);
+		check_hint(k, "rnbdadm session reconnect %s %s", p->session, p->name);
 	}
 	check_data(k, "path", js_str(p->name));
 	return true;
 }
 
+/* Is there anything on the way that an attempt would fail at? More cannot be known without one. */
+static void tell_way(struct checkup *k, const struct addr *a, uint64_t port)
+{
+	const struct addr any = { .family = ADDR_NONE };
+	char *dev = check_route(k->root, a, &any), *hca = dev ? rdma_of(k, dev) : NULL;
+	char *dest = port ? xasprintf(" --dest-port %" PRIu64, port) : xstrdup("");
+	char text[ADDR_TEXT_MAX];
+
+	addr_format_bare(a, text);
+	if (!dev) {
+		check_tell(k, CHECK_FAIL, k->server, "no route");
+		check_hint(k, "ip route get %s", text);
+	} else if (strcmp(dev, "lo") && !hca) {
+		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
+		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
+	} else if (!check_neighbour(k->root, a, dev)) {
+		check_tell(k, CHECK_FAIL, k->server, "does not answer %s on %s",
+			   a->family == ADDR_IPV4 ? "ARP" : "NDP", dev);
+		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");
+	} else {
+		if (hca)
+			check_tell(k, CHECK_SKIP, k->server,
+				   "no connection was tried; %s is reached through %s, of RDMA device %s", text,
+				   dev, hca);
+		else
+			check_tell(k, CHECK_SKIP, k->server,
+				   "no connection was tried; %s is an address of this host", text);
+		check_hint(k, "rnbdadm session add NAME --path %s%s tries one", text, dest);
+	}
+	free(dest);
+	free(hca);
+	free(dev);
+}
+
 static void server_reachable(struct checkup *k)
 {
-	char *host, *text, *msg, *dev;
-	const struct addr any = { .family = ADDR_NONE };
+	char *host, *text, *msg;
 	uint64_t port;
 	struct addr a;
 
@@ -251,26 +287,12 @@ static void server_reachable(struct checkup *k)
 		msg = addr_parse(text, &a);
 		free(text);
 	}
-	dev = msg ? NULL : check_route(k->root, &a, &any);
 	if (msg) {
 		check_tell(k, CHECK_FAIL, k->server, "%s", msg);
 		check_hint(k, "an address, or a name that DNS or /etc/hosts has");
-	} else if (told_by_path(k, &a, port)) {
-		/* nothing else knows better */
-	} else if (!dev) {
-		check_tell(k, CHECK_FAIL, k->server, "no route");
-		check_hint(k, "ip route get %s", host);
-	} else if (strcmp(dev, "lo") && !on_rdma(k, dev)) {
-		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
-		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
-	} else if (!check_neighbour(k->root, &a, dev)) {
-		check_tell(k, CHECK_FAIL, k->server, "does not answer %s on %s",
-			   a.family == ADDR_IPV4 ? "ARP" : "NDP", dev);
-		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");
-	} else {
-		check_tell(k, CHECK_PASS, k->server, "through %s; no connection was tried", dev);
+	} else if (!told_by_path(k, &a, port)) {
+		tell_way(k, &a, port);
 	}
-	free(dev);
 	free(msg);
 	free(host);
 }
@@ -291,7 +313,7 @@ const struct check server_checks[] = {
 	{ "server.memory", "there is memory for one more client", server_memory,
 	  .cause = "queue depth times chunk size is pinned for each client",
 	  .cure = "load rtrs_server with a smaller sess_queue_depth or max_chunk_size" },
-	{ "server.reachable", "--server is connected, or could be: its route leaves through RDMA", server_reachable,
+	{ "server.reachable", "a session is connected to --server; without one it is skipped", server_reachable,
 	  .cause = "the name has no address, the route leaves without RDMA, the server is down",
 	  .cure = "an address of the server in the RDMA network; 'ip route get', 'rdma link'" },
 	{ 0 }

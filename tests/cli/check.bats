@@ -245,11 +245,24 @@ finds() {
 	[[ $output == *"session cl1@srv1 cannot connect to it: ECONNREFUSED"* ]]
 	adm 0 check server.reachable --server 10.0.0.3:1234 -j
 	[[ $output == *"session cl1@srv2 is connected to it"* ]]
+	# without a session nothing is tried, and nothing is claimed
 	for host in 10.0.0.2:999 10.0.0.1 10.0.0.77; do
 		adm 0 check server.reachable --server $host -j
 		valid rnbdadm.check/1
+		[ "$(jqv '.results | map(.status) | join(" ")')" = skip ]
 		[[ $output == *"no connection was tried"* ]]
 	done
+	[[ $output == *"10.0.0.77 is reached through ens1f0np0, of RDMA device mlx5_0"* ]]
+	adm 0 check server.reachable --server 10.0.0.2:999
+	[[ $output == "skip  server.reachable "*"      hint: rnbdadm session add NAME --path 10.0.0.2 --dest-port 999 tries one"* ]]
+	[[ ${lines[-1]} == "0 ok, 0 warnings, 0 failures, 1 skipped" ]]
+	adm 0 check server.reachable --server 10.0.0.1
+	[[ $output == *"10.0.0.1 is an address of this host"* ]]
+	kernel check-dark
+	adm 0 check server.reachable --server 10.0.1.2 -j
+	[ "$(jqv '.results[0] | .status + " " + .hint')" = "skip rnbdadm session reconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
+	[[ $output == *"session cl1@srv1 has a path to it, which is disconnected"* ]]
+	kernel check-bad
 	sed -i 's/^10.0.0.2 0x1 0x2/10.0.0.2 0x1 0x0/' "$ROOT/proc/net/arp"
 	adm 11 check server.reachable --server 10.0.0.2:999
 	[[ $output == *"does not answer ARP on ens1f0np0"* ]]
@@ -257,6 +270,7 @@ finds() {
 	adm 11 check server.reachable --server 192.0.2.1
 	put "$IB/gid_attrs/ndevs/5" vlan7
 	adm 0 check server.reachable --server 192.0.2.1
+	[[ $output == "skip "*"through vlan7, of RDMA device mlx5_0"* ]]
 	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
 	adm 11 check server.reachable --server 192.0.2.1
 	[[ $output == *"leaves through eth0, which has no RDMA"* ]]

@@ -312,7 +312,10 @@ finds() { looks "$2" && told "$@"; }
 	chmod 755 /run/tmp
 	run setpriv --reuid=65534 --clear-groups --inh-caps=-all "$ADM" check netlink.permission
 	told warn netlink.permission "" "may look, but not change" CAP_NET_ADMIN
-	"$ADM" check server.reachable --server 10.0.0.1:1234
+	looks server.reachable --server 10.0.0.7
+	told skip server.reachable 10.0.0.7 "no connection was tried; 10.0.0.7 is reached through dummy0, of RDMA device rxe0"
+	run "$ADM" check server.reachable --server 10.0.0.1:1234
+	told ok server.reachable 10.0.0.1:1234 "session s1 is connected to it"
 	run "$ADM" check server.reachable --server 192.0.2.1
 	told FAIL server.reachable 192.0.2.1 "no route" "ip route get 192.0.2.1"
 	ip link add plain type dummy
