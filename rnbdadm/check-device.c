@@ -75,26 +75,6 @@ static void device_access(struct checkup *k)
 	each_device(k, access_mode);
 }
 
-static void size(struct checkup *k, const struct device *d)
-{
-	uint64_t sectors = sys_disk_number(k->root, d->name, "size");
-
-	if (sectors == M_UNKNOWN || d->size_bytes == M_UNKNOWN) {
-		check_tell(k, CHECK_SKIP, d->name, "its size is unknown");
-	} else if (!sectors || sectors * 512 != d->size_bytes) {
-		check_tell(k, CHECK_WARN, d->name, "the disk has %" PRIu64 " bytes, the mapping %" PRIu64,
-			   sectors * 512, d->size_bytes);
-		check_hint(k, "rnbdadm remap %s", d->name);
-	} else {
-		check_tell(k, CHECK_PASS, d->name, "%" PRIu64 " bytes", d->size_bytes);
-	}
-}
-
-static void device_size(struct checkup *k)
-{
-	each_device(k, size);
-}
-
 static void readahead(struct checkup *k, const struct device *d)
 {
 	uint64_t kb = sys_disk_number(k->root, d->name, "queue/read_ahead_kb");
@@ -162,9 +142,6 @@ const struct check device_checks[] = {
 	{ "device.node", "it has its node in /dev", device_node,
 	  .cause = "udev does not run, or is late",
 	  .cure = "systemctl start systemd-udevd; udevadm trigger" },
-	{ "device.size", "the disk has the size of the mapping", device_size,
-	  .cause = "the disk was resized on one side only",
-	  .cure = "rnbdadm resize DEVICE, or server export revalidate on the server" },
 	{ "device.readahead", "its read-ahead is not below the default", device_readahead,
 	  .cause = "a rule or a program has set it",
 	  .cure = "blockdev --setra 256 /dev/DEVICE" },

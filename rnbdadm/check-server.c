@@ -118,6 +118,58 @@ static void server_writers(struct checkup *k)
 		check_tell(k, CHECK_SKIP, "", "nothing is exported");
 }
 
+/* One opening whose client was told another size than the device has now; smaller is worse. */
+static const struct export *other_size(const struct export *v, size_t n, bool *known)
+{
+	const struct export *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].told_bytes == M_UNKNOWN || v[i].size_bytes == M_UNKNOWN)
+			continue;
+		*known = true;
+		if (v[i].told_bytes > v[i].size_bytes)
+			return &v[i];
+		if (v[i].told_bytes < v[i].size_bytes && !found)
+			found = &v[i];
+	}
+	return found;
+}
+
+static void server_size(struct checkup *k)
+{
+	const struct export_list *l = &k->exports.exports;
+	size_t j;
+
+	if (!have_server(k) || !check_server(k))
+		return;
+	for (size_t i = 0; i < l->n; i = j) {
+		const char *name = l->v[i].name;
+		const struct export *e;
+		bool known = false;
+
+		for (j = i; j < l->n && !strcmp(l->v[j].name, name); j++)
+			;
+		e = other_size(&l->v[i], j - i, &known);
+		if (!known) {
+			check_tell(k, CHECK_SKIP, name, "the module does not tell what its clients were told");
+		} else if (!e) {
+			check_tell(k, CHECK_PASS, name, "%" PRIu64 " bytes, as its clients were told",
+				   l->v[i].size_bytes);
+		} else if (e->told_bytes > e->size_bytes) {
+			check_tell(k, CHECK_FAIL, name, "has %" PRIu64 " bytes only, %s was told %" PRIu64,
+				   e->size_bytes, e->session, e->told_bytes);
+			check_hint(k, "make it as large again, or rnbdadm server export revalidate %s --force",
+				   name);
+		} else {
+			check_tell(k, CHECK_WARN, name, "has %" PRIu64 " bytes, %s was told %" PRIu64,
+				   e->size_bytes, e->session, e->told_bytes);
+			check_hint(k, "rnbdadm server export revalidate %s", name);
+		}
+	}
+	if (!l->n)
+		check_tell(k, CHECK_SKIP, "", "nothing is exported");
+}
+
 static void server_memory(struct checkup *k)
 {
 	char *text, *at;
@@ -310,6 +362,9 @@ const struct check server_checks[] = {
 	{ "server.writers", "one writer for each device", server_writers,
 	  .cause = "two clients map the device for writing",
 	  .cure = "right for a cluster file system and during a migration only; --access ro elsewhere" },
+	{ "server.size", "clients know the size that each device has", server_size,
+	  .cause = "the disk below was made larger or smaller after the clients had mapped it",
+	  .cure = "rnbdadm server export revalidate DEVICE tells them" },
 	{ "server.memory", "there is memory for one more client", server_memory,
 	  .cause = "queue depth times chunk size is pinned for each client",
 	  .cure = "load rtrs_server with a smaller sess_queue_depth or max_chunk_size" },

@@ -214,15 +214,13 @@ finds() {
 	finds warn session.cpu_migration cl1@srv1 "900 of 1000"
 }
 
-@test "devices: disconnected, in use, migration, no node, another size, queues" {
+@test "devices: disconnected, in use, migration, no node, queues" {
 	kernel check-bad
 	finds fail device.state rnbd0 "disconnected: ENOTCONN"
 	finds fail device.orphan_mount rnbd0 "disconnected and used by mount /data"
 	finds warn device.access rnbd1 "migration"
 	gone dev/rnbd0
 	finds fail device.node rnbd0 "no /dev/rnbd0"
-	put /sys/block/rnbd0/size 8
-	finds warn device.size rnbd0 "4096 bytes"
 	put /sys/block/rnbd0/queue/read_ahead_kb 4
 	finds warn device.readahead rnbd0 "4 KiB"
 	put /sys/block/rnbd0/queue/scheduler "none [mq-deadline]"
@@ -240,6 +238,18 @@ finds() {
 	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
 	kernel check-bad
 	finds warn server.writers sdb "2 clients may write"
+	# another size than the clients know; a smaller one is told of first
+	finds skip server.size sdb "does not tell"
+	kernel check-grew
+	finds warn server.size sdb "has 2199023255552 bytes, cl8@here was told 1099511627776"
+	adm 0 check server.size -j
+	[ "$(jqv '.results | map(.status + " " + .object) | join(", ")')" = "skip ram0, warn sdb" ]
+	kernel check-shrank
+	finds fail server.size sdb "has 2199023255552 bytes only, cl8@here was told 4398046511104"
+	[[ $output == *"revalidate sdb --force"* ]]
+	kernel check-good
+	finds pass server.size sdb "1099511627776 bytes, as its clients were told"
+	kernel check-bad
 	# the kernel's own attempts know best, those of the port that is asked for
 	adm 11 check server.reachable --server 10.0.0.2 -j
 	[[ $output == *"session cl1@srv1 cannot connect to it: ECONNREFUSED"* ]]

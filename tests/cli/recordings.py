@@ -625,7 +625,7 @@ GOOD_PATHS = [PATHS[0], path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1")]
 GOOD_STATS = [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 3, 3)]),
               stats(2, P2, 1, S1, "mlx5_1", (10, 40960, 0, 0))]
 GOOD = lists([session(1, S1, 0, 0, 2, 2, 2)], GOOD_PATHS, DEVICES[1:], GOOD_STATS)
-GOOD_SERVER = server(exports=[EXPORTS[1], EXPORTS[2]])
+GOOD_SERVER = server(exports=[dict(e, **{"told-bytes": e["size-bytes"]}) for e in (EXPORTS[1], EXPORTS[2])])
 BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl1@srv3", 3, 0, 0, 1, 0,
                                                                          **{"max-reconnect-attempts": 3})],
             [path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "mlx5_0", 2, **{"last-error": -111}),
@@ -640,6 +640,8 @@ RECORDINGS.update({
     "batch-fails": [UP] + lists() + [unmap(3, error="EBUSY")] + lists(),
     "check-good": [UP] + GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,
+    "check-grew": [UP] + server(exports=[dict(EXPORTS[2], **{"told-bytes": 1 << 40}), GREW[0], EXPORTS[1]]) + GOOD,
+    "check-shrank": [UP] + server(exports=[GREW[2], SHRANK[0]]) + GOOD,
     "check-dark": [UP] + GOOD_SERVER + lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 3, 0, 0, 0, 0)], [
         path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "", 4), path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "", 4)], DEVICES[1:], []),
     "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],

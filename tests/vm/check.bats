@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # check on a real kernel: what a guest can have wrong, one thing after the other. The tests build on each other. Not here, but
 # with other kernels and adapters in tests/cli/check.bats: rtrs missing below rnbd (modules.rtrs), another release of the modules
-# (netlink.version, netlink.ops, netlink.mcast), lanes, errors and flow control of adapters (rdma.rate, rdma.counters, net.pause), a
-# disk of another size than its mapping (device.size). session.cpu_migration is in stats.bats.
+# (netlink.version, netlink.ops, netlink.mcast), lanes, errors and flow control of adapters (rdma.rate, rdma.counters, net.pause). session.cpu_migration is in stats.bats.
 # lab: make rnbdadm
 # lab: in-tree modules, too
 # lab: timeout 900
@@ -100,8 +99,8 @@ finds() { looks "$2" && told "$@"; }
 	"$ADM" map /dev/ram0 --session s1 --path "$P1" --path "$P2"
 	ids=(modules.rtrs modules.rdma_cm modules.origin netlink.{family,version,ops,mcast} rdma.{devices,port_state,phys_state,rate,roce}
 		rdma.{gid,netns} net.{address,route,neigh,link,mtu,mtu_mismatch}
-		session.{paths_down,single_path,shared_fate,reconnects,policy} device.{state,access,node,size,readahead,scheduler}
-		server.{listen,export_perm,writers,memory})
+		session.{paths_down,single_path,shared_fate,reconnects,policy} device.{state,access,node,readahead,scheduler}
+		server.{listen,export_perm,writers,size,memory})
 	looks "${ids[@]}"
 	[[ ${lines[-1]} == *" 0 warnings, 0 failures, "* ]]
 	for id in "${ids[@]}"; do
@@ -248,6 +247,26 @@ finds() { looks "$2" && told "$@"; }
 	blockdev --setro /dev/ram0
 	finds warn server.export_perm ram0 "is read-only here" "blockdev --setrw /dev/ram0"
 	blockdev --setrw /dev/ram0
+}
+
+@test "a disk of the server that has another size than its client was told" {
+	local disk=$(loop_disk 16) file
+	file=$(losetup -nO BACK-FILE "$disk")
+	"$ADM" map "$disk" --session s1 --path "$P1"
+	finds ok server.size "${disk##*/}" "16777216 bytes, as its clients were told"
+	truncate -s 24M "$file"
+	losetup -c "$disk"
+	finds warn server.size "${disk##*/}" "has 25165824 bytes, s1 was told 16777216" "rnbdadm server export revalidate ${disk##*/}"
+	"$ADM" server export revalidate "${disk##*/}"
+	finds ok server.size "${disk##*/}" "25165824 bytes, as its clients were told"
+	truncate -s 8M "$file"
+	losetup -c "$disk"
+	finds FAIL server.size "${disk##*/}" "has 8388608 bytes only, s1 was told 25165824" "rnbdadm server export revalidate ${disk##*/} --force"
+	"$ADM" server export revalidate "${disk##*/}" --force
+	finds ok server.size "${disk##*/}" "8388608 bytes, as its clients were told"
+	"$ADM" unmap rnbd1
+	losetup -d "$disk"
+	rm "$file"
 }
 
 @test "a device in migration, without read-ahead, with a scheduler, without its node, lost" {
