@@ -61,25 +61,28 @@ static void modules_server(struct checkup *k)
 		check_tell(k, CHECK_SKIP, "rnbd_server", "not loaded");
 }
 
+static void rtrs_side(struct checkup *k, const char *module, const char *user)
+{
+	bool used = check_loaded(k, user);
+
+	if (check_loaded(k, module) && used) {
+		tell_loaded(k, module);
+	} else if (used) {
+		check_tell(k, CHECK_FAIL, module, "not loaded, though %s is", user);
+		check_hint(k, "modprobe -r %s && modprobe %s", user, user);
+	} else if (check_loaded(k, module)) {
+		check_tell(k, CHECK_WARN, module, "loaded, though %s is not: nothing uses it", user);
+		check_hint(k, "modprobe %s, or modprobe -r %s", user, module);
+	}
+}
+
 static void modules_rtrs(struct checkup *k)
 {
-	static const char *const pairs[][2] = {
-		{ "rnbd_client", "rtrs_client" }, { "rnbd_server", "rtrs_server" },
-	};
-	bool any = false;
+	size_t before = json_array_size(k->results);
 
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
-		if (!check_loaded(k, pairs[i][0]))
-			continue;
-		any = true;
-		if (check_loaded(k, pairs[i][1])) {
-			tell_loaded(k, pairs[i][1]);
-			continue;
-		}
-		check_tell(k, CHECK_FAIL, pairs[i][1], "not loaded, though %s is", pairs[i][0]);
-		check_hint(k, "modprobe -r %s && modprobe %s", pairs[i][0], pairs[i][0]);
-	}
-	if (!any)
+	rtrs_side(k, "rtrs_client", "rnbd_client");
+	rtrs_side(k, "rtrs_server", "rnbd_server");
+	if (json_array_size(k->results) == before)
 		check_tell(k, CHECK_SKIP, "", "no rnbd module is loaded");
 }
 
@@ -235,9 +238,9 @@ const struct check modules_checks[] = {
 	{ "modules.server", "rnbd_server is loaded, with which parameters", modules_server,
 	  .cause = "this host is a client only",
 	  .cure = "modprobe rnbd_server, where this host is to be a server" },
-	{ "modules.rtrs", "the transport's modules are loaded", modules_rtrs,
-	  .cause = "the module of another build is loaded, or one was unloaded by force",
-	  .cure = "modprobe rtrs_client, or rtrs_server" },
+	{ "modules.rtrs", "the transport's modules are loaded, with those that use them", modules_rtrs,
+	  .cause = "one of the two was unloaded alone, or its other half could not be loaded",
+	  .cure = "modprobe rnbd_client, or rnbd_server; modprobe -r unloads both" },
 	{ "modules.rdma_cm", "RDMA connections can be made", modules_rdma_cm,
 	  .cause = "the kernel has no RDMA connection manager, or it was blacklisted",
 	  .cure = "modprobe rdma_cm; the package of kernel modules that has it" },

@@ -68,9 +68,11 @@ finds() {
 	gone sys/module/rnbd_server
 	finds fail modules.client rnbd_client "not loaded"
 	finds skip modules.server rnbd_server "not loaded"
+	finds warn modules.rtrs rtrs_client "though rnbd_client is not"
+	finds warn modules.rtrs rtrs_server "though rnbd_server is not"
 	mkdir "$ROOT"/sys/module/rnbd_{client,server}
 	gone sys/module/rtrs_client
-	finds fail modules.rtrs rtrs_client "though rnbd_client is"
+	finds fail modules.rtrs rtrs_client "not loaded, though rnbd_client is"
 	gone sys/module/rtrs_server
 	gone sys/module/rdma_cm
 	finds fail modules.rdma_cm rdma_cm "no such module"
@@ -88,6 +90,8 @@ finds() {
 	finds fail modules.origin rtrs_core "in-tree"
 	gone sys/module/rtrs_core
 	finds skip modules.origin "" "no rnbd module"
+	rmdir "$ROOT"/sys/module/rnbd_{client,server}
+	finds skip modules.rtrs "" "no rnbd module"
 }
 
 @test "netlink: no family, an other version, operations and groups missing, no privilege" {

@@ -80,7 +80,10 @@ finds() { looks "$2" && told "$@"; }
 	fallocate -l "$(awk '/^MemAvailable:/ { print $2 - 180 * 1024 }' /proc/meminfo)K" /run/full/it
 	finds FAIL server.memory "" "each client pins 256 MiB" "smaller sess_queue_depth"
 	umount /run/full
+	unload rnbd-server
+	finds warn modules.rtrs rtrs_server "loaded, though rnbd_server is not: nothing uses it" "modprobe rnbd_server, or modprobe -r rtrs_server"
 	unload_all
+	finds skip modules.rtrs "" "no rnbd module"
 }
 
 @test "huge pages take what a server could pin" {
