@@ -212,27 +212,65 @@ static void net_mtu_mismatch(struct checkup *k)
 		check_tell(k, CHECK_SKIP, "", "no session");
 }
 
+/* mlx5 alone tells of it in sysfs. -1: nobody does. */
+static int ecn_on(struct checkup *k, const char *netdev)
+{
+	struct strlist priorities = { 0 };
+	int on = -1;
+
+	sys_list(k->root, &priorities, "/sys/class/net/%s/ecn/roce_np/enable", netdev);
+	for (size_t i = 0; i < priorities.n && on <= 0; i++)
+		on = sys_number(k->root, "/sys/class/net/%s/ecn/roce_np/enable/%s", netdev,
+				priorities.v[i]) == 1;
+	strlist_free(&priorities);
+	return on;
+}
+
+/* "PFC is on for 3, 4; ECN is off"; without what nobody tells of. */
+static char *flow_text(int pfc, int ecn)
+{
+	struct strlist l = { 0 }, on = { 0 };
+	char *text;
+
+	for (int i = 0; i < 8; i++)
+		if (pfc > 0 && pfc >> i & 1)
+			strlist_addf(&on, "%d", i);
+	text = strlist_join(&on, ", ");
+	if (pfc >= 0)
+		strlist_addf(&l, pfc ? "PFC is on for %s" : "PFC is off", text);
+	if (ecn >= 0)
+		strlist_add(&l, ecn ? "ECN is on" : "ECN is off");
+	free(text);
+	text = strlist_join(&l, "; ");
+	strlist_free(&on);
+	strlist_free(&l);
+	return text;
+}
+
 static void port_pause(struct checkup *k, const struct check_port *p)
 {
-	struct strlist on = { 0 };
-	uint64_t any = 0;
+	int pfc, ecn;
+	char *text;
 
-	if (strcmp(p->link_layer, "Ethernet") || p->soft) {
-		check_tell(k, CHECK_SKIP, p->name, p->soft ? "in software" : "no Ethernet");
+	if (strcmp(p->link_layer, "Ethernet") || !*p->netdev) {
+		check_tell(k, CHECK_SKIP, p->name, "no Ethernet");
 		return;
 	}
-	sys_list(k->root, &on, "/sys/class/net/%s/ecn/roce_np/enable", p->netdev);
-	for (size_t i = 0; i < on.n; i++)
-		any |= sys_number(k->root, "/sys/class/net/%s/ecn/roce_np/enable/%s", p->netdev, on.v[i]) == 1;
-	if (!on.n) {
-		check_tell(k, CHECK_SKIP, p->name, "the driver does not tell of flow control");
-	} else if (any) {
-		check_tell(k, CHECK_PASS, p->name, "ECN is on");
+	pfc = check_pfc(k->root, p->netdev);
+	ecn = ecn_on(k, p->netdev);
+	text = flow_text(pfc, ecn);
+	if (pfc > 0 || ecn > 0) {
+		check_tell(k, CHECK_PASS, p->name, "%s", text);
+	} else if (pfc < 0 && ecn < 0) {
+		check_tell(k, CHECK_SKIP, p->name, "%s%s has no DCB, and its driver does not tell of ECN",
+			   p->soft ? "in software; " : "", p->netdev);
+	} else if (p->soft) {
+		check_tell(k, CHECK_SKIP, p->name, "in software; %s", text);
 	} else {
-		check_tell(k, CHECK_WARN, p->name, "ECN is off on %s", p->netdev);
+		check_tell(k, CHECK_WARN, p->name, "%s: %s", p->netdev, text);
 		check_hint(k, "RoCE wants a network that drops nothing: 'dcb', 'mlnx_qos'");
 	}
-	strlist_free(&on);
+	free(text);
 }
 
 static void net_pause(struct checkup *k)
@@ -259,8 +297,8 @@ const struct check net_checks[] = {
 	{ "net.mtu_mismatch", "all paths of a session have the same MTU", net_mtu_mismatch,
 	  .cause = "one interface of the session was configured otherwise",
 	  .cure = "the same MTU on all of them" },
-	{ "net.pause", "flow control of hardware RoCE", net_pause,
-	  .cause = "ECN is off: RoCE loses packets where the network is full",
+	{ "net.pause", "RoCE in hardware has flow control: PFC or ECN", net_pause,
+	  .cause = "PFC and ECN are off: RoCE loses packets where the network is full",
 	  .cure = "ECN or PFC on adapter and switch: 'dcb', 'mlnx_qos'" },
 	{ 0 }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Own addresses, routes, neighbours. rtnetlink tells of the latter two; below a moved root there
- * is none, and the files of /proc/net are read, which know the main table and IPv4 neighbours only.
+ * Own addresses, routes, neighbours, PFC. rtnetlink tells of all but the first; below a moved root
+ * there is none, and the files of /proc/net are read, which know the main table and IPv4 neighbours
+ * only.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -171,4 +172,9 @@ char *check_route(const char *root, const struct addr *dst, const struct addr *s
 int check_neighbour(const char *root, const struct addr *a, const char *dev)
 {
 	return *root ? file_neighbour(root, a) : rtnl_neighbour(a, dev);
+}
+
+int check_pfc(const char *root, const char *dev)
+{
+	return *root ? -1 : rtnl_pfc(dev);
 }

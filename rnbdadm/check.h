@@ -69,6 +69,8 @@ void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct
 char *check_route(const char *root, const struct addr *dst, const struct addr *src);
 /* Does it answer ARP or NDP on this interface? -1: it was not asked, or nobody knows. */
 int check_neighbour(const char *root, const struct addr *a, const char *dev);
+/* Priorities for which an interface has PFC on, a bit each; -1: it has no DCB, or nobody tells. */
+int check_pfc(const char *root, const char *dev);
 /* Is it one of this host's? */
 bool check_own_address(const char *root, const struct addr *a);
 

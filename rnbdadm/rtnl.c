@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One question to rtnetlink at a time, each with one answer. */
+#include <linux/dcbnl.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -135,4 +136,35 @@ int rtnl_neighbour(const struct addr *a, const char *dev)
 	msg = request(RTM_GETNEIGH, &n, sizeof(n));
 	nla_put(msg, NDA_DST, (int)addr_len(a), a->raw);
 	return ask(msg, on_neighbour, &answers) ? answers : -1;
+}
+
+int rtnl_pfc_of(struct nlmsghdr *h)
+{
+	struct nlattr *ieee, *a;
+	struct ieee_pfc pfc;
+
+	if (h->nlmsg_type != RTM_GETDCB || !nlmsg_valid_hdr(h, sizeof(struct dcbmsg)))
+		return -1;
+	ieee = nlmsg_find_attr(h, sizeof(struct dcbmsg), DCB_ATTR_IEEE);
+	a = ieee ? nla_find(nla_data(ieee), nla_len(ieee), DCB_ATTR_IEEE_PFC) : NULL;
+	if (!a || nla_len(a) < (int)sizeof(pfc))
+		return -1;
+	nla_memcpy(&pfc, a, sizeof(pfc));
+	return pfc.pfc_en;
+}
+
+static int on_dcb(struct nl_msg *msg, void *arg)
+{
+	*(int *)arg = rtnl_pfc_of(nlmsg_hdr(msg));
+	return NL_OK;
+}
+
+int rtnl_pfc(const char *dev)
+{
+	struct dcbmsg d = { .dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET };
+	struct nl_msg *msg = request(RTM_GETDCB, &d, sizeof(d));
+	int on = -1;
+
+	nla_put_string(msg, DCB_ATTR_IFNAME, dev);
+	return ask(msg, on_dcb, &on) ? on : -1;
 }

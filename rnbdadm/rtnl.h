@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel tells of routes and neighbours through rtnetlink, policy routing included. */
+/* What the kernel tells through rtnetlink: routes, policy routing included, neighbours, flow control. */
 #ifndef RNBDADM_RTNL_H
 #define RNBDADM_RTNL_H
 
@@ -13,5 +13,10 @@
 char *rtnl_route(const struct addr *dst, const struct addr *src);
 /* Does it answer on this interface? -1: it was not asked. */
 int rtnl_neighbour(const struct addr *a, const char *dev);
+/* Priorities for which the interface has PFC on, a bit each; -1: it has no DCB, or does not tell. */
+int rtnl_pfc(const char *dev);
+/* The same of the kernel's answer. */
+struct nlmsghdr;
+int rtnl_pfc_of(struct nlmsghdr *h);
 
 #endif

@@ -40,3 +40,5 @@ unit() {
 @test "words that name a session, a device, a path" { unit select; }
 
 @test "buckets, quantiles, sums and differences of counters" { unit counters; }
+
+@test "flow control: what the kernel answers, and what is told of it" { unit check; }

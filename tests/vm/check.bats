@@ -112,6 +112,11 @@ finds() { looks "$2" && told "$@"; }
 	told ok netlink.ops rnbd all
 	told ok rdma.gid ip:10.0.1.1 "of rxe1:1"
 	told ok net.route "$P1" "through lo"
+	finds skip net.pause rxe0/1 "in software; dummy0 has no DCB"
+	strace -qo /run/tmp/asked -e trace=sendmsg,recvmsg "$ADM" check net.pause
+	grep -q 'sendmsg.*RTM_GETDCB' /run/tmp/asked
+	grep -q 'recvmsg.*error=-EOPNOTSUPP' /run/tmp/asked
+	looks session
 	told ok session.paths_down s1 "all 2 paths"
 }
 
