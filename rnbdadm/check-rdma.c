@@ -31,7 +31,7 @@ static void fill_port(const struct checkup *k, struct check_port *p)
 	strlist_free(&gids);
 }
 
-void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p))
+static bool each_port(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p))
 {
 	bool any = false;
 
@@ -48,7 +48,12 @@ void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct
 		}
 		strlist_free(&ports);
 	}
-	if (!any)
+	return any;
+}
+
+void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p))
+{
+	if (!each_port(k, each))
 		check_tell(k, CHECK_SKIP, "", "no RDMA device");
 }
 
@@ -249,36 +254,63 @@ static const char *const error_counters[] = {
 	"counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",
 	"hw_counters/out_of_sequence", "hw_counters/packet_seq_err", "hw_counters/rnr_nak_retry_err",
 	"hw_counters/local_ack_timeout_err", "hw_counters/out_of_seq_request",
+	/* Soft-RoCE */
+	"hw_counters/rcvd_seq_err", "hw_counters/completer_retry_err",
 };
 
 #define ERROR_COUNTERS	ARRAY_SIZE(error_counters)
+#define LOOK_MS		500	/* between two looks at the counters of all ports */
 
-static bool read_errors(struct checkup *k, const struct check_port *p, uint64_t v[ERROR_COUNTERS])
+/* The first look at a port */
+struct check_errors {
+	char name[M_HCA_MAX * 2];
+	uint64_t v[ERROR_COUNTERS];
+};
+
+static void read_errors(struct checkup *k, const struct check_port *p, uint64_t v[ERROR_COUNTERS])
 {
-	bool any = false;
-
-	for (size_t i = 0; i < ERROR_COUNTERS; i++) {
+	for (size_t i = 0; i < ERROR_COUNTERS; i++)
 		v[i] = sys_number(k->root, PORT "%s", p->hca, p->port, error_counters[i]);
-		any |= v[i] != UINT64_MAX;
-	}
-	return any;
+}
+
+static void first_look(struct checkup *k, const struct check_port *p)
+{
+	struct check_errors *e;
+
+	k->errors = xrealloc(k->errors, (k->nerrors + 1) * sizeof(*k->errors));
+	e = &k->errors[k->nerrors++];
+	memcpy(e->name, p->name, sizeof(e->name));
+	read_errors(k, p, e->v);
+}
+
+static const struct check_errors *looked_at(const struct checkup *k, const struct check_port *p)
+{
+	static const struct check_errors none;
+
+	for (size_t i = 0; i < k->nerrors; i++)
+		if (!strcmp(k->errors[i].name, p->name))
+			return &k->errors[i];
+	return &none;
 }
 
 static void port_counters(struct checkup *k, const struct check_port *p)
 {
-	uint64_t before[ERROR_COUNTERS], now[ERROR_COUNTERS];
+	const struct check_errors *before = looked_at(k, p);
 	struct strlist rising = { 0 };
+	uint64_t now[ERROR_COUNTERS];
+	bool any = false;
 	char *list;
 
-	if (!read_errors(k, p, before)) {
+	read_errors(k, p, now);
+	for (size_t i = 0; i < ERROR_COUNTERS; i++) {
+		any |= now[i] != UINT64_MAX;
+		if (*before->name && now[i] != UINT64_MAX && now[i] > before->v[i])
+			strlist_add(&rising, strchr(error_counters[i], '/') + 1);
+	}
+	if (!any) {
 		check_tell(k, CHECK_SKIP, p->name, "the driver counts no errors");
 		return;
 	}
-	sleep_ms(100);
-	read_errors(k, p, now);
-	for (size_t i = 0; i < ERROR_COUNTERS; i++)
-		if (now[i] != UINT64_MAX && now[i] > before[i])
-			strlist_add(&rising, strchr(error_counters[i], '/') + 1);
 	if (rising.n) {
 		list = strlist_join(&rising, ", ");
 		check_tell(k, CHECK_WARN, p->name, "errors are rising: %s", list);
@@ -296,7 +328,12 @@ static void port_counters(struct checkup *k, const struct check_port *p)
 
 static void rdma_counters(struct checkup *k)
 {
+	if (each_port(k, first_look))
+		sleep_ms(LOOK_MS);
 	check_ports(k, port_counters);
+	free(k->errors);
+	k->errors = NULL;
+	k->nerrors = 0;
 }
 
 const struct check rdma_checks[] = {

@@ -21,6 +21,8 @@ struct checkup {
 	struct fail client_why, server_why;	/* why not, where the module is there; told once */
 	struct snapshot client, exports;
 	struct strlist hcas;
+	struct check_errors *errors;	/* of ports, at the first of two looks */
+	size_t nerrors;
 };
 
 struct check {

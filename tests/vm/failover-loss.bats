@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Each link of two in turn loses 5 % of all packets for 60 s, under fio with verify: no error, no wrong byte.
+# Each link of two in turn loses 5 % of all packets for 60 s, under fio with verify: no error, no wrong byte;
+# check tells of it.
 # lab: two guests
 # lab: links 2
 # lab: timeout 900
@@ -27,12 +28,15 @@ teardown_file() {
 	memory_is_back
 }
 
+rising() { "$ADM" check rdma.counters | grep -q "^warn  rdma.counters  *rxe$1/1: errors are rising: "; }
+
 # lossy LINK: for a minute
 lossy() {
 	local here there
 	load_start
 	echo "$(</proc/uptime) loss" >$CUTS
 	cut loss "$1"
+	await 30 rising "$1"
 	sleep "$(lasting 60)"
 	goes_on
 	here=$(lost_packets "link$1")
@@ -41,6 +45,7 @@ lossy() {
 	echo "# link $1: $here packets were lost on their way to the client, $there on their way to the server" >&3
 	((here > 0 && there > 0))
 	stalls "5 % loss on link $1"
+	await 30 eval "! rising $1"
 	await 60 path_is "$1" connected
 	load_end /dev/ram0
 }
