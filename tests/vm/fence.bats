@@ -6,6 +6,7 @@
 # in-tree: no error, no wrong byte.
 # lab: two guests
 # lab: links 2
+# lab: kernels 6.1 6.12
 # lab: make tests/vm/hold
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -51,7 +52,9 @@ reconnect() { echo 1 >"$SDIR/paths/$(path_of "$1")/reconnect"; }
 # slow LINK TIME: what we send is that late; what is under way stays so. The queue has its place before there is traffic (see link_up).
 slow() { tc qdisc change dev "link$1" root netem limit 100000 delay "$2"; }
 slow_ready() { modprobe sch_netem && tc qdisc replace dev "link$1" root netem limit 100000 delay 0; }
-all_sent() { tc -s qdisc show dev "link$1" root | grep -q ' backlog 0b 0p '; }
+# Packets that were sent, and those that wait for it
+sent() { tc -s qdisc show dev "link$1" root | sed -nE 's/^ Sent [0-9]+ bytes ([0-9]+) pkt.*/\1/p'; }
+queued() { tc -s qdisc show dev "link$1" root | sed -nE 's/^ backlog [^ ]+ ([0-9]+)p .*/\1/p'; }
 
 no_session() { [[ -z $(ls /sys/class/rtrs-client 2>/dev/null) ]]; }
 
@@ -161,13 +164,14 @@ mapped_over() {
 
 # The server has not noticed either: by itself it would take the write for half a minute
 @test "our client, our server: a write that is late in the network comes to nothing when it was retried" {
-	local pid t0
+	local pid t0 last
 	BLOCK=$((100 + BATS_TEST_NUMBER))
 	mapped_over 1
 	slow 1 8s
 	t0=$EPOCHREALTIME
 	put first & pid=$!
-	await 10 eval '! all_sent 1'
+	await 10 eval '(($(queued 1) >= 2))'
+	last=$(($(sent 1) + $(queued 1)))
 	reconnect 2
 	await 20 path_is 2 connected
 	# A new connection, too, would tell the server
@@ -175,8 +179,7 @@ mapped_over() {
 	wait $pid
 	put second
 	((${EPOCHREALTIME/./} - ${t0/./} < 8000000)) || skip "this host was too slow: the first attempt has arrived before"
-	# Behind it in the queue
-	busybox ping -c 1 -W 30 "${NET[1]}1"
+	await 20 eval "((\$(sent 1) >= $last))"
 	[ "$(on_disk)" = "second  " ]
 	server record >/run/tmp/record
 	show ours ours "a slow link"
@@ -194,7 +197,7 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	await 10 on_server "grep -q held $HOLD/record"
 	slow 2 1s
 	reconnect 2 3>&- &
-	await 10 eval '! all_sent 2'
+	await 10 eval '(($(queued 2) > 0))'
 	set_to heartbeat_interval_ms=200 heartbeat_misses=2
 	cut drop 1
 	await 10 lost 1

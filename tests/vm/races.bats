@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What must not happen at once, tried at once, on CPUs that run at once.
 # lab: make tests/fuzz/hostile
+# lab: kernels 6.1 6.12
 # lab: parallel
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 

@@ -182,20 +182,25 @@ paused() { (($(pauses | wc -l) >= $1)); }
 	fio_end
 }
 
-# wait_is MS: a read waits for a path for ever, then it may wait for as long as this. How long it did is in $took, in ms.
+# wait_is MS [FILE VALUE]: a read waits for a path for ever, then it may wait for as long as this from the loss on, whatever else is
+# set after two seconds. How long it was after the loss is in $took, in ms.
 wait_is() {
 	local pid t0
 	echo -1 >$SYS/no_path_timeout_ms
+	t0=${EPOCHREALTIME/./}
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 3>&- & pid=$!
 	await 10 grep -q ') D ' /proc/$pid/stat
-	t0=${EPOCHREALTIME/./}
 	echo "$1" >$SYS/no_path_timeout_ms
+	if (($# > 1)); then
+		await 10 eval "((\${EPOCHREALTIME/./} - $t0 > 2000000))"
+		echo "$3" >"$SYS/$2"
+	fi
 	await 10 eval "! kill -0 $pid 2>/dev/null"
 	ends_badly $pid
 	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
-	echo "# no-path-timeout is $1 ms while a read waits: it failed after $took ms" >&3
+	echo "# no-path-timeout is $1 ms while a read waits: it failed $took ms after the loss began" >&3
 	rxe_add rxe0 dummy0
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
@@ -206,9 +211,26 @@ wait_is() {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
 	wait_is 1500
-	((took >= 1400 && took < 1500 + 2000 * ${LAB_SLOW:-1}))
+	((took >= 1400 && took < 1500 + 3000 * ${LAB_SLOW:-1}))
+	wait_is 4500 heartbeat_interval_ms 4000
+	((took >= 4400 && took < 4500 + 1500 * ${LAB_SLOW:-1}))
 	wait_is 0
-	((took < 1000 * ${LAB_SLOW:-1}))
+	((took < 2500 * ${LAB_SLOW:-1}))
+}
+
+@test "no path is left: I/O fails at once; told to wait after all, it waits and goes on" {
+	local pid
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	timeout 60 rdma link delete rxe0
+	await 20 paths_up 0
+	run -1 dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	echo -1 >$SYS/no_path_timeout_ms
+	await 10 eval '
+		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null 3>&- & pid=$!
+		await 2 grep -q ") D " /proc/$pid/stat 2>/dev/null'
+	rxe_add rxe0 dummy0
+	wait $pid
 }
 
 @test "the server is loaded again: the device is opened again, I/O goes on" {
