@@ -15,6 +15,8 @@
 #include "use.h"
 #include "way.h"
 
+#define SKIPPED "skipped"
+
 struct made {
 	const char *session;
 	uint32_t id;
@@ -178,7 +180,7 @@ static void skip(struct apply *a, struct plan_step *st)
 {
 	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
 	fail_set(&a->ctx->fail, XC_FAILED, "session '%s' is not there", st->session);
-	step_fail(a, st, "skipped");
+	step_fail(a, st, SKIPPED);
 }
 
 static void do_path_add(struct apply *a, struct plan_step *st)
@@ -427,7 +429,10 @@ static void print_failure(struct apply *a, struct plan_step *st)
 	free(name);
 }
 
-/* 1 if nothing could be done, 3 if something could; a failure that all share keeps its code. */
+/*
+ * 1 if nothing could be done, 3 if something could; a failure that all share keeps its code. What was
+ * skipped has failed for another one's reason.
+ */
 static int conclude(struct apply *a)
 {
 	size_t failed = 0, done = 0;
@@ -445,6 +450,8 @@ static int conclude(struct apply *a)
 		if (may_fail(a, st))
 			continue;
 		failed++;
+		if (!strcmp(st->result, SKIPPED))
+			continue;
 		same = same && (!code || code == st->fail.code);
 		code = st->fail.code;
 	}

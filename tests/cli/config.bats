@@ -317,6 +317,11 @@ plan() {
 	fails 5 permission config apply --stop-on-error "$CONF"
 	[ "$(printf '%s' "$JSON" | jq -c '[.changes[].result]')" = '["failed",null]' ]
 	[[ $stderr == *"s8"*"1 of 2 changes failed"* && $stderr != *"session s9"* ]]
+	# what was skipped for that does not hide why
+	printf '%s\n' 'path = 10.0.1.9' '[device d]' 'session = s9' 'device-path = vol9' >>"$CONF"
+	fails 5 permission config apply "$CONF"
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[].result]')" = '["failed","failed","skipped","skipped"]' ]
+	[[ $stderr == *"4 of 4 changes failed"* ]]
 }
 
 @test "save is killed at any of its calls: the old file or the new one" {

@@ -362,7 +362,8 @@ def one_csv(binary, rec, name, words, state, codes):
 def states(binary, rec, one=one_state, wanted=lambda c: True):
     jobs = []
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as conf, concurrent.futures.ThreadPoolExecutor(3) as pool:
-        conf.write("[session cl1@srv9]\npath = 10.0.0.9\n")
+        # with a step that depends on another one
+        conf.write("[session cl1@srv9]\npath = 10.0.0.9\n[device d]\nsession = cl1@srv9\ndevice-path = vol9\n")
         conf.flush()
         for c in filter(wanted, metadata(binary)["commands"]):
             name = c["name"]

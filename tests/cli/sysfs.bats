@@ -299,6 +299,19 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	fails 9 unsupported session add-path cl1@srv1 10.0.3.2 --dest-port 5
 }
 
+@test "apply: a session of its own exits 9, also where its device cannot come either" {
+	local conf=$BATS_TEST_TMPDIR/conf
+	printf '%s\n' '[session s9]' 'path = 10.0.0.2' '[device d]' 'session = s9' 'device-path = vol9' >"$conf"
+	fails 9 unsupported config apply "$conf"
+	[[ $stderr == *"the sysfs backend cannot make a session without a device"*"device d: session 's9' is not there"*"2 of 2 changes failed"* ]]
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[] | .result, .error.code], .summary.failed')" = \
+		$'["failed","unsupported","skipped","failed"]\n2' ]
+	# one more, of a session that is there: it is not all that failed
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' 'path = 10.0.3.1@10.0.3.2' >>"$conf"
+	adm 3 config apply "$conf" --mode add
+	written "$CLIENT/add_path" ip:10.0.3.1@ip:10.0.3.2
+}
+
 @test "errors of the driver: a sentence, the number, and where to look further" {
 	local file=$SYS/block/rnbd2/rnbd/unmap_device
 	# the one error that a plain file can give
