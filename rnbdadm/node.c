@@ -42,7 +42,7 @@ int64_t wait_limit(const struct ctx *ctx, int64_t without)
 
 	switch (args_last(&ctx->args, waits, ARRAY_SIZE(waits))) {
 	case OPT_WAIT:
-		return args_time(&ctx->args, OPT_WAIT, 10000);
+		return args_time(&ctx->args, OPT_WAIT, without ? without : 10000);
 	case OPT_NO_WAIT:
 		return 0;
 	default:

@@ -8,7 +8,7 @@
 /* Until the node can be opened, for @limit ms (-1 no limit); an exit code. */
 int node_wait(struct ctx *ctx, const struct device *d, int64_t limit);
 
-/* --wait, --no-wait and neither as the limit of a wait: 0 none, -1 no limit. */
+/* --wait, --no-wait and neither as the limit of a wait: 0 none, -1 no limit. --wait alone is as long as neither, or ten seconds. */
 int64_t wait_limit(const struct ctx *ctx, int64_t without);
 
 enum wait_is { WAIT_MORE, WAIT_DONE, WAIT_FAIL };

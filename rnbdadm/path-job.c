@@ -218,7 +218,7 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 	}
 	if (!ctx->fail.code) {
 		ctx->fail.err = ETIMEDOUT;
-		fail_set(&ctx->fail, XC_TIMEOUT, "%s", late[want]);
+		fail_set(&ctx->fail, XC_TIMEOUT, "%s after %lld ms", late[want], (long long)limit);
 	}
 	job_fail(ctx, it);
 	fail_object(&it->fail, "path", it->path ? it->path->name : it->word);

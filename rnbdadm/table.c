@@ -315,8 +315,9 @@ const struct cmd cmd_table[] = {
 	  .run = cmd_session_remove },
 	{ "session", "add-path", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
 	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
-	  .text = "Returns when they are connected; one that cannot be connected is not kept, and "
-		  "the others go on. --timeout bounds each step in the kernel.",
+	  .text = "Returns when they are connected, after 30 seconds for each or what --wait says at "
+		  "the latest; one that cannot be connected is not kept, and the others go on. "
+		  "--timeout bounds each step in the kernel.",
 	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
 			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
 	  .topic = "path-change", .empty = "{\"changed\":false,\"paths\":[]}",

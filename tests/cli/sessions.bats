@@ -229,7 +229,13 @@ nothing_sent() {
 	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 --no-wait -j
 	[ "$(jqv '.paths[0].state')" = connecting ]
 	replay path-add-never
-	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2
+	for w in "" --wait; do
+		# shellcheck disable=SC2086
+		fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2 $w
+		[[ $stderr == *"the path is not connected after 30000 ms"* ]]
+	done
+	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2 --wait=2s
+	[[ $stderr == *"after 2000 ms"* ]]
 }
 
 @test "session add-path: several, and refusals" {
@@ -445,7 +451,7 @@ nothing_sent() {
 	[ "$(jqv '.paths[0] | [.old_state, .state] | @csv')" = '"reconnecting","connected"' ]
 	replay path-on-later
 	fails 10 timeout session reconnect cl1@srv1 10.0.1.2 --wait
-	[[ $stderr == *"the path is not connected"*"it is tried further; rnbdadm wait cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"* ]]
+	[[ $stderr == *"the path is not connected after 10000 ms"*"it is tried further; rnbdadm wait cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"* ]]
 	printf '%s' "$JSON" | jq -e '.changed | not'
 	fails 10 timeout session recover cl1@srv1 --wait=100ms
 	replay path-on-never
