@@ -378,8 +378,6 @@ static void do_step(struct apply *a, struct plan_step *st)
 		else
 			do_session_remove(a, st);
 		break;
-	case STAGE_RESIZE:
-		break;
 	}
 }
 

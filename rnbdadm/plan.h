@@ -8,9 +8,12 @@
 enum plan_mode { PLAN_SYNC, PLAN_ADD_ONLY, PLAN_REPLACE };
 enum plan_prune { PRUNE_NONE, PRUNE_CONFIG, PRUNE_ALL };
 
-/* The order of work: a new path is there before an old one goes. */
+/*
+ * The order of work: a new path is there before an old one goes. Documents have the numbers; 4 is kept
+ * for sizes, which no configuration has.
+ */
 enum plan_stage {
-	STAGE_CONNECT = 1, STAGE_SETTINGS, STAGE_MAP, STAGE_RESIZE, STAGE_PATHS, STAGE_PRUNE,
+	STAGE_CONNECT = 1, STAGE_SETTINGS, STAGE_MAP, STAGE_PATHS = 5, STAGE_PRUNE,
 };
 
 enum plan_action { PLAN_ADD, PLAN_CHANGE, PLAN_REMOVE };

@@ -111,6 +111,7 @@ path=10.0.0.1" >"$CONF"
 	wrong 3:8 "path 10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = 10.0.0.1'
 	wrong 2:11 "there is no [session b]" <<<$'[device a]\nsession = b\ndevice-path = v'
 	wrong 1:9 "device 'a' has no device-path" <<<$'[device a]\nsession = b'
+	wrong 4:8 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
 	wrong 1:9 "device 'a' has no session" <<<$'[device a]\ndevice-path = b'
 	wrong 6:9 "device 'b' is 'a' of" <<<$'[session s]\npath=10.0.0.1\n[device a]\nsession=s\ndevice-path=v\n[device b]\nsession=s\ndevice-path=v'
 	printf '[session a]\npath = 10.0.0.1\0\n' | wrong 2:1 "a byte of zero"
