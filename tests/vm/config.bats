@@ -54,6 +54,8 @@ some_paths() {
 	conf "${links[@]}"
 }
 
+is() { [[ $1 == "$2" ]] || fail "'$1' is not '$2'"; }
+
 connected() { adm_is ".sessions[0].paths_connected >= 1" session list; }
 
 # links_to DISK LINK..: these below /dev are links to it
@@ -211,6 +213,69 @@ write_on() {
 	((cut + CUT >= 10))
 	"$ADM" config apply
 	adm_is '.devices | length == 1' device list
+}
+
+# No session has lost its last path, nor s1 its disk
+none_lost() {
+	local session
+	for session in /sys/class/rtrs-client/*; do
+		grep -qx connected "$session"/paths/*/state || fail "$session is not connected" || return
+	done
+	[[ -b /dev/rnbd/by-session/s1/ram0 ]]
+}
+
+# There is nothing left to do, and each object is noted as the configuration's, and no other one
+all_there() {
+	run -0 --separate-stderr "$ADM" config diff --prune "$1"
+	[[ -z $output$stderr ]] && is "$(cd /run/rnbd/registry && grep . */* | sort)" "$(<"$1.marks")"
+}
+
+# cut_before CALL [OPTION..]: apply is killed when it is about to make this system call for the Nth time, N = 1, 2, .. until it ends by
+# itself: on the way there, and on that back. Then the next run has the rest. On the debug kernel it is each third call.
+cut_before() {
+	local n way cuts=0 t0=$EPOCHREALTIME
+	local -A over=()
+	for ((n = 1; ${#over[@]} < 2; n += ${LAB_SLOW:-1})); do
+		for way in /run/tmp/{there,back}; do
+			if [[ -z ${over[$way]-} ]]; then
+				run strace -f -o /run/tmp/trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$n" "${@:2}" \
+					"$ADM" config apply --prune $way
+				case $status in
+				0) over[$way]=$n ;;
+				137) cuts=$((cuts + 1)) ;;
+				*) fail "$output" ;;
+				esac
+				none_lost
+			fi
+			"$ADM" config apply --prune $way
+			none_lost
+			all_there $way
+		done
+	done
+	echo "# $1: killed $cuts times, in $(seconds_since "$t0") s" >&3
+	((cuts * ${LAB_SLOW:-1} >= 2))
+}
+
+@test "killed before any of its calls that change something: the next run has the rest, and all is its own" {
+	local note=/run/rnbd/registry
+	conf 0
+	mv $CONF /run/tmp/back
+	conf 1
+	sed -i s/min-inflight/round-robin/ $CONF
+	printf '%s\n' '[session s2]' 'connections = 1' 'path = ip:10.0.2.1' '[device more]' 'session = s2' 'device-path = ram1' >>$CONF
+	mv $CONF /run/tmp/there
+	printf '%s/owner:config\n' device:s1:ram0 session:s1 >/run/tmp/back.marks
+	printf '%s/owner:config\n' device:s{1:ram0,2:ram1} session:s{1,2} >/run/tmp/there.marks
+	"$ADM" config apply --prune /run/tmp/back
+	cut_before sendmsg
+	cut_before mkdir
+	# others open what is there already, to read it
+	cut_before openat -P $note/session:s2/owner.tmp -P $note/device:s2:ram1/owner.tmp
+	cut_before write
+	cut_before rename
+	cut_before unlink
+	cut_before rmdir
+	dmesg_clean
 }
 
 @test "prune: what apply made goes, what others made stays, what is used stays" {
