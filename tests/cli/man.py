@@ -66,7 +66,7 @@ def table(binary, directory):
 
 
 def examples(binary, rec, directory):
-    ran = 0
+    ran, showing = 0, 0
     for page, _, text in pages(directory):
         recording, status = "two-sessions", 0
         for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S):
@@ -79,6 +79,7 @@ def examples(binary, rec, directory):
                     if command:
                         run(binary, rec, page, recording, status, command, shown)
                         ran += 1
+                        showing += bool(shown)
                     command, shown = None, []
                 if m and m[1] == "RECORDING":
                     recording = m[2]
@@ -88,9 +89,9 @@ def examples(binary, rec, directory):
                     command = line[2:].replace("\\e", "\\").replace("\\-", "-")
                 else:
                     shown.append(line.replace("\\e", "\\").replace("\\&", "").replace("\\-", "-"))
-    print(ran, "examples")
-    if ran < 30:
-        problems.append("only %d examples" % ran)
+    print(ran, "examples,", showing, "show what they print")
+    if ran < 30 or showing < 25:
+        problems.append("only %d examples, %d show what they print" % (ran, showing))
 
 
 def configuration(binary, page, text):
