@@ -111,6 +111,55 @@ rtrs_server sess_queue_depth 444'
 	[ "$output" = round-robin ]
 }
 
+@test "in-tree: config: what runs is saved and applied, a new session exits 9" {
+	local conf=/run/tmp/s1.conf
+	adm 0 config save $conf
+	adm_is '.changed == false and .changes == [] and .unlisted == []' config apply $conf
+	printf '%s\n' '[session s2]' 'path = 10.0.0.1' '[device other]' 'session = s2' 'device-path = /dev/ram1' >>$conf
+	says 9 "the sysfs backend cannot make a session without a device" config apply $conf
+	[[ $stderr == *"device other: session 's2' is not there"*"2 of 2 changes failed"* ]]
+	adm_is '[.sessions[].name] == ["s1"]' session list
+	# what is to be done to a session that is there: a path, its policy, a device, and that is taken away again
+	sed -i '/s2/,$d; /path = .*10.0.1.1/d; s/round-robin/min-inflight/' $conf
+	printf '%s\n' '[device more]' 'session = s1' 'device-path = /dev/ram1' >>$conf
+	adm 0 config apply $conf
+	adm 0 config diff $conf
+	adm_is '.sessions[0] | [.paths_configured, .mp_policy, .devices] == [1, "min-inflight", ["rnbd0", "rnbd1"]]' session list
+	sed -i '/more/,$d; s/^path = .*/&\npath = ip:10.0.1.1@ip:10.0.1.1/; s/min-inflight/round-robin/' $conf
+	adm 0 config apply --prune $conf
+	adm_is '.sessions[0] | [.paths_connected, .mp_policy, .devices] == [2, "round-robin", ["rnbd0"]]' session list
+}
+
+@test "in-tree: recover, wait, check" {
+	adm 0 wait s1 --for state=connected --timeout 20s
+	(sleep 0.5; "$ADM" session disconnect s1 10.0.1.1) 3>&- &
+	adm 0 wait s1 --for state=degraded --timeout 20s
+	wait
+	adm 10 wait s1 --for state=connected --timeout 200ms
+	adm 11 check modules.origin netlink.family netlink.ops session.paths_down -j
+	document "$output" check
+	jq -e '[.results[] | [.id, .status]] | unique == [["modules.origin", "fail"], ["netlink.family", "fail"], ["netlink.ops", "skip"],
+		["session.paths_down", "fail"]]' <<<"$output"
+	jq -e '.results | map(select(.id == "session.paths_down"))[0].message | contains("1 of 2 paths down")' <<<"$output"
+	adm_is '.changed and ([.recovered[] | .type, .name] == ["path", "ip:10.0.1.1@ip:10.0.1.1"])' recover --all -y
+	adm 0 recover session s1
+	adm 0 recover device rnbd0
+	adm_is '.sessions[0].state == "connected"' session show s1
+	adm 0 check session.paths_down device.state
+}
+
+@test "in-tree: udev: what the disk is called, and its links" {
+	adm_is '[.session, .device_path, .by_session] == ["s1", "\\x2fdev\\x2fram0", "s1/\\x2fdev\\x2fram0"]' udev rnbd0
+	mkdir -p /run/udev/rules.d
+	sed "s|@SBINDIR@|$ROOT/build|" "$ROOT/udev/60-rnbd.rules.in" >/run/udev/rules.d/60-rnbd.rules
+	/lib/systemd/systemd-udevd --daemon --resolve-names=never
+	udevadm trigger --action=online --settle /sys/block/rnbd0
+	for link in 'by-session/s1/\x2fdev\x2fram0' by-path/ip:10.0.{0,1}.1/'\x2fdev\x2fram0'; do
+		[ "$(readlink -f "/dev/rnbd/$link")" = /dev/rnbd0 ]
+	done
+	pkill -x systemd-udevd
+}
+
 @test "in-tree: resize, remap, what is in use stays" {
 	adm_is '.changed and .new_size_bytes == 20971520' resize rnbd0 +4M
 	[ "$(blockdev --getsize64 /dev/rnbd0)" -eq 20971520 ]
