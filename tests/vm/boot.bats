@@ -28,7 +28,7 @@ journal_has() { journalctl -b -o cat -u rnbd-restore | grep -q "$1"; }
 # What the restored machine has, with what the last boot wrote
 restored() {
 	rnbdadm device list
-	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/vdb \
+	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/data \
 		/dev/disk/by-id/rnbd-s1,vdb /dev/disk/by-path/rnbd-ip:10.0.0.1,vdb | sort -u)" /dev/rnbd0
 	is "$(findmnt -no SOURCE,FSTYPE /data)" "/dev/rnbd0 ext4"
 	sha256sum --check --quiet $NOTES/sums
@@ -62,18 +62,21 @@ write_more() {
 }
 
 @test "boot 1: the tool maps a disk; systemd has what is to be done at boot and shutdown" {
-	run -0 rnbdadm map vdb --session s1 --path ip:10.0.0.1
+	run -0 rnbdadm map vdb --session s1 --path ip:10.0.0.1 --name data
 	is "$output" /dev/rnbd0
-	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb | sort -u)" /dev/rnbd0
+	is "$(readlink -f /dev/rnbd/by-session/s1/vdb /dev/rnbd/by-path/ip:10.0.0.1/vdb /dev/rnbd/by-name/data | sort -u)" /dev/rnbd0
 	is "$(systemctl is-enabled rnbd-restore)" enabled
 	unit_is rnbd-restore ConditionResult no
 	await 10 unit_is rnbd-shutdown ActiveState active
 }
 
-@test "boot 1: a file system on it is in fstab, the configuration saved" {
-	mkfs.ext4 -q /dev/rnbd/by-session/s1/vdb
+@test "boot 1: a file system on it is in fstab, as the manual and the README say, the configuration saved" {
+	local line
+	line=$(sed -n 's,^\.Dl \(/dev/rnbd/.*\),\1,p' "$ROOT/man/rnbdadm-config.8.in")
+	is "$(sed -n 's,^    \(/dev/rnbd/.*\),\1,p' "$ROOT/README.md" | tr -s ' ')" "$line"
+	mkfs.ext4 -q "${line%% *}"
 	mkdir -p /data /etc/rnbd/conf.d
-	echo '/dev/rnbd/by-session/s1/vdb /data ext4 _netdev,nofail,x-systemd.device-timeout=infinity 0 0' >>/etc/fstab
+	echo "$line" >>/etc/fstab
 	systemctl daemon-reload
 	mount /data
 	rnbdadm config save $CONF
@@ -112,11 +115,11 @@ write_more() {
 @test "boot 3: a unit of its own for one device" {
 	umount /data
 	rnbdadm unmap rnbd0
-	systemctl start rnbd-device@vdb
-	await 20 test /dev/rnbd/by-name/vdb -ef /dev/rnbd0
-	systemctl stop rnbd-device@vdb
+	systemctl start rnbd-device@data
+	await 20 test /dev/rnbd/by-name/data -ef /dev/rnbd0
+	systemctl stop rnbd-device@data
 	is "$(rnbdadm device list --no-headers)" ""
-	await 20 test ! -e /dev/rnbd/by-name/vdb
+	await 20 test ! -e /dev/rnbd/by-name/data
 }
 
 @test "boot 3: purge leaves nothing" {
