@@ -122,15 +122,15 @@ write_more() {
 	await 20 test ! -e /dev/rnbd/by-name/data
 }
 
-@test "boot 3: purge leaves nothing" {
-	rnbdadm unmap --all -y
-	rnbdadm session remove s1
-	run -0 dpkg --purge rnbdadm rnbd-dkms
+# purged PACKAGE..: they are gone, and all that they brought or made. The machine's disk, below /run/tmp/disk, has what is otherwise
+# than on the host; what there was before the packages it says itself.
+purged() {
+	run -0 dpkg --purge "$@"
 	echo "$output"
-	run ! modinfo rnbd_client
-	# the disk has what is otherwise than on the host; what there was before the packages it says itself
-	mkdir /run/tmp/disk
-	mount /dev/vda /run/tmp/disk
+	for unit in rnbd-{restore,shutdown}; do
+		unit_is $unit LoadState not-found
+	done
+	[ ! -e /run/rnbd ]
 	cd /run/tmp/disk/up
 	find . | sort | comm -13 ../before - >/run/tmp/new
 	run -1 grep -E 'rnbd|rtrs' /run/tmp/new
@@ -138,4 +138,33 @@ write_more() {
 	run -1 grep -vE '^\./var/(log|cache/(debconf|man)|lib/(dpkg|lab|dkms/mok\.))' /run/tmp/files
 	run -1 grep -rlE 'rnbd|rtrs' var/lib/{systemd,dkms} etc/systemd usr/lib/modules
 	run -1 dpkg-query -s rnbdadm rnbd-dkms
+}
+
+@test "boot 3: purge leaves nothing" {
+	rnbdadm unmap --all -y
+	rnbdadm session remove s1
+	mkdir /run/tmp/disk
+	mount /dev/vda /run/tmp/disk
+	purged rnbdadm rnbd-dkms
+	run ! modinfo rnbd_client
+}
+
+# The modules are in the kernel, though no package has them any more
+@test "boot 3: installed while the machine runs: systemd and udev know it at once; purge leaves nothing again" {
+	run -0 dpkg -i /run/tmp/disk/rnbdadm.deb
+	echo "$output"
+	is "$(systemctl is-enabled rnbd-restore)" enabled
+	for unit in rnbd-{restore,shutdown}; do
+		unit_is $unit LoadState loaded
+		unit_is $unit NeedDaemonReload no
+	done
+	[[ " $(systemctl show -P Wants multi-user.target) " == *" rnbd-restore.service "* ]]
+	# it has been active since the boot
+	systemctl stop rnbd-shutdown
+	rnbdadm map vdb --session s1 --path ip:10.0.0.1 --name data
+	await 20 test /dev/rnbd/by-name/data -ef /dev/rnbd0
+	await 10 unit_is rnbd-shutdown ActiveState active
+	rnbdadm unmap rnbd0
+	await 20 test ! -e /dev/rnbd/by-name/data
+	purged rnbdadm
 }
