@@ -182,13 +182,21 @@ static char *summary(const struct stats *st, enum m_op op)
 static void print_head(const struct plot *p, unsigned int width)
 {
 	char *r = summary(p->st, M_READ), *w = summary(p->st, M_WRITE);
-	char *name = printable(p->st->session);
+	json_t *valid = js_str(p->st->session);
+	char *name = printable(json_string_value(valid));
 	char *line = xasprintf("%s  %s | %s", name, r, w);
+	unsigned int room = out_room(p->o);
 
-	if (text_width(line) <= width)
+	if (text_width(line) <= width) {
 		puts(line);
-	else
-		printf("%s\n  %s\n  %s\n", name, r, w);
+	} else {
+		if (room)
+			text_cut(&name, room, p->o->utf8);
+		puts(name);
+		out_items(r, 2, room);
+		out_items(w, 2, room);
+	}
+	json_decref(valid);
 	free(line);
 	free(name);
 	free(r);

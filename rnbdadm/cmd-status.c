@@ -244,13 +244,16 @@ static void print_summary(const struct ctx *ctx, const struct status *st)
 	bool all = !st->only_session, has = json_array_size(st->sessions);
 	char *client = st->client.there && (all || has) ? client_summary(st) : NULL;
 	char *server = st->server.there && (all || !has) ? server_summary(st) : NULL;
-	unsigned int width = ctx->out.width;
+	unsigned int room = out_room(&ctx->out);
 
-	if (client && server && (!width || strlen(client) + 4 + strlen(server) <= width))
+	if (client && server && (!room || strlen(client) + 4 + strlen(server) <= room)) {
 		printf("%s    %s\n", client, server);
-	else
-		printf("%s%s%s%s", client ? client : "", client ? "\n" : "", server ? server : "",
-		       server ? "\n" : "");
+	} else {
+		if (client)
+			out_items(client, 0, room);
+		if (server)
+			out_items(server, 0, room);
+	}
 	free(client);
 	free(server);
 }
@@ -266,6 +269,9 @@ static char *path_note(const json_t *p)
 		return json_is_integer(lat) ? ns_text((uint64_t)json_integer_value(lat)) : NULL;
 	return attempts ? xasprintf("attempt %lld", attempts) : NULL;
 }
+
+/* name, port, state, note */
+#define PATH_GRID	{ .whole = { [3] = true } }
 
 static void add_paths(struct grid *g, const struct out_opts *o, const json_t *sess)
 {
@@ -319,6 +325,8 @@ static void print_lines(const struct out_opts *o, struct grid *paths, struct gri
 	struct strlist lines = { 0 };
 	size_t n = paths->rows + devices->rows;
 
+	grid_fit(paths, BRANCH_WIDTH, o);
+	grid_fit(devices, BRANCH_WIDTH, o);
 	for (size_t i = 0; i < n; i++) {
 		char *line = i < paths->rows ? grid_line(paths, i, o) :
 			     grid_line(devices, i - paths->rows, o);
@@ -335,12 +343,16 @@ static void print_lines(const struct out_opts *o, struct grid *paths, struct gri
 
 static void print_head(const struct out_opts *o, const json_t *sess, const char *more)
 {
-	char *name = shown(sess, "name"), *state = shown(sess, "state");
-	const char *color = o->color ? state_color(state) : NULL;
+	struct grid g = { 0 };
+	char *line;
 
-	printf("%s  %s%s%s  %s\n", name, color ? color : "", state, color ? "\033[0m" : "", more);
-	free(name);
-	free(state);
+	grid_add(&g, (char *[GRID_COLS]){ shown(sess, "name"), shown(sess, "state"),
+					  xstrdup(more) });
+	grid_fit(&g, 0, o);
+	line = grid_line(&g, 0, o);
+	puts(line);
+	free(line);
+	grid_free(&g);
 }
 
 /* @by_session: {session: [device]} */
@@ -350,7 +362,7 @@ static void print_sessions(const struct out_opts *o, const struct status *st, js
 	size_t i, k;
 
 	json_array_foreach(st->sessions, i, sess) {
-		struct grid paths = { 0 }, devices = { .right = { [3] = true } };
+		struct grid paths = PATH_GRID, devices = { .right = { [3] = true } };
 		const json_t *name = json_object_get(sess, "name");
 		char *policy = shown(sess, "mp_policy");
 
@@ -394,7 +406,7 @@ static void print_clients(const struct out_opts *o, const struct status *st)
 			json_decref(row);
 		}
 	json_array_foreach(st->clients, i, sess) {
-		struct grid paths = { 0 }, exports = { .right = { [3] = true } };
+		struct grid paths = PATH_GRID, exports = { .right = { [3] = true } };
 
 		print_head(o, sess, "client of this host");
 		if (o->no_tree)

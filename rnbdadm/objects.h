@@ -58,13 +58,17 @@ struct grid {
 	char **cells;			/* NULL or to be freed, row by row */
 	size_t rows;
 	unsigned int width[GRID_COLS];
-	bool right[GRID_COLS];
+	bool right[GRID_COLS], whole[GRID_COLS];
 };
 
 /* Takes the cells. */
 void grid_add(struct grid *g, char *const *cells);
+void grid_fit(struct grid *g, unsigned int indent, const struct out_opts *o);
 char *grid_line(const struct grid *g, size_t row, const struct out_opts *o);
 void grid_free(struct grid *g);
+
+#define BRANCH_WIDTH	3		/* of what a line has before it */
+
 void branch_line(struct strlist *lines, const struct out_opts *o, bool last, const char *text);
 /* A text of the object for people, "-" if it has none. To be freed. */
 char *shown(const json_t *obj, const char *key);

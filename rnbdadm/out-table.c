@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Text tables, blocks and CSV out of JSON objects. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "ctx.h"
 #include "size.h"
@@ -24,68 +24,6 @@ const struct field *field_find(const struct view *v, const char *name)
 		if (!strcmp(f->name, name))
 			return f;
 	return NULL;
-}
-
-/* Decodes one code point; a bad byte stands for itself. */
-static size_t decode(const char *s, unsigned int *cp)
-{
-	const unsigned char *p = (const unsigned char *)s;
-
-	if (p[0] >= 0xc2 && p[0] < 0xe0 && (p[1] & 0xc0) == 0x80) {
-		*cp = (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu);
-		return 2;
-	}
-	if ((p[0] & 0xf0) == 0xe0 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80) {
-		*cp = (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-		return 3;
-	}
-	if ((p[0] & 0xf8) == 0xf0 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80 &&
-	    (p[3] & 0xc0) == 0x80) {
-		*cp = (p[0] & 7u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 |
-		      (p[3] & 0x3fu);
-		return 4;
-	}
-	*cp = p[0];
-	return 1;
-}
-
-static unsigned int cp_width(unsigned int cp)
-{
-	int w = cp < 0x80 ? 1 : wcwidth((wchar_t)cp);
-
-	/* a C locale knows nothing beyond ASCII */
-	return w < 0 ? 1 : (unsigned int)w;
-}
-
-unsigned int text_width(const char *s)
-{
-	unsigned int w = 0, cp;
-
-	while (*s) {
-		s += decode(s, &cp);
-		w += cp_width(cp);
-	}
-	return w;
-}
-
-/* Cuts @s to @width columns, the last one an ellipsis. */
-static void shorten(char **s, unsigned int width, bool utf8)
-{
-	const char *end = *s;
-	unsigned int w = 0, cp;
-	char *cut;
-
-	while (*end) {
-		size_t n = decode(end, &cp);
-
-		if (w + cp_width(cp) > width - 1)
-			break;
-		w += cp_width(cp);
-		end += n;
-	}
-	cut = xasprintf("%.*s%s", (int)(end - *s), *s, utf8 ? "\xe2\x80\xa6" : "~");
-	free(*s);
-	*s = cut;
 }
 
 const char *list_name(const json_t *e)
@@ -178,7 +116,7 @@ struct table {
 	size_t ncols, nrows;
 	char **cells;			/* row by row */
 	unsigned int *width;
-	bool *shown;
+	bool *shown, *cut;		/* @cut: texts that may be shortened */
 	struct strlist *children;
 	const struct out_opts *o;
 };
@@ -248,6 +186,7 @@ static void fill(struct table *t, const struct view *v, const json_t *list)
 	t->children = xcalloc(t->nrows, sizeof(*t->children));
 	t->width = xcalloc(t->ncols, sizeof(*t->width));
 	t->shown = xcalloc(t->ncols, sizeof(*t->shown));
+	t->cut = xcalloc(t->ncols, sizeof(*t->cut));
 	for (c = 0; c < t->ncols; c++) {
 		t->shown[c] = true;
 		t->width[c] = t->o->no_headers ? 0 : text_width(t->cols[c].title);
@@ -269,13 +208,17 @@ static void fill(struct table *t, const struct view *v, const json_t *list)
 	}
 }
 
-static unsigned int total_width(const struct table *t)
+/* Texts take no more than @most. */
+static unsigned int total_width(const struct table *t, unsigned int most)
 {
 	unsigned int w = 0;
 
-	for (size_t c = 0; c < t->ncols; c++)
+	for (size_t c = 0; c < t->ncols; c++) {
+		bool less = t->cut[c] && t->width[c] > most;
+
 		if (t->shown[c])
-			w += (w ? GUTTER : 0) + t->width[c];
+			w += (w ? GUTTER : 0) + (less ? most : t->width[c]);
+	}
 	return w;
 }
 
@@ -289,42 +232,46 @@ static void drop(struct table *t, size_t col)
 			t->shown[c] = false;
 }
 
-/* Makes the table fit: drops columns, then shortens the widest text. */
+static bool drop_next(struct table *t)
+{
+	size_t best = t->ncols;
+
+	for (size_t c = 0; c < t->ncols; c++)
+		if (t->shown[c] && t->cols[c].drop &&
+		    (best == t->ncols || t->cols[c].drop > t->cols[best].drop))
+			best = c;
+	if (best == t->ncols)
+		return false;
+	drop(t, best);
+	return true;
+}
+
+/*
+ * Makes the table fit: drops columns, then shortens the widest text; numbers stay
+ * as they are.
+ */
 static void fit(struct table *t)
 {
-	unsigned int w;
+	unsigned int room = out_room(t->o), w;
 
-	if (!t->o->width || t->o->wide)
+	if (!room)
 		return;
-	while ((w = total_width(t)) > t->o->width) {
-		size_t best = t->ncols;
-
+	for (size_t c = 0; c < t->ncols; c++)
+		t->cut[c] = !t->cols[c].right && !t->cols[c].whole;
+	while (total_width(t, UINT_MAX) > room && drop_next(t))
+		;
+	if (total_width(t, FIT_LEAST) > room)
 		for (size_t c = 0; c < t->ncols; c++)
-			if (t->shown[c] && t->cols[c].drop &&
-			    (best == t->ncols || t->cols[c].drop > t->cols[best].drop))
-				best = c;
-		if (best == t->ncols)
-			break;
-		drop(t, best);
-	}
-	while ((w = total_width(t)) > t->o->width) {
-		unsigned int over = w - t->o->width, min = 8;
-		size_t best = t->ncols;
-
-		for (size_t c = 0; c < t->ncols; c++)
-			if (t->shown[c] && !t->cols[c].right && t->width[c] > min &&
-			    (best == t->ncols || t->width[c] > t->width[best]))
-				best = c;
-		if (best == t->ncols)
-			return;
-		t->width[best] = t->width[best] - min > over ? t->width[best] - over : min;
-		for (size_t r = 0; r < t->nrows; r++) {
-			char **s = &t->cells[r * t->ncols + best];
-
-			if (text_width(*s) > t->width[best])
-				shorten(s, t->width[best], t->o->utf8);
-		}
-	}
+			t->shown[c] = t->shown[c] && !t->cols[c].late;
+	for (size_t c = 0; c < t->ncols; c++)
+		t->cut[c] = t->cut[c] && t->shown[c];
+	w = total_width(t, UINT_MAX);
+	if (w <= room)
+		return;
+	fit_columns(t->width, t->cut, t->ncols, w - room);
+	for (size_t c = 0; c < t->ncols; c++)
+		for (size_t r = 0; t->cut[c] && r < t->nrows; r++)
+			text_cut(&t->cells[r * t->ncols + c], t->width[c], t->o->utf8);
 }
 
 static void pad(unsigned int n)
@@ -349,6 +296,15 @@ static void print_cell(const struct table *t, size_t c, const char *s, bool colo
 		pad(fillw);
 	if (!last)
 		pad(GUTTER);
+}
+
+static void print_title(const struct table *t, size_t c, bool last)
+{
+	char *s = xstrdup(t->cols[c].title);
+
+	text_cut(&s, t->width[c], t->o->utf8);
+	print_cell(t, c, s, false, last);
+	free(s);
 }
 
 static size_t last_shown(const struct table *t)
@@ -399,7 +355,7 @@ static void print_rows(const struct table *t)
 		print_groups(t);
 		for (size_t c = 0; c < t->ncols; c++)
 			if (t->shown[c])
-				print_cell(t, c, t->cols[c].title, false, c == last);
+				print_title(t, c, c == last);
 		putchar('\n');
 	}
 	for (size_t r = 0; r < t->nrows; r++) {
@@ -432,6 +388,7 @@ void table_print(const struct view *v, const json_t *list, const struct strlist 
 	free(t.children);
 	free(t.width);
 	free(t.shown);
+	free(t.cut);
 	free(t.cols);
 	strlist_free(&titles);
 }
@@ -479,7 +436,7 @@ void csv_print(const struct view *v, const json_t *list, const struct strlist *f
 void block_print(const struct view *v, const json_t *obj, const struct strlist *fields,
 		 const struct out_opts *o)
 {
-	unsigned int w = 0;
+	unsigned int w = 0, room = out_room(o);
 	size_t i;
 
 	for (i = 0; i < fields->n; i++)
@@ -487,9 +444,13 @@ void block_print(const struct view *v, const json_t *obj, const struct strlist *
 			w = (unsigned int)strlen(fields->v[i]);
 	for (i = 0; i < fields->n; i++) {
 		const struct field *f = field_find(v, fields->v[i]);
-		char *s = field_text(f, field_get(obj, f), o);
+		const json_t *val = field_get(obj, f);
+		char *s = field_text(f, val, o);
 		const char *on = o->color && !strcmp(f->name, "state") ? state_color(s) : NULL;
 
+		if (room && (json_is_string(val) || json_is_array(val)))
+			text_cut(&s, room > w + GUTTER + FIT_LEAST ? room - w - GUTTER : FIT_LEAST,
+				 o->utf8);
 		printf("%-*s  %s%s%s\n", (int)w, f->name, on ? on : "", s, on ? "\033[0m" : "");
 		free(s);
 	}

@@ -43,6 +43,8 @@ struct column {
 	const char *group;		/* second header line above */
 	unsigned char drop;		/* the highest goes first when too wide; 0 stays */
 	bool right;
+	bool late;			/* goes only where even short texts leave no room */
+	bool whole;			/* numbers on the left: never cut */
 	/* other text than that of the field; caller frees */
 	char *(*text)(const json_t *obj, const struct out_opts *o);
 };
@@ -118,7 +120,19 @@ void block_print(const struct view *v, const json_t *obj, const struct strlist *
 		 const struct out_opts *o);
 /* Escape sequence of a state word, NULL for other words. */
 const char *state_color(const char *s);
-unsigned int text_width(const char *s);
 char *time_text(uint64_t ns);
+
+/* out-fit.c */
+#define FIT_LEAST	8		/* columns that a text keeps while others have more */
+
+unsigned int text_width(const char *s);
+/* Cuts @s to @width columns, the last one an ellipsis. */
+void text_cut(char **s, unsigned int width, bool utf8);
+/* Columns that text has to fit into, 0 for no limit. */
+unsigned int out_room(const struct out_opts *o);
+/* Takes @over columns from the widest of those to @cut, as far as they have them. */
+void fit_columns(unsigned int *width, const bool *cut, size_t n, unsigned int over);
+/* A line of items with two blanks between them, broken there where it is too long. It begins after @indent. */
+void out_items(const char *line, unsigned int indent, unsigned int room);
 
 #endif

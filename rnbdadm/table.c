@@ -187,7 +187,7 @@ const struct opt opt_table[OPT_MAX] = {
 
 #define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_NO_TREE, \
 			OPT_WIDE, OPT_BRIEF
-#define SHOW_OPTS	OPT_FIELDS, OPT_UNIT
+#define SHOW_OPTS	OPT_FIELDS, OPT_UNIT, OPT_WIDE
 
 #define WAIT_OPTS	OPT_WAIT, OPT_NO_WAIT
 #define SETTINGS_OPTS	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, \
@@ -258,7 +258,7 @@ const struct opt opt_table[OPT_MAX] = {
 const struct cmd cmd_table[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
-	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_NO_TREE, OPT_UNIT),
+	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_NO_TREE, OPT_UNIT, OPT_WIDE),
 	  .text = "What is not up is data and no failure, unless --check-state is given. When no "
 		  "module is loaded the exit code is 8.",
 	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },
@@ -271,7 +271,7 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_status },
 	{ "show", NULL, "show whatever has that name",
 	  { { "NAME", .help = "a session, device, path [SRC@]DST, export or client" } },
-	  .opts = OPTS(OPT_UNIT),
+	  .opts = OPTS(OPT_UNIT, OPT_WIDE),
 	  .text = "What fits more than one object is refused (exit 6) with the list of them.",
 	  .examples = { "rnbdadm show rnbd0", "rnbdadm show cl1@srv1 -j" },
 	  .topic = "show",
@@ -378,7 +378,7 @@ const struct cmd cmd_table[] = {
 	  .topic = "mp-policy-list", .empty = "{\"policies\":[]}", .page = "rnbdadm-path",
 	  .view = &mp_policy_list_view, .run = cmd_mp_policy_list },
 	{ "mp-policy", "show", "show the path policy of a session", { ARG_SESSION },
-	  .opts = OPTS(OPT_FIELDS),
+	  .opts = OPTS(OPT_FIELDS, OPT_WIDE),
 	  .examples = { "rnbdadm mp-policy show cl1@srv1",
 			"rnbdadm mp-policy show cl1@srv1 -j | jq -r '.sessions[0].mp_policy'" },
 	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-path",
@@ -596,7 +596,8 @@ const struct cmd cmd_table[] = {
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_BRIEF),
+	  .opts = OPTS(OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_WIDE,
+		       OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
 		  "Where the modules do not count it: exit code 9.",

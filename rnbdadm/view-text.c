@@ -237,8 +237,27 @@ void grid_free(struct grid *g)
 	memset(g, 0, sizeof(*g));
 }
 
+/* The line has @indent columns before it. Texts give way, numbers do not. */
+void grid_fit(struct grid *g, unsigned int indent, const struct out_opts *o)
+{
+	unsigned int room = out_room(o), w = indent;
+	bool cut[GRID_COLS];
+
+	for (size_t c = 0; c < GRID_COLS; c++) {
+		w += g->width[c] ? g->width[c] + (w > indent ? 2 : 0) : 0;
+		cut[c] = !g->right[c] && !g->whole[c];
+	}
+	if (!room || w <= room)
+		return;
+	fit_columns(g->width, cut, GRID_COLS, w - room);
+	for (size_t i = 0; i < g->rows * GRID_COLS; i++)
+		if (g->cells[i])
+			text_cut(&g->cells[i], g->width[i % GRID_COLS], o->utf8);
+}
+
 static void grid_lines(struct grid *g, const struct out_opts *o, struct strlist *lines)
 {
+	grid_fit(g, BRANCH_WIDTH, o);
 	for (size_t r = 0; r < g->rows; r++) {
 		char *line = grid_line(g, r, o);
 

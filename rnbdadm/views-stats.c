@@ -33,20 +33,20 @@ static const struct field stats_fields[] = {
 static const char group_read[] = "READ", group_write[] = "WRITE", group_migrations[] = "MIGRATIONS";
 
 #define COLUMNS_TOTAL								\
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, \
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true, \
 	  .text = col_read_ios },						\
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true }, \
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, \
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true, \
 	  .text = col_write_ios },						\
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true }
 
 #define COLUMNS_RATE								\
 	{ .title = "IOPS", .field = "read_ios_per_second", .group = group_read,	\
-	  .right = true, .text = col_iops_read },				\
+	  .right = true, .late = true, .text = col_iops_read },				\
 	{ .title = "MiB/s", .field = "read_bytes_per_second", .group = group_read, \
 	  .right = true, .text = col_mib_read },				\
 	{ .title = "IOPS", .field = "write_ios_per_second", .group = group_write, \
-	  .right = true, .text = col_iops_write },				\
+	  .right = true, .late = true, .text = col_iops_write },				\
 	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, \
 	  .right = true, .text = col_mib_write }
 
@@ -130,9 +130,9 @@ static const struct field stats_cpu_fields[] = {
 static const struct column stats_cpu_columns[] = {
 	HEAD_PATH,
 	{ .title = "CPU", .field = "cpu", .right = true },
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true },
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true },
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true },
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
 	{ .title = "INFL", .field = "inflight", .right = true, .drop = 4 },
 	{ .title = "FROM", .field = "migrations_from", .group = group_migrations,
@@ -254,9 +254,9 @@ static const struct field latency_device_fields[] = {
 static const struct column latency_device_columns[] = {
 	{ .title = "DEVICE", .field = "device" },
 	{ .title = "SESSION", .field = "session", .drop = 1 },
-	{ .title = "READS", .field = "read_ios", .right = true },
+	{ .title = "READS", .field = "read_ios", .right = true, .late = true },
 	{ .title = "MEAN", .field = "read_mean_ns", .right = true },
-	{ .title = "WRITES", .field = "write_ios", .right = true },
+	{ .title = "WRITES", .field = "write_ios", .right = true, .late = true },
 	{ .title = "MEAN", .field = "write_mean_ns", .right = true },
 	{ 0 }
 };

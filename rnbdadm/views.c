@@ -44,7 +44,7 @@ static const struct field session_fields[] = {
 static const struct column session_columns[] = {
 	{ .title = "NAME", .field = "name" },
 	{ .title = "STATE", .field = "state" },
-	{ .title = "PATHS", .field = "paths", .text = col_paths },
+	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
 	{ .title = "POLICY", .field = "mp_policy", .drop = 2 },
 	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
@@ -59,7 +59,7 @@ const struct view session_view = {
 static const struct column client_columns[] = {
 	{ .title = "NAME", .field = "name" },
 	{ .title = "STATE", .field = "state" },
-	{ .title = "PATHS", .field = "paths", .text = col_paths },
+	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
 	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
 	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },

@@ -155,7 +155,9 @@ def hostile():
         ses.append(session(i, n))
         pat.append(path(i, i, n, "ip:10.1.0.%d" % i, "ip:10.2.0.%d" % i, "mlx5_0"))
         dev.append(device(i, "rnbd%d" % i, i, n, n, 4096))
-        cnt.append(stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), i, n, "mlx5_0", (1, 2, 3, 4)))
+        cnt.append(stats(i, "ip:10.1.0.%d@ip:10.2.0.%d" % (i, i), i, n, "mlx5_0", (1, 2, 3, 4),
+                         **distributions({1 << 16: (1, 3)}, {1: 4}, (5, 6), (7, 8, 9)),
+                         cpu=[cpu(0, 1, 2, 3, 4, **distributions({1 << 16: (1, 3)}, {1: 4}, (5, 6), (7, 8, 9)))]))
         cli.append(session(100 + i, n, role=1))
         cpa.append(path(100 + i, 100 + i, n, "ip:10.2.0.%d" % i, "ip:10.1.0.%d" % i, n, role=1))
         exp.append(export(100 + i, n, i, 100 + i, n, n, 4096))

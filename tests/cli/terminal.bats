@@ -74,6 +74,109 @@ tty() {
 	[[ $output == *"USED BY"* ]]
 	tty 20 path list --color=never
 	[[ $output == *"~"* ]]
+	# the counts of reads and writes go last of all, and no number is cut
+	tty 40 stats --color=never
+	[[ ${lines[1]} == PATH*BYTES*BYTES && $output != *IOS* && $output == *"471.0 GiB"* && $output != *"~"* ]]
+	tty 56 stats --color=never
+	[[ ${lines[1]} == PATH*IOS*IOS* && $output == *"10.0.0.1~"* ]]
+	replay extreme
+	tty 40 stats --latency --color=never
+	[[ $output == *" 9223372036854775807  9223372036854775807"* ]]
+}
+
+# All that is text in lines of columns, one command in each line
+VIEWS="status
+session list
+session show NAME
+path list
+path show NAME PATH
+device list
+device list --stats
+device show DEVICE
+show DEVICE
+server client list
+server client show NAME
+server path list
+server export list
+server export show EXPORT
+server port list
+mp-policy list
+mp-policy show NAME
+stats
+stats --per-cpu
+stats --latency
+stats --sg
+stats --server
+stats --by session
+stats --by device
+stats --by hca
+stats latency
+stats latency --log
+stats latency -F session,read_ios
+stats latency --from-diskstats"
+
+# views COLUMNS COMMANDS: each on a terminal of that width, after a line "== COMMAND"; where COLUMNS is "pipe", in none
+views() {
+	local script=$BATS_TEST_TMPDIR/script
+	{
+		[[ $1 == pipe ]] || echo "stty cols $1"
+		while read -r line; do
+			printf 'echo %q\n%s' "== $line" "$(printf '%q ' "$PLAIN" "${R[@]}")"
+			echo "$line"
+		done <<<"$2"
+	} >"$script"
+	if [[ $1 == pipe ]]; then
+		run -0 bash -e "$script"
+	else
+		run -0 script -qec "bash -e $script" /dev/null </dev/null
+	fi
+	output=${output//$'\r'/}
+}
+
+# fits COLUMNS: no line of $output is wider, and none of a view is missing
+fits() {
+	"$PY" - "$1" "$(grep -c . <<<"$VIEWS")" <<-'END' "$output"
+		import os, re, sys, unicodedata
+		# a C locale knows nothing beyond ASCII
+		ascii = os.environ["LC_ALL"] == "C"
+		def width(c):
+		    return 1 if ascii else 0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+		most, views, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+		text = re.sub("\x1b\\[[0-9;]*m", "", text.encode("utf-8", "surrogateescape").decode("utf-8"))
+		parts = text.split("== ")[1:]
+		assert len(parts) == views and not [p for p in parts if p.count("\n") < 2], [len(parts), parts]
+		bad = [(p.split("\n")[0], l) for p in parts for l in p.split("\n")[1:] if sum(map(width, l)) > most]
+		sys.exit(str(bad[:9]) if bad else 0)
+	END
+}
+
+@test "widths: no view has a line wider than 40, 80, 200 columns, whatever the names; --wide and pipes cut nothing" {
+	local rec w l all piped
+	for rec in two-sessions hostile; do
+		replay $rec
+		case $rec in
+		two-sessions)
+			all=$(sed 's/NAME/cl1@srv1/; s/PATH/10.0.0.2/; s/DEVICE/rnbd0/; s/EXPORT/sdb/
+				s/client show cl1@srv1/client show cl7@here/' <<<"$VIEWS")
+			;;
+		hostile) all=$(sed "s/NAME/$(printf '%254s' '' | tr ' ' n)/; s/PATH/10.2.0.8/; s/DEVICE/rnbd8/
+			s/EXPORT/$(printf '%254s' '' | tr ' ' n)/" <<<"$VIEWS") ;;
+		esac
+		for l in C.UTF-8 C; do
+			for w in 40 80 200; do
+				LC_ALL=$l views $w "$all"
+				LC_ALL=$l fits $w
+			done
+		done
+		LC_ALL=C.UTF-8 views pipe "$all"
+		[[ $output != *…* ]]
+		[[ $rec != hostile || $(wc -L <<<"$output") -gt 500 ]]
+		piped=$(grep -v '^==' <<<"$output" | grep -o 'n\{250,\}' | wc -l)
+		LC_ALL=C.UTF-8 views 40 "$(sed 's/$/ --wide/' <<<"$all")"
+		[[ $output != *…* ]]
+		# as many long names as in a pipe, and those of the lines below rows
+		(($(grep -v '^==' <<<"$output" | grep -o 'n\{250,\}' | wc -l) >= piped))
+	done
 }
 
 @test "80 and 200 columns: status, stats, monitor, check, latencies of disks" {
@@ -100,7 +203,7 @@ tty() {
 @test "stats, once and again and again: as wide as the terminal, with and without UTF-8, on a dumb one" {
 	local w plain what
 	replay series
-	for w in 80 200; do
+	for w in 40 80 200; do
 		for what in "stats -i 10ms -c 2" "stats -i 10ms -c 2 --rate" "stats --per-cpu"; do
 			# shellcheck disable=SC2086
 			LC_ALL=C.UTF-8 tty $w $what
