@@ -49,29 +49,34 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 }
 
 @test "names: CSV is read back as it was" {
+	local c
 	replay hostile
-	adm 0 device list -o csv
-	"$PY" - "$REC" <<-'EOF2' "$output"
-		import csv, io, sys
-		rows = list(csv.DictReader(io.StringIO(sys.argv[2], newline="")))
-		names = [r["device_path"] for r in rows]
-		assert len(rows) == 14 and all(None not in r for r in rows), rows
-		for n in ('quo"te', "com,ma", "new\nline", "back\\slash", " pad ", "n" * 254):
-		    assert n in names, n
-	EOF2
+	for c in device_path:"device list" session:stats session:"stats latency" session:"stats --per-cpu" session:"stats --latency"; do
+		# shellcheck disable=SC2086
+		adm 0 ${c#*:} -o csv
+		"$PY" - "${c%%:*}" <<-'EOF2' "$output"
+			import csv, io, sys
+			rows = list(csv.DictReader(io.StringIO(sys.argv[2], newline="")))
+			names = [r[sys.argv[1]] for r in rows]
+			assert len(rows) == 14 and all(None not in r and None not in r.values() for r in rows), rows
+			for n in ('quo"te', "com,ma", "new\nline", "back\\slash", " pad ", "n" * 254):
+			    assert n in names, n
+		EOF2
+	done
 }
 
 @test "names: every list as CSV has the rows that its JSON has, each as wide as the first" {
 	local c n
 	for r in hostile extreme; do
 		replay $r
-		for c in session path device "server client" "server export" "server path" "server port"; do
-			[[ $r == hostile || $c != server* ]] || continue
+		for c in "session list" "path list" "device list" "server client list" "server export list" "server path list" \
+			"server port list" stats "stats --server" "stats --by session" "stats latency"; do
+			[[ $r == extreme || $c != *--server ]] || continue
 			# shellcheck disable=SC2086
-			adm 0 $c list -j
+			adm 0 $c -j
 			n=$(printf '%s' "$output" | jq '[.[] | arrays | length][0]')
 			# shellcheck disable=SC2086
-			adm 0 $c list -o csv
+			adm 0 $c -o csv
 			"$PY" - "$n" <<-'EOF2' "$output"
 				import csv, io, sys
 				rows = list(csv.reader(io.StringIO(sys.argv[2], newline="")))
@@ -118,6 +123,43 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	[ "$(jqv '.devices[0] | [.state, .kernel_state] | join(" ")')" = "unknown unknown" ]
 	adm 0 path list -j
 	[ "$(jqv '.paths[0] | [.state, .since, .heartbeat_latency_ns, .netdev] | tojson')" = '["unknown",null,null,null]' ]
+}
+
+@test "numbers of a server: the same, in JSON, CSV, for Prometheus and as text" {
+	local c want='[0,9007199254740993,9223372036854775807,null,null]'
+	replay extreme
+	# each list as JSON, the field with these numbers, its sum; then as CSV
+	for c in ".stats[].counters|stats --server|"{read_ios,read_bytes,write_ios,write_bytes,failovers} \
+		".clients[].counters|server client list --stats|"{read_bytes,write_ios} \
+		".paths[].counters|server path list --stats|"{read_bytes,write_ios} \
+		".clients[]|server client list|pinned_bytes" ".server.clients[]|status|pinned_bytes" \
+		".exports[]|server export list|size_bytes" ".server.exports[]|status|size_bytes"; do
+		IFS='|' read -r where command field <<<"$c"
+		# shellcheck disable=SC2086
+		adm 0 $command -j
+		valid_any
+		[ "$(jqv "[$where.$field] | tojson")" = "$want" ]
+		[[ $command != status ]] || continue
+		# shellcheck disable=SC2086
+		adm 0 $command -o csv -F "$field" --no-headers
+		# bats leaves out empty lines at the end
+		[ "$output" = $'0\n9007199254740993\n9223372036854775807' ]
+	done
+	adm 0 stats --server -j
+	[ "$(jqv '[.stats[].counters.inflight] | unique | tojson')" = '[null]' ]
+	adm 0 server client list -j
+	[ "$(jqv '.clients[4] | [.paths_connected, .paths_configured, .devices_mapped] | tojson')" = '[4294967295,4294967295,4294967295]' ]
+	adm 0 stats --server -o prom
+	"$PY" "$CLI/prom.py" <<<"$output"
+	[ "$(grep -c '^rnbd_server_path_read_ios_total{.*} \(0\|9007199254740993\|9223372036854775807\)$' <<<"$output")" = 3 ]
+	[[ $(grep -c '^rnbd_server_path_read_ios_total{' <<<"$output") = 3 && $output != *" -"[0-9]* ]]
+	for c in "stats --server" "server client list --stats" "server export list" "server path list --stats" "server port list" status \
+		"server client show c5 --stats" "server export show sd4" "server path show c5 10.1.0.5 --stats"; do
+		# shellcheck disable=SC2086
+		adm 0 $c
+		[[ $output != *" -"[0-9]* && $output != *922337203685477580[89]* && $output != *18446744073709551615* ]]
+	done
+	grep -qE '^read_bytes +-$' <<<"$output"
 }
 
 @test "attributes short, unknown, missing: null, no crash" {

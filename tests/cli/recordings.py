@@ -177,7 +177,16 @@ def extreme():
     pat = [path(1, 1, S1, "ip:fe80::1", "gid:fe80::2", "../etc", 77, **{"last-error": -2**31, "since-ns": U64,
                                                                         "heartbeat-latency-ns": U64})]
     dev = [device(1, "rnbd0", 1, S1, "vol0", v, 55, 66) for v in values]
-    return [UP] + lists(ses, pat, dev, cnt)
+    all_ = list(enumerate(values, 1))
+    cli = [session(100 + i, "c%d" % i, role=1, paths=2**32 - 1, up=2**32 - 1, devices=2**32 - 1, **{"pinned-bytes": v}) for i, v in all_]
+    for c in cli:
+        del c["mp-policy"], c["max-reconnect-attempts"]
+    cpa = [path(100 + i, 100 + i, "c%d" % i, "ip:10.2.0.%d" % i, "ip:10.1.0.%d" % i, "mlx5_0", role=1, **{"since-ns": v}) for i, v in all_]
+    ccn = [stats(100 + i, p["name"], 100 + i, "c%d" % i, "mlx5_0", (v, v, v, v), 2**32 - 1, role=1, **{"failovers": v})
+           for (i, v), p in zip(all_, cpa)]
+    exp = [export(100 + i, "sd%d" % i, i, 100 + i, "c%d" % i, "vol", v, **{"told-bytes": v, "since-ns": v}) for i, v in all_]
+    por = [dict(PORTS[0], **{"listening-port": 2**32 - 1})]
+    return [UP] + server(cli, cpa, exp, ccn, por) + lists(ses, pat, dev, cnt)
 
 
 def odd():
