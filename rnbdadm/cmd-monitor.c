@@ -15,6 +15,8 @@
 #include "objects.h"
 #include "watch.h"
 
+#define POLL_MS		1000
+
 struct monitor {
 	struct watch known;
 	unsigned int what;
@@ -23,6 +25,10 @@ struct monitor {
 	int64_t end;			/* -1 no end */
 	int64_t stats_ms, next_stats;	/* -1 no counters */
 	int signals;			/* signalfd */
+	bool polls;			/* sysfs tells no events: it is looked at each second */
+	int64_t next_poll;
+	struct snapshot last[2];	/* what was there then, by role */
+	json_t *there;			/* what is there now */
 };
 
 static const struct { const char *word; unsigned int what; } types[] = {
@@ -225,7 +231,7 @@ static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *e
 	js_set(o, "old_state", old);
 	js_set(o, "reason", why ? json_string(why) : json_null());
 	js_set(o, "changes", changes ? changes : json_object());
-	js_set(o, "source", json_string(ctx_backend(ctx)));
+	js_set(o, "source", json_string(m->polls ? "poll" : ctx_backend(ctx)));
 	if (m->full)
 		js_set(o, "data", or_null(data));
 	return o;
@@ -254,70 +260,98 @@ static bool tell(struct ctx *ctx, struct monitor *m, const char *event, const st
 	return true;
 }
 
-static void exists(struct ctx *ctx, struct monitor *m, struct seen *s, bool silent)
+/* For each object of a snapshot. */
+typedef void seen_fn(struct ctx *ctx, struct monitor *m, struct seen *s);
+
+static void exists(struct ctx *ctx, struct monitor *m, struct seen *s)
 {
 	watch_learn(&m->known, s);
-	if (!silent)
-		tell(ctx, m, "exists", s, NULL);
-	json_decref(s->data);
+	tell(ctx, m, "exists", s, NULL);
 }
 
-static void tell_snapshot(struct ctx *ctx, struct monitor *m, const struct snapshot *s, bool silent)
+static void learn(struct ctx *ctx, struct monitor *m, struct seen *s)
 {
-	struct seen seen = { .edge = NL_CREATE };
+	(void)ctx;
+	watch_learn(&m->known, s);
+}
 
-	for (size_t i = 0; i < s->sessions.n; i++) {
-		watch_session(&s->sessions.v[i], &seen);
-		exists(ctx, m, &seen, silent);
+/* Sessions, paths, devices, exports; or the other way round, where @back. */
+static void each_seen(struct ctx *ctx, struct monitor *m, const struct snapshot *s, bool back,
+		      seen_fn *fn)
+{
+	const size_t n[] = { s->sessions.n, s->paths.n, s->devices.n, s->exports.n };
+
+	for (size_t kind = 0; kind < ARRAY_SIZE(n); kind++) {
+		size_t k = back ? ARRAY_SIZE(n) - 1 - kind : kind;
+
+		for (size_t i = 0; i < n[k]; i++) {
+			struct seen seen = { .edge = NL_CREATE };
+
+			if (k == 0)
+				watch_session(&s->sessions.v[i], &seen);
+			else if (k == 1)
+				watch_path(&s->paths.v[i], &seen);
+			else if (k == 2)
+				watch_device(&s->devices.v[i], &seen);
+			else
+				watch_export(&s->exports.v[i], &seen);
+			fn(ctx, m, &seen);
+			json_decref(seen.data);
+		}
 	}
-	for (size_t i = 0; i < s->paths.n; i++) {
-		watch_path(&s->paths.v[i], &seen);
-		exists(ctx, m, &seen, silent);
-	}
-	for (size_t i = 0; i < s->devices.n; i++) {
-		watch_device(&s->devices.v[i], &seen);
-		exists(ctx, m, &seen, silent);
-	}
-	for (size_t i = 0; i < s->exports.n; i++) {
-		watch_export(&s->exports.v[i], &seen);
-		exists(ctx, m, &seen, silent);
-	}
+}
+
+static bool read_role(struct ctx *ctx, enum m_role role, struct snapshot *s)
+{
+	unsigned int what = NL_SESSIONS | NL_PATHS;
+
+	what |= role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT;
+	return ctx_snapshot(ctx, role, what, s);
 }
 
 /* One side, if its module is there. */
 static bool read_side(struct ctx *ctx, struct monitor *m, enum m_role role, bool silent, bool *any)
 {
-	unsigned int what = NL_SESSIONS | NL_PATHS;
 	struct snapshot s;
 
-	what |= role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT;
-	if (!ctx_snapshot(ctx, role, what, &s))
+	if (!read_role(ctx, role, &s))
 		return ctx->fail.code == XC_UNAVAILABLE && ctx->nl;
 	*any = true;
-	tell_snapshot(ctx, m, &s, silent);
-	snapshot_free(&s);
+	each_seen(ctx, m, &s, false, silent ? learn : exists);
+	if (m->polls) {
+		snapshot_free(&m->last[role]);
+		m->last[role] = s;
+	} else {
+		snapshot_free(&s);
+	}
 	return true;
+}
+
+static bool wants(const struct monitor *m, enum m_role role)
+{
+	return m->what & (role == M_SERVER ? WATCH_CLIENT | WATCH_PATH | WATCH_EXPORT :
+					     WATCH_SESSION | WATCH_PATH | WATCH_DEVICE);
 }
 
 static int snapshot(struct ctx *ctx, struct monitor *m, bool silent)
 {
-	bool client = m->what & (WATCH_SESSION | WATCH_PATH | WATCH_DEVICE);
-	bool server = m->what & (WATCH_CLIENT | WATCH_PATH | WATCH_EXPORT), any = false;
+	bool any = false;
 
 	watch_free(&m->known);
 	watch_init(&m->known);
-	if (client && !read_side(ctx, m, M_CLIENT, silent, &any))
+	if (wants(m, M_CLIENT) && !read_side(ctx, m, M_CLIENT, silent, &any))
 		return ctx->fail.code;
-	if (server && !read_side(ctx, m, M_SERVER, silent, &any))
+	if (wants(m, M_SERVER) && !read_side(ctx, m, M_SERVER, silent, &any))
 		return ctx->fail.code;
 	if (!any)
 		return ctx->fail.code;
 	fail_clear(&ctx->fail);
+	m->next_poll = now_ms() + POLL_MS;
 	tell(ctx, m, "sync", NULL, NULL);
 	return XC_OK;
 }
 
-static bool listen_all(struct ctx *ctx)
+static bool listen_all(struct ctx *ctx, struct monitor *m)
 {
 	static const char *const groups[] = { "session", "path", "device", "export" };
 	struct nl *nl = ctx_nl(ctx);
@@ -325,7 +359,8 @@ static bool listen_all(struct ctx *ctx)
 
 	if (!nl)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+	m->polls = rnl_is_sysfs(nl);
+	for (size_t i = 0; i < ARRAY_SIZE(groups) && !m->polls; i++) {
 		if (rnl_listen(nl, groups[i], &e))
 			continue;
 		fail_nl(&ctx->fail, &e, "client");
@@ -334,17 +369,82 @@ static bool listen_all(struct ctx *ctx)
 	return true;
 }
 
-static void on_event(struct ctx *ctx, struct monitor *m, const struct nl_event *ev)
+static void on_seen(struct ctx *ctx, struct monitor *m, struct seen *s)
 {
 	static const char *const words[] = { "create", "change", "destroy" };
-	struct seen s;
 	json_t *changes;
 
-	watch_event(ev, &s);
-	changes = s.edge < ARRAY_SIZE(words) ? watch_apply(&m->known, &s) : NULL;
-	if (changes && tell(ctx, m, words[s.edge], &s, changes))
+	if (m->count && m->events >= m->count)
+		return;
+	changes = s->edge < ARRAY_SIZE(words) ? watch_apply(&m->known, s) : NULL;
+	if (changes && tell(ctx, m, words[s->edge], s, changes))
 		m->events++;
+}
+
+static void on_event(struct ctx *ctx, struct monitor *m, const struct nl_event *ev)
+{
+	struct seen s;
+
+	watch_event(ev, &s);
+	on_seen(ctx, m, &s);
 	json_decref(s.data);
+}
+
+static void on_there(struct ctx *ctx, struct monitor *m, struct seen *s)
+{
+	json_object_set_new(m->there, s->key, json_true());
+	on_seen(ctx, m, s);
+}
+
+static void on_change(struct ctx *ctx, struct monitor *m, struct seen *s)
+{
+	s->edge = NL_CHANGE;
+	on_seen(ctx, m, s);
+}
+
+static void on_end(struct ctx *ctx, struct monitor *m, struct seen *s)
+{
+	s->edge = NL_DESTROY;
+	if (!json_object_get(m->there, s->key))
+		on_seen(ctx, m, s);
+}
+
+/*
+ * What is not as it was a second ago: what is new after what it belongs to, what
+ * changed or is gone before it.
+ */
+static bool poll_side(struct ctx *ctx, struct monitor *m, enum m_role role, bool *any)
+{
+	struct snapshot now;
+
+	if (read_role(ctx, role, &now))
+		*any = true;
+	else if (ctx->fail.code != XC_UNAVAILABLE)
+		return false;
+	fail_clear(&ctx->fail);
+	m->there = json_object();
+	each_seen(ctx, m, &now, false, on_there);
+	each_seen(ctx, m, &now, true, on_change);
+	each_seen(ctx, m, &m->last[role], true, on_end);
+	json_decref(m->there);
+	snapshot_free(&m->last[role]);
+	m->last[role] = now;
+	return true;
+}
+
+static enum nl_next poll_next(struct ctx *ctx, struct monitor *m, int *rc)
+{
+	bool any = false;
+
+	if (now_ms() < m->next_poll)
+		return NL_NEXT_NONE;
+	m->next_poll = now_ms() + POLL_MS;
+	for (enum m_role role = M_CLIENT; role <= M_SERVER; role++)
+		if (wants(m, role) && !poll_side(ctx, m, role, &any)) {
+			*rc = ctx->fail.code;
+			return NL_NEXT_NONE;
+		}
+	return any ? NL_NEXT_NONE : NL_NEXT_LOST;
 }
 
 /* The kernel dropped events: what is there now is told anew. */
@@ -426,6 +526,7 @@ static enum end sleep_for_event(struct ctx *ctx, const struct monitor *m)
 		{ .fd = STDOUT_FILENO },
 	};
 	int64_t left = m->end < 0 ? -1 : m->end - now_ms(), stats = m->next_stats - now_ms();
+	int64_t poll_in = m->next_poll - now_ms();
 
 	/* a recording has no more to tell */
 	if (ctx->nl_replay)
@@ -434,6 +535,8 @@ static enum end sleep_for_event(struct ctx *ctx, const struct monitor *m)
 		return TIMED_OUT;
 	if (m->stats_ms >= 0 && (left < 0 || stats < left))
 		left = stats > 0 ? stats : 0;
+	if (m->polls && (left < 0 || poll_in < left))
+		left = poll_in > 0 ? poll_in : 0;
 	if (poll(p, 3, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
 		return ENOUGH;
 	return p[1].revents || p[2].revents & (POLLERR | POLLHUP) ? ENOUGH : GO_ON;
@@ -456,7 +559,7 @@ static enum end await_family(struct ctx *ctx, struct monitor *m, int *rc)
 			return ENOUGH;
 	} while (!ctx_nl(ctx) && ctx->fail.code == XC_UNAVAILABLE);
 	m->resync = true;
-	*rc = listen_all(ctx) ? snapshot(ctx, m, false) : (int)ctx->fail.code;
+	*rc = listen_all(ctx, m) ? snapshot(ctx, m, false) : (int)ctx->fail.code;
 	m->resync = false;
 	/* gone again meanwhile */
 	return *rc == XC_UNAVAILABLE ? await_family(ctx, m, rc) : GO_ON;
@@ -475,7 +578,7 @@ static int follow(struct ctx *ctx, struct monitor *m)
 			rc = tell_stats(ctx, m);
 		if (rc)
 			break;
-		switch (rnl_next_event(ctx->nl, &ev)) {
+		switch (m->polls ? poll_next(ctx, m, &rc) : rnl_next_event(ctx->nl, &ev)) {
 		case NL_NEXT_EVENT:
 			on_event(ctx, m, &ev);
 			break;
@@ -490,7 +593,7 @@ static int follow(struct ctx *ctx, struct monitor *m)
 				rc = fail_set(&ctx->fail, XC_UNAVAILABLE, "the rnbd modules were unloaded");
 			break;
 		case NL_NEXT_NONE:
-			end = sleep_for_event(ctx, m);
+			end = rc ? GO_ON : sleep_for_event(ctx, m);
 			break;
 		}
 	}
@@ -538,7 +641,7 @@ int cmd_monitor(struct ctx *ctx)
 	watch_init(&m.known);
 	m.signals = take_signals();
 	/* first the events, then what is there: nothing is missed between them */
-	rc = listen_all(ctx) ? snapshot(ctx, &m, args_has(a, OPT_NO_SNAPSHOT)) :
+	rc = listen_all(ctx, &m) ? snapshot(ctx, &m, args_has(a, OPT_NO_SNAPSHOT)) :
 			       (int)ctx->fail.code;
 	if (rc == XC_UNAVAILABLE && m.follow && !args_has(a, OPT_ONCE))
 		end = await_family(ctx, &m, &rc);
@@ -555,5 +658,7 @@ int cmd_monitor(struct ctx *ctx)
 	if (m.signals >= 0)
 		close(m.signals);
 	watch_free(&m.known);
+	for (size_t role = 0; role < ARRAY_SIZE(m.last); role++)
+		snapshot_free(&m.last[role]);
 	return rc;
 }

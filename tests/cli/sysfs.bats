@@ -294,8 +294,6 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	[[ $stderr == *"the sysfs backend cannot make a session without a device"*"hint: "* ]]
 	fails 9 unsupported session remove "$ODD" --force
 	fails 9 unsupported server export revalidate ram0
-	adm 9 monitor
-	[[ $stderr == *"the sysfs backend cannot tell events"* ]]
 	fails 9 unsupported session add-path cl1@srv1 10.0.3.2 --dest-port 5
 }
 
@@ -329,6 +327,69 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	(sleep 0.3; put "$SYS/block/rnbd10/rnbd/state" open) 3>&- &
 	adm 0 wait rnbd10 --for state=mapped --timeout 60s -j
 	[ "$(jqv '.waited_ms < 30000')" = true ]
+}
+
+# What it tells of each of five changes
+declare -gA EVENT=(
+	[text-1]="change path    cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 state=disconnected->connected"
+	[text-2]="create path    s9 ip:10.0.9.1@ip:10.0.9.2 state=connected hca=rxe0:1"
+	[text-3]="destroy device  rnbd2 session=cl1@srv1"
+	[text-4]="destroy session s9"
+	[text-5]="destroy export  ram0 session=cl9@here"
+	[jsonl-1]='"event":"change","object":"session"'
+	[jsonl-2]='"event":"create","object":"path"'
+	[jsonl-3]='"event":"destroy","object":"device"'
+	[jsonl-4]='"event":"destroy","object":"session"'
+	[jsonl-5]='"event":"destroy","object":"export"'
+)
+
+# awaited WORDS: monitor has told this
+awaited() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		grep -qF -e "$1" "$EVENTS" && return
+		sleep 0.1
+	done
+	cat "$EVENTS"
+	return 1
+}
+
+@test "monitor: sysfs is looked at each second; what is new, has changed, is gone" {
+	local form pid code=0 gone=$BATS_TEST_TMPDIR/gone EVENTS=$BATS_TEST_TMPDIR/events
+	adm 0 monitor --once -j
+	[ "$(printf '%s\n' "$output" | jq -sr '[.[].source] | unique | tojson')" = '["poll"]' ]
+	adm 10 monitor --count 1 --timeout 1500ms --no-snapshot
+	for form in text jsonl; do
+		"$RNBDADM" "${R[@]}" monitor --no-snapshot -o $form >"$EVENTS" 3>&- & pid=$!
+		awaited sync
+		put "$PATH2/state" connected
+		awaited "${EVENT[$form-1]}"
+		# at once, as what is half there is told as well
+		(SYS=$gone tree_session s9 "round-robin (RR: 0)" -1
+			SYS=$gone tree_path s9 ip:10.0.9.1@ip:10.0.9.2 connected rxe0 1 "0 0 0 0 0 0" "0 0" "0 0" "0 0")
+		mv "$gone/class/rtrs-client/s9" "$SYS/class/rtrs-client/"
+		awaited "${EVENT[$form-2]}"
+		mv "$SYS/block/rnbd2" "$gone"
+		awaited "${EVENT[$form-3]}"
+		mv "$SYS/class/rtrs-client/s9" "$gone"
+		awaited "${EVENT[$form-4]}"
+		mv "$SYS/class/rnbd-server/ctl/devices/ram0" "$gone"
+		awaited "${EVENT[$form-5]}"
+		kill $pid
+		wait $pid
+		rm -r "$ROOT" "$gone"
+		sysfs_tree "$ROOT"
+		output=$(<"$EVENTS")
+		[[ $form == text ]] || { valid any && jq -es 'map(.source) | unique == ["poll"]' <"$EVENTS"; }
+		[[ $form != text ]] || golden monitor-poll.txt
+	done
+	# no module is there any more
+	"$RNBDADM" "${R[@]}" monitor --no-snapshot >"$EVENTS" 3>&- & pid=$!
+	awaited sync
+	mv "$SYS/class" "$SYS/block" "$BATS_TEST_TMPDIR"
+	wait $pid || code=$?
+	[ "$code" = 8 ]
+	[ "$(tail -n 1 "$EVENTS" | cut -d' ' -f2)" = lost ]
 }
 
 @test "server path disconnect --wait: until its directory is gone" {

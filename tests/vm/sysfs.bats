@@ -195,17 +195,24 @@ rtrs_server sess_queue_depth 444'
 	says 9 "the loaded modules have no io_timeout_ms" session set s1 --io-timeout 5s
 	says 9 "the sysfs backend cannot tell which ports" server port list
 	says 9 "use 'resize' on the client" server export revalidate ram0
-	says 9 "the sysfs backend cannot tell events" monitor
 	says 8 "netlink family 'rnbd' absent" session list --backend netlink
 }
 
 @test "in-tree: the server closes a device, and a client; unmap" {
+	"$ADM" monitor device export -j --no-snapshot --count 3 --timeout 60s >/run/tmp/events 3>&- & monitor=$!
+	await 10 grep -q '"event":"sync"' /run/tmp/events
 	adm 0 map /dev/ram1 --session s1 --access ro
 	[ "$output" = /dev/rnbd1 ]
+	await 10 grep -q '"event":"create","object":"export"' /run/tmp/events
 	says 7 "1 client has it open" server export close ram1
 	adm 0 server export close ram1 --force
 	adm_is '[.exports[].device] == ["ram0"]' server export list
+	await 10 grep -q '"event":"destroy","object":"export"' /run/tmp/events
 	adm 0 unmap rnbd1 --force --wait
+	wait $monitor
+	document "$(</run/tmp/events)"
+	jq -es '[.[] | select(.event != "sync" and .event != "change") | "\(.source) \(.event) \(.object) \(.name)"] ==
+		["poll create device rnbd1", "poll create export ram1", "poll destroy export ram1"]' /run/tmp/events
 	says 7 "the client is connected" server client disconnect s1
 	adm 0 server client disconnect s1 --force --wait
 	adm_is '.clients == []' server client list
