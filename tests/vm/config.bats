@@ -303,3 +303,32 @@ cut_before() {
 	[ -z "$(ls /run/rnbd/registry)" ]
 	dmesg_clean
 }
+
+hex() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
+
+@test "names with quotes, a backslash, wide characters and what is no text: mapped, listed, linked, selected, unmapped" {
+	local session=$'a"b\'c\\d幅\xff' path=$'e"f\'g\\h 幅\xfe' disk link
+	ln -s ram1 "/dev/$path"
+	adm 0 map "$path" --session "$session" --path 10.0.0.1
+	disk=${output#/dev/}
+	adm 0 device list -j
+	document "$output"
+	[ "$(jq -r '.devices[0] | .name, .session_hex, .device_path_hex' <<<"$output")" = \
+		"$disk"$'\n'"$(hex "$session")"$'\n'"$(hex "$path")" ]
+	adm 0 session show "$session" -j
+	document "$output"
+	[ "$(jq -r '.sessions[0] | .name, .name_hex' <<<"$output")" = $'a"b\'c\\d幅\xef\xbf\xbd\n'"$(hex "$session")" ]
+	udevadm settle --timeout=20
+	adm 0 udev "$disk"
+	link=$(sed -n 's/^RNBD_BY_SESSION=//p' <<<"$output")
+	[ "$link" = 'a\x22b\x27c\x5cd幅\xff/e\x22f\x27g\x5ch\x20幅\xfe' ]
+	links_to "$disk" "rnbd/by-session/$link"
+	adm 0 unmap "/dev/rnbd/by-session/$link"
+	udevadm settle --timeout=20
+	[ ! -e "/dev/rnbd/by-session/$link" ]
+	adm 0 map "$path" --session "$session" --path 10.0.0.1
+	adm 0 unmap "$path" --session "$session"
+	adm_is '.devices == []' device list
+	rm "/dev/$path"
+	dmesg_clean
+}
