@@ -69,8 +69,8 @@ struct rtrs_msg_conn_req {
 /*
  * Extension: the client has no path left, and may have given up what the last ones brought. The
  * server ends that, and refuses with -EBUSY until it is over. Such attempts are numbered in their
- * order, over all paths of a session; one that comes when a later one has is refused with -EBUSY and
- * ends nothing: the client is not alone any more. 0 is no number.
+ * order, over all paths of a session; one that comes when a later one has is refused with
+ * -EBUSY and ends nothing: the client is not alone any more. 0 is no number.
  */
 #define RTRS_CONN_REQ_ALONE	0x40
 
@@ -96,11 +96,11 @@ struct rtrs_msg_conn_rsp {
 
 /*
  * Extension, granted where it was asked for: a client that has lost a path says so over another
- * one before its requests go elsewhere, by RTRS_IMM_FENCE with rtrs_fence_tag() of the lost path. The
- * server closes it, and answers with RTRS_IMM_FENCED and the same tag when its queue pairs take
- * nothing any more: what is still on its way there can neither be run nor change a chunk. A client
- * has one such question under way on a path at a time. In-tree peers have no such thing: what a slow
- * network brings to them late is run late.
+ * one before its requests go elsewhere, by RTRS_IMM_FENCE with rtrs_fence_tag() of the lost
+ * path. The server closes it, and answers with RTRS_IMM_FENCED and the same tag when its queue
+ * pairs take nothing any more: what is still on its way there can neither be run nor change a
+ * chunk. A client has one such question under way on a path at a time. In-tree peers have no such
+ * thing: what a slow network brings to them late is run late.
  */
 #define RTRS_CONN_RSP_FENCES	0x40000000U
 

@@ -17,7 +17,10 @@ static bool may_pass(int err)
 	return err == -ETIMEDOUT || err == -ENOMEM;
 }
 
-/* Why the device did not come back, for those who look; once for each reason. True: it is tried again. */
+/*
+ * Why the device did not come back, for those who look; once for each reason. True: it is tried
+ * again.
+ */
 static bool not_reopened(struct rnbd_client_dev *dev, int err)
 {
 	struct rnbd_client_session *session = dev->session;

@@ -3,9 +3,9 @@
  * Inside of rtrs-client.
  *
  * Locks, outer first: session->admin, rtrs_client_lock, session->lock,
- * session->state_lock, con->send_lock; session->fence before the last two. The I/O path takes the last one only and runs under
- * rcu_read_lock(): after a path has left the connected state and a grace period
- * has passed, nobody posts on it any more.
+ * session->state_lock, con->send_lock; session->fence before the last two. The I/O path takes
+ * the last one only and runs under rcu_read_lock(): after a path has left the connected state and
+ * a grace period has passed, nobody posts on it any more.
  */
 #ifndef RTRS_CLIENT_CLIENT_H
 #define RTRS_CLIENT_CLIENT_H
@@ -570,8 +570,8 @@ static inline void rtrs_client_con_heard(struct rtrs_client_con *con)
 int rtrs_client_con_poll(struct rtrs_client_con *con);
 
 /*
- * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any more,
- * or there is no path by which it could be asked.
+ * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any
+ * more, or there is no path by which it could be asked.
  */
 void rtrs_client_fence(struct rtrs_client_path *path);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of a path that is down go by another one when the server takes nothing of the old path any
- * more. It may not have noticed that the path is lost, and what was sent for them may still be in a
- * queue of the network: that would come to a chunk which is used for something else by then, or
- * be run behind what was acknowledged later. Therefore it is told over the other path.
+ * Requests of a path that is down go by another one when the server takes nothing of the old path
+ * any more. It may not have noticed that the path is lost, and what was sent for them may still be
+ * in a queue of the network: that would come to a chunk which is used for something else by then,
+ * or be run behind what was acknowledged later. Therefore it is told over the other path.
  */
 #include <linux/rcupdate.h>
 #include "client.h"

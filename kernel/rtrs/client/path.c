@@ -155,8 +155,8 @@ static bool all_gone(const struct rtrs_client_path *path)
  * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
  * any more and their regions are gone. What was sent for them may still be on its way, and must
  * not arrive behind a retry: the server says when it takes nothing any more, here or, where that
- * does not come or it has been silent for long, over another path. The CM ids go last: a removal of the RDMA device waits
- * for them, and by then nothing of ours may be on it. Idempotent.
+ * does not come or it has been silent for long, over another path. The CM ids go last: a removal
+ * of the RDMA device waits for them, and by then nothing of ours may be on it. Idempotent.
  */
 static void path_take_down(struct rtrs_client_path *path)
 {

@@ -95,8 +95,8 @@ static bool must_wait(struct rtrs_server_session *session, const struct rtrs_con
 }
 
 /*
- * A client that is alone tries one path after the other, and rdma_cm repeats each request for a while: one
- * of them may come when a later path is up, which must not be closed for it.
+ * A client that is alone tries one path after the other, and rdma_cm repeats each request for a
+ * while: one of them may come when a later path is up, which must not be closed for it.
  */
 static bool comes_late(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
 {

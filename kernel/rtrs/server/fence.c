@@ -6,8 +6,9 @@
  * late can be written to the chunk; its operation is waited for, its answer dropped; only
  * then the retry runs.
  *
- * A retry may also come before its first attempt, which is in a queue of the network still: nothing of
- * that is known here. Our client tells which path it has lost before it retries, see lost.c.
+ * A retry may also come before its first attempt, which is in a queue of the network still:
+ * nothing of that is known here. Our client tells which path it has lost before it retries, see
+ * lost.c.
  *
  * A client that has given up the old operation may have used the slot for another one,
  * whose data and message lay in the chunk while an old read still wrote to it. That read

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client has lost a path, and is about to send its requests over another one. Here the lost path may
- * look well, and have requests coming that are in a queue of the network still. It is closed, and the
- * client told so when its queue pairs take nothing any more. What they have taken is fence.c's.
+ * A client has lost a path, and is about to send its requests over another one. Here the lost path
+ * may look well, and have requests coming that are in a queue of the network still. It is closed,
+ * and the client told so when its queue pairs take nothing any more. What they have taken is
+ * fence.c's.
  */
 #include <linux/wait_bit.h>
 #include "server.h"
