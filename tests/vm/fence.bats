@@ -162,9 +162,10 @@ mapped_over() {
 	server trace
 }
 
-# The server has not noticed either: by itself it would take the write for half a minute
-@test "our client, our server: a write that is late in the network comes to nothing when it was retried" {
-	local pid t0 last
+# late CUT: the server does not notice either: by itself it would take the write for half a minute. Nor does it hear of a new
+# connection.
+late() {
+	local pid t0 last cut
 	BLOCK=$((100 + BATS_TEST_NUMBER))
 	mapped_over 1
 	slow 1 8s
@@ -174,17 +175,26 @@ mapped_over() {
 	last=$(($(sent 1) + $(queued 1)))
 	reconnect 2
 	await 20 path_is 2 connected
-	# A new connection, too, would tell the server
-	set_to heartbeat_interval_ms=200 heartbeat_misses=4 max_reconnect_attempts=0
+	set_to max_reconnect_attempts=0
+	if [[ $1 == silent ]]; then
+		set_to heartbeat_interval_ms=200 heartbeat_misses=4
+	else
+		cut rdma-here 1 & cut=$!
+	fi
 	wait $pid
 	put second
 	((${EPOCHREALTIME/./} - ${t0/./} < 8000000)) || skip "this host was too slow: the first attempt has arrived before"
 	await 20 eval "((\$(sent 1) >= $last))"
+	[[ $1 == silent ]] || { wait $cut && mend rdma-here 1; }
 	[ "$(on_disk)" = "second  " ]
 	server record >/run/tmp/record
-	show ours ours "a slow link"
+	show ours ours "a slow link, $1"
 	[ "$(grep -c "arrived write $((BLOCK * 8))+8" /run/tmp/record)" -le 2 ]
 }
+
+@test "our client, our server: a write that is late in the network comes to nothing when it was retried" { late silent; }
+
+@test "our client, our server: the same where the RDMA device of the client is deleted" { late deleted; }
 
 closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(path_of "$1"): .*-> closing" /run/tmp/record; }
 

@@ -54,7 +54,9 @@ interrupted_at() {
 traced() {
 	echo >$TRACE/trace
 	sweep "$@" || return
-	[[ ! -e $TRACE/events/killed ]] || echo "# ${*:2:2}: interrupted $(interrupted_at)" >&3
+	[[ -e $TRACE/events/killed ]] || return 0
+	echo "# ${*:2:2}: interrupted $(interrupted_at)" >&3
+	[[ $(interrupted_at) != *" 0 connecting"* ]] || fail "never while it was connecting"
 }
 
 @test "map" {

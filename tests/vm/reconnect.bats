@@ -218,6 +218,25 @@ wait_is() {
 	((took < 2500 * ${LAB_SLOW:-1}))
 }
 
+@test "no path is left, and nothing waits: reads and writes that are under way fail at once; the disk works when the path is back" {
+	local t0 took
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
+	quick
+	fio --name=rw --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=16m --time_based \
+		--runtime=60 >/tmp/fio.out 2>&1 3>&- & FIO=$!
+	await 30 io_done rnbd0 50
+	t0=${EPOCHREALTIME/./}
+	timeout 60 rdma link delete rxe0
+	ends_badly $FIO
+	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# no-path-timeout is 0: reads and writes under way failed $took ms after the loss began" >&3
+	((took < 5000 * ${LAB_SLOW:-1}))
+	grep -q "Input/output error" /tmp/fio.out
+	rxe_add rxe0 dummy0
+	await 20 adm_is '.devices[0].state == "mapped"' device list
+	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=16 oflag=direct
+}
+
 @test "no path is left: I/O fails at once; told to wait after all, it waits and goes on" {
 	local pid
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1

@@ -96,7 +96,8 @@ struct rtrs_client_req {
  * struct rtrs_client_con - a connection of a path
  * @c: what both ends have
  * @path: its path
- * @gone: the peer has disconnected
+ * @gone: the peer has disconnected, or need not be waited for
+ * @told: it has, and said so
  * @live: established once: must be disconnected and drained
  * @unresolved: nobody answered the last question for its address in time
  * @polling: bit 0: somebody reaps completions (polled connections)
@@ -119,6 +120,7 @@ struct rtrs_client_con {
 	struct rtrs_con c;
 	struct rtrs_client_path *path;
 	bool gone;
+	bool told;
 	bool live;
 	bool unresolved;
 	unsigned long polling;

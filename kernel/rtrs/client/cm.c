@@ -71,6 +71,9 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		rtrs_client_path_error(con->path, err);
 	else
 		rtrs_client_step_done(con->path);
+	/* Of a peer that has not answered the status tells. */
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED && !event->status)
+		WRITE_ONCE(con->told, true);
 	if (err && event->event != RDMA_CM_EVENT_ESTABLISHED)
 		rtrs_client_con_gone(con);
 	return 0;

@@ -144,6 +144,17 @@ static bool all_gone(const struct rtrs_client_path *path)
 	return true;
 }
 
+/* The server takes nothing of the path any more. */
+static bool all_told(const struct rtrs_client_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		if (path->con[i]->live && !READ_ONCE(path->con[i]->told))
+			return false;
+	return true;
+}
+
 /*
  * Takes the path down. It has left the states in which anybody posts, so that
  * behind the grace period no submitter, no heartbeat and no completion handler
@@ -176,7 +187,7 @@ static void path_take_down(struct rtrs_client_path *path)
 	if (!rtrs_hb_silent(&path->hb))
 		wait_event_timeout(path->wait, all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
-	if (!all_gone(path))
+	if (!all_told(path))
 		rtrs_client_fence(path);
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
