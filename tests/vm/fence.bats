@@ -32,6 +32,8 @@ teardown() {
 		mend drop $link || :
 		slow $link 0 || :
 	done 2>/dev/null
+	await 20 eval '! pgrep -x rdma >/dev/null'
+	[[ -e /sys/class/infiniband/rxe1 ]] || mend rdma-here 1
 	unmap_all
 	# An in-tree client that is unloaded while it has a session leaves timers behind
 	await 30 no_session
@@ -177,10 +179,11 @@ late() {
 	await 20 path_is 2 connected
 	set_to max_reconnect_attempts=0
 	if [[ $1 == silent ]]; then
-		set_to heartbeat_interval_ms=200 heartbeat_misses=4
+		set_to heartbeat_interval_ms=$((300 * ${LAB_SLOW:-1})) heartbeat_misses=4
 	else
 		cut rdma-here 1 & cut=$!
 	fi
+	await 60 eval "! kill -0 $pid 2>/dev/null"
 	wait $pid
 	put second
 	((${EPOCHREALTIME/./} - ${t0/./} < 8000000)) || skip "this host was too slow: the first attempt has arrived before"
@@ -208,7 +211,7 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	slow 2 1s
 	reconnect 2 3>&- &
 	await 10 eval '(($(queued 2) > 0))'
-	set_to heartbeat_interval_ms=200 heartbeat_misses=2
+	set_to heartbeat_interval_ms=$((200 * ${LAB_SLOW:-1})) heartbeat_misses=2
 	cut drop 1
 	await 10 lost 1
 	slow 2 0
