@@ -20,7 +20,7 @@ CELLS = (
     ("64k read qd8", "read", "64k", 8),
     ("64k write qd8", "write", "64k", 8),
 )
-WINDOW = float(os.environ.get("BENCH_SECONDS", "2"))
+WINDOW = float(os.environ.get("BENCH_SECONDS", "4"))
 WARM_UP = 0.4
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
