@@ -17,7 +17,8 @@ bench.json:
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
 
-Fails where by instructions ours is slower than in-tree, or statistics cost too much.
+Fails where by instructions ours is slower than in-tree, or statistics cost too much. By the clock it only tells where: on a host
+that others use, too, the same contender differs by a third from round to round.
 """
 import collections
 import json
@@ -152,11 +153,12 @@ def main():
         table(exact, "exact")
     if pairs:
         pair_table(pairs)
-    below = []
+    slower = {}
     for quantity, found in (("iops", entries), ("exact", exact)):
-        below = [e["cell"] for e in found if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
+        slower[quantity] = [f"{e['cell']} {e['to_in_tree']}" for e in found
+                            if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
         if found:
-            print(f"\n{QUANTITIES[quantity]}, secure mode, below in-tree: " + (", ".join(below) or "nowhere"))
+            print(f"\n{QUANTITIES[quantity]}, secure mode, below in-tree: " + (", ".join(slower[quantity]) or "nowhere"))
         change = [f"{e['cell']} {100 * e['to_before'] - 100:+.2f} %" for e in found
                   if e["contender"] == "ours" and e["quantity"] == quantity and "to_before" in e]
         if change:
@@ -167,8 +169,8 @@ def main():
     with open(target, "w") as f:
         json.dump({"setup": setup, "figures": entries, "exact": exact, "pairs": pairs}, f, indent=1)
         f.write("\n")
-    if exact and below:
-        sys.exit("By instructions it is slower than in-tree: " + ", ".join(below))
+    if slower["exact"]:
+        sys.exit("By instructions it is slower than in-tree: " + ", ".join(slower["exact"]))
     if exact and not cost:
         sys.exit("What statistics cost was not measured")
     if any(p > STATISTICS_PERCENT for p in cost.values()):
