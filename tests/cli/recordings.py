@@ -308,7 +308,7 @@ RECORDINGS = {
     "extreme": extreme(),
     "odd": odd(),
     "many": many(1000),
-    "many4": many(4000),
+    "quarter": many(250),
     "many-devices": many(1000, 4),
     "shell": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, n, 1 << 30) for i, n in enumerate(SHELL_NAMES)]),
     "devices": [UP] + lists(devices=[device(i + 1, "rnbd%d" % i, 1, S1, "vol%d" % i, 1 << 30) for i in range(4096)]),
@@ -773,6 +773,7 @@ def make_many(root, n):
 def make_roots(top):
     make_many(os.path.join(top, "many-root"), 1000)
     make_many(os.path.join(top, "many4-root"), 4000)
+    make_many(os.path.join(top, "quarter-root"), 250)
     make_root(os.path.join(top, "root"))
     make_check_root(os.path.join(top, "check-root"))
     bare = os.path.join(top, "bare")       # no RDMA device, no disks
