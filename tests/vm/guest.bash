@@ -24,6 +24,8 @@
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
 #                               irqmode=2 completion_nsec=N
 #   requests_to DEVICE CMD..    runs CMD; what block requests the device got meanwhile is in /run/tmp/requests, as the kernel traces it
+#   prios_of FUNCTION CMD..     runs CMD; the bios that this function of the kernel (submit_bio; brd_submit_bio is that of RAM disks) got
+#                               meanwhile had the priorities in /run/tmp/prios, class << 13 | level
 #   rxe_sound RXE NETDEV        if nothing connects over this link any more, though it is up, it is made anew, and that is printed
 #   rxe_pkts RXE                packets sent and received by this link, added up
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
@@ -132,6 +134,18 @@ requests_to() {
 	"${@:2}" || rc=$?
 	echo 0 >$event/enable
 	tee /run/tmp/requests <$trace/trace
+	return "$rc"
+}
+
+prios_of() {
+	local trace=/sys/kernel/tracing rc=0
+	# Of struct bio: bi_next, bi_bdev, 32 bits of bi_opf, 16 of bi_flags
+	echo >$trace/trace && echo "p:prio $1 prio=+22(\$arg1):x16" >$trace/kprobe_events &&
+		echo 1 >$trace/events/kprobes/prio/enable || return
+	"${@:2}" || rc=$?
+	echo 0 >$trace/events/kprobes/prio/enable
+	sed -n 's/.*prio=0x//p' $trace/trace | tee /run/tmp/prios
+	echo >$trace/kprobe_events
 	return "$rc"
 }
 

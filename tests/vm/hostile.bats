@@ -3,6 +3,7 @@
 # A peer in user space (tests/fuzz/hostile) that does everything wrong, against our server, in both of its modes. After each
 # test the kernel must have nothing to say, and the server must be there for a proper client.
 # lab: make tests/fuzz/hostile
+# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031
 
@@ -78,7 +79,15 @@ proper_client() {
 
 @test "A18: empty messages take nobody's place" { only Y request-empty-sends request-all-slots; }
 
-@test "A21: priorities of all kinds" { only Y io-priorities; }
+# Before it has named version 2, which has them, a client has none
+@test "A21: priorities of all kinds" {
+	if [[ -z $VIRTIO ]]; then
+		only Y io-priorities # the debug kernel has no kprobes
+		return
+	fi
+	prios_of submit_bio only Y io-priorities
+	[ "$(uniq -c /run/tmp/prios | xargs)" = "36 0 5 4000 1 4001 1 4002 1 4003 1 6004 1 6005 1 6006 1 6007 16 0" ]
+}
 
 @test "B2: the id of a device that was closed by force leads nowhere" { only Y access-force-close; }
 
@@ -119,6 +128,16 @@ proper_client() {
 @test "lean paths, always_invalidate=N" { group N lean; }
 
 @test "I/O, always_invalidate=N" { group N io; }
+
+@test "C2: answers that wait for others, which their peer does not take, go when it goes" {
+	local pid ADM=$ROOT/build/rnbdadm
+	invalidating N
+	"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-deaf 3>&- & pid=$!
+	await 20 adm_is '[.paths[].counters.inflight] == [32]' server path list --stats
+	kill -9 $pid
+	ends_badly $pid
+	await 20 nobody_there
+}
 
 @test "random bytes, always_invalidate=N" { group N random; }
 

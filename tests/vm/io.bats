@@ -190,6 +190,20 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready add online offline remove" ]
 }
 
+read_as() { ionice "${@:2}" dd if="/dev/$1" of=/dev/null bs=4k count=3 iflag=direct status=none; }
+
+@test "priorities are those of the client on the server's device, real-time is the first of best effort" {
+	local disk
+	[[ -n $VIRTIO ]] || skip "the debug kernel has no kprobes"
+	disk=$(map /dev/ram0)
+	prios_of brd_submit_bio read_as "$disk" -c 2 -n 5
+	[ "$(uniq -c /run/tmp/prios | xargs)" = "3 4005" ]
+	prios_of brd_submit_bio read_as "$disk" -c 3
+	[ "$(uniq -c /run/tmp/prios | xargs)" = "3 6007" ]
+	prios_of brd_submit_bio read_as "$disk" -c 1 -n 3
+	[ "$(uniq -c /run/tmp/prios | xargs)" = "3 4000" ]
+}
+
 @test "files of the mapping" {
 	local disk dir
 	disk=$(map /dev/ram1 access_mode=migration)
@@ -306,6 +320,7 @@ stopped() {
 	map_fails "Protocol not supported" sessname=s1 path=10.0.0.1 device_path=/dev/ram0
 	disk=$(map /dev/ram0)
 	map_fails "File exists" sessname=s1 device_path=/dev/ram0
+	map_fails "Invalid argument" sessname=s1 device_path=/dev/ram1 nr_poll_queues=1
 	run -1 unmap "$disk" gently
 	[ -z "$(ls -A /sys/class/rtrs-client | grep -v s1)" ]
 }

@@ -255,7 +255,7 @@ static int unknown_ids(void)
 	return end();
 }
 
-/* Priorities of all kinds, with a version that has them and one that has not */
+/* Priorities of all kinds, with a version that has none and one that has them */
 static int priorities(void)
 {
 	struct rnbd_io m = { .op = RNBD_OP_READ, .bytes = 512 };
@@ -263,9 +263,9 @@ static int priorities(void)
 
 	WANT(start(), 0);
 	m.device_id = rw;
-	for (i = 0; i < 32; i++) {
-		m.prio = i << 11 | i;
-		if (i == 16)
+	for (i = 0; i < 64; i++) {
+		m.prio = i % 32 << 11 | i % 32;
+		if (i == 32)
 			WANT(path_works(&path), 0);
 		WANT_FOR(device_io(&path, &m, true, NULL, 512), 0, "priority %04x", m.prio);
 	}

@@ -243,7 +243,7 @@ static int make_qp(struct conn *con)
 	if (rdma_create_qp(con->id, pd, &attr))
 		return -errno;
 	con->recv_buf = take((size_t)con->recv_size * RECVS);
-	for (i = 0; i < RECVS; i++)
+	for (i = 0; i < RECVS && !con->deaf; i++)
 		post_recv(con, i);
 	return 0;
 }

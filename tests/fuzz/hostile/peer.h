@@ -30,6 +30,7 @@
 /**
  * struct conn - one connection
  * @dead: the server closed it, or the queue pair failed
+ * @deaf: takes nothing, not even an answer
  * @sends: work requests that completed
  * @send_status: of the last one
  * @imm, @imm_count: last immediate received and their number
@@ -40,6 +41,7 @@ struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	bool dead;
+	bool deaf;
 	unsigned int sends;
 	enum ibv_wc_status send_status;
 	unsigned int imm_count;

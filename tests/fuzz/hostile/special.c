@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What needs a disk of its own, or half a minute. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "device.h"
 
@@ -184,11 +185,41 @@ static int moving(void)
 	return 0;
 }
 
+/*
+ * Takes no answer, until it is killed. Each slot serves twice: an answer is two work requests,
+ * of the 3 * queue_depth + 1 that there is room for, so that every fourth has to wait.
+ */
+static int deaf(void)
+{
+	struct rnbd_msg_sess_info msg;
+	struct request r = {
+		.cid = 1, .read = true, .usr = &msg, .usr_len = sizeof(msg),
+		.data_len = sizeof(msg), .sg_cnt = -1, .ignored = true,
+	};
+	struct path p;
+	unsigned int i;
+
+	path_init(&p, 2);
+	p.con[1].deaf = true;
+	WANT(path_connect_all(&p), 0);
+	WANT(path_info(&p, path_new_name()), 0);
+	WANT(p.flags & RTRS_CONN_RSP_NEW_RKEY, 0);
+	rnbd_sess_info_pack(&msg, RNBD_MSG_SESS_INFO, 2);
+	for (i = 0; i < 2 * p.geo.queue_depth; i++) {
+		r.slot = i % p.geo.queue_depth;
+		request_send(&p, &r);
+	}
+	WANT(p.con[1].dead, false);
+	pause();
+	return 0;
+}
+
 const struct test special_tests[] = {
 	{ "special-silent", silent },
 	{ "special-empty", empty },
 	{ "special-operations", operations },
 	{ "special-flushes", flushes },
 	{ "special-moving", moving },
+	{ "special-deaf", deaf },
 	{ NULL, NULL },
 };
