@@ -46,7 +46,7 @@ prepare() {
 }
 
 map() {
-	echo "sessname=matrix path=ip:10.1.0.1 device_path=$BACK" >/sys/class/rnbd-client/ctl/map_device && await 20 test -b $DISK
+	echo "sessname=matrix path=ip:10.1.0.1 device_path=$BACK $*" >/sys/class/rnbd-client/ctl/map_device && await 20 test -b $DISK
 }
 
 unmap() { echo "${1:-normal}" >$DIR/rnbd/unmap_device && await 20 test ! -e $DIR; }
@@ -151,6 +151,20 @@ state_is() { [[ $(<$DIR/rnbd/state) == "$1" ]]; }
 
 path_is() { [[ $(<"$1/state") == "$2" ]]; }
 
+# Requests that have ended, with an error or without
+ios() { awk '{ print $1 + $5 }' $DIR/stat; }
+
+# under_load CMD..: while requests are under way all the time, which go on after it; the data of both ends is the same then
+under_load() {
+	local pid rc=0
+	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-16k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
+		--offset=48m --size=2m --time_based --runtime=80 --continue_on_error=all --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
+	await 20 io_done "${DIR##*/}" $(($(ios) + 100)) && "$@" && await 20 io_done "${DIR##*/}" $(($(ios) + 100)) || rc=1
+	kill $pid || { fail "fio did not go on: $(tail -c 500 /run/tmp/load)" || rc=1; }
+	wait $pid || :
+	((rc == 0)) && same 48 2
+}
+
 # In-tree clients take a device that the server has closed for open. They know it is not once it could not be opened again: when
 # a path is back, and the device is not.
 remap_in_tree() {
@@ -164,16 +178,13 @@ remap_in_tree() {
 
 not_opened() { dmesg_new | grep -q 'Opening failed'; }
 
-op_remap() {
-	lay 40 || return
-	if [[ $CLIENT == in-tree ]]; then
-		remap_in_tree
-		return
-	fi
-	on_server server_close || return
+remap_ours() {
+	errno "already in progress" 1 $DIR/rnbd/remap_device && on_server server_close || return
 	! dd if=$DISK of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null || { fail "read a device that is closed"; return 1; }
 	await 10 state_is closed && echo 1 >$DIR/rnbd/remap_device && state_is open && same 40 4 $WANT
 }
+
+op_remap() { lay 40 && under_load "remap_${CLIENT/-/_}"; }
 
 op_unmap() {
 	exec 7<>$DISK || return
@@ -186,14 +197,32 @@ op_force() {
 	local pid rc=0
 	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
 		--time_based --runtime=80 --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
-	await 20 io_done "${DIR##*/}" 100 && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
+	await 20 io_done "${DIR##*/}" $(($(ios) + 100)) && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
 	((rc == 0)) || kill $pid
 	if wait $pid; then fail "fio did not notice that its disk has gone" || rc=1; fi
 	((rc == 0)) && on_server await 10 server_idle && map && lay 44 && same 44 4 $WANT
 }
 
+# What a process that polls has asked for ends by its polls, on completion queues that nothing else empties
+op_poll() {
+	local trace=/sys/kernel/tracing n rc=0
+	[[ $CLIENT == ours ]] || { echo NOTE 4; return; }
+	unmap && echo >$trace/trace && echo 'rc > 0' >$trace/events/rdma_core/cq_poll/filter &&
+		echo rdma_core:cq_alloc rdma_core:cq_poll >$trace/set_event || return
+	map nr_poll_queues=1 && timeout 60 fio --filename=$DISK --thread --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 \
+		--ioengine=io_uring --hipri --iodepth=8 --name=polled --offset=52m --size=512k --minimal || rc=$?
+	echo >$trace/set_event
+	((rc == 0)) && same 52 1 || return
+	read -ra n < <(awk '{ match($0, /cq\.id=[0-9]+/); id = substr($0, RSTART, RLENGTH) }
+		/ cq_alloc: .*poll_ctx=DIRECT/ { direct[id] = 1 }
+		/ cq_poll: / { n[id in direct] += $NF }
+		END { print n[1] + 0, n[0] + 0 }' $trace/trace)
+	# 256 requests; by interrupt what mapped the disk, and heartbeats
+	((n[0] >= 256 && n[1] < 128)) || fail "${n[0]} completions were polled, ${n[1]} were not"
+}
+
 # cell CLIENT SERVER Y|N: "ours" or "in-tree" each. Says what came of it in a line for matrix-table; returns 1 when something failed.
-OPS='load fio flush discard zeroes nounmap ext4 xfs remap unmap force unload'
+OPS='load fio flush discard zeroes nounmap ext4 xfs remap unmap force poll unload'
 cell() {
 	local op said note result bad=0 loaded=y line since took='' t0=$SECONDS
 	line="# cell: kernel=$KERNEL client=$1 server=$2 inv=$3"
