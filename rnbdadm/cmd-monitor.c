@@ -124,6 +124,12 @@ static bool is_name(const char *key)
 	return !strcmp(key, "session") || !strcmp(key, "name") || !strcmp(key, "state");
 }
 
+/* What changed is told as that, but for what error= says already. */
+static bool tells_change(const struct monitor *m, const json_t *changes, const char *key)
+{
+	return json_object_get(changes, key) && !is_name(key) && (m->diff || strcmp(key, "last_error"));
+}
+
 static void print_line(const struct ctx *ctx, const struct monitor *m, const char *event,
 		       const struct seen *s, const json_t *line)
 {
@@ -141,16 +147,17 @@ static void print_line(const struct ctx *ctx, const struct monitor *m, const cha
 		v = json_object_get(line, "state");
 		if (!json_is_null(v))
 			put_value(&b, "state", json_is_null(old) ? NULL : old, v);
-		if (strcmp(event, "change"))
+		if (strcmp(event, "change") && !m->full)
 			put_hca(&b, s);
 		if (why)
 			strbuf_printf(&b, " error=%s", why);
 		json_object_foreach((json_t *)changes, key, v)
-			if (!is_name(key) && (m->diff || strcmp(key, "last_error")))
+			if (tells_change(m, changes, key))
 				put_value(&b, key, json_object_get(v, "old"),
 					  json_object_get(v, "new"));
 		json_object_foreach(s->data, key, v)
-			if (m->full && !is_name(key) && !json_is_null(v))
+			if (m->full && !is_name(key) && !json_is_null(v) &&
+			    !tells_change(m, changes, key))
 				put_value(&b, key, NULL, v);
 	}
 	puts(b.s);

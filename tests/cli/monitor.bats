@@ -147,6 +147,11 @@ each_valid() {
 	printf '%s\n' "$output" | jq -es '.[3].changes == {mp_policy: {old: "min-latency", new: "round-robin"}}'
 	adm 0 monitor device --once --full
 	[[ ${lines[0]} == *"exists device  rnbd0 session=cl1@srv1 state=mapped"*" size_bytes=21474836480 "* ]]
+	# no key twice
+	adm 0 monitor --full
+	[[ $output == *"hca=mlx5_1 hca_port=1"*"mp_policy=min-latency->round-robin"* ]]
+	run -0 awk '{ delete seen; for (i = 4; i <= NF; i++) if (sub(/=.*/, "", $i) && seen[$i]++) print FNR, $i }' <<<"$output"
+	[ -z "$output" ]
 	adm 0 monitor device --once --full -j
 	each_valid
 	printf '%s\n' "$output" | jq -es '.[0].data.size_bytes == 21474836480'
