@@ -107,10 +107,15 @@ static void no_address(struct apply *a, struct plan_step *st)
 
 static bool claim(struct apply *a, struct plan_step *st, const char *device_path)
 {
-	int err = registry_set(a->ctx->test_root, st->session, device_path, OWNER_CONFIG);
+	const char *root = a->ctx->test_root;
+	int err = registry_set(root, st->session, device_path, OWNER_CONFIG);
 
+	/* a configuration of another place is not the one that udev reads */
+	if (!err && device_path)
+		err = registry_set_name(root, st->session, device_path, st->section->name);
 	if (!err)
 		return true;
+	registry_forget(root, st->session, device_path);
 	a->ctx->fail.err = err;
 	fail_object(&a->ctx->fail, plan_object_name(st->object), st->name);
 	fail_set(&a->ctx->fail, errno_exit_code(err), "cannot note its owner: %s (%s)", strerror(err),

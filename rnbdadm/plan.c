@@ -299,6 +299,7 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	words(st, "map", *path == '-' ? NULL : path, NULL);
 	words(st, "--session", session, NULL);
 	word_value(m, st, CK_ACCESS, "access");
+	strlist_addf(&st->command, "--name=%s", s->name);
 	if (*path == '-')
 		words(st, "--", path, NULL);
 }

@@ -296,6 +296,8 @@ plan() {
 		# shellcheck disable=SC2086
 		adm 0 $c --mode add --no-wait "$CONF"
 	done
+	# what udev makes the link of, as this file is not below /etc/rnbd
+	[ "$(<"$ROOT/run/rnbd/registry/device:cl1@srv1:vol9/name")" = d ]
 	(sleep 0.5; touch "$ROOT/dev/rnbd3") 3>&- &
 	adm 0 config apply --mode add --wait=1m "$CONF"
 	wait

@@ -264,8 +264,9 @@ cut_before() {
 	sed -i s/min-inflight/round-robin/ $CONF
 	printf '%s\n' '[session s2]' 'connections = 1' 'path = ip:10.0.2.1' '[device more]' 'session = s2' 'device-path = ram1' >>$CONF
 	mv $CONF /run/tmp/there
-	printf '%s/owner:config\n' device:s1:ram0 session:s1 >/run/tmp/back.marks
-	printf '%s/owner:config\n' device:s{1:ram0,2:ram1} session:s{1,2} >/run/tmp/there.marks
+	printf '%s\n' device:s1:ram0/{name:data,owner:config} session:s1/owner:config >/run/tmp/back.marks
+	printf '%s\n' device:s1:ram0/{name:data,owner:config} device:s2:ram1/{name:more,owner:config} session:s{1,2}/owner:config \
+		>/run/tmp/there.marks
 	"$ADM" config apply --prune /run/tmp/back
 	cut_before sendmsg
 	cut_before mkdir
@@ -275,6 +276,10 @@ cut_before() {
 	cut_before rename
 	cut_before unlink
 	cut_before rmdir
+	# udev has the name, though this file is not below /etc/rnbd
+	"$ADM" config apply --prune /run/tmp/there
+	await 20 test -b /dev/rnbd/by-name/more
+	"$ADM" config apply --prune /run/tmp/back
 	dmesg_clean
 }
 
