@@ -65,24 +65,37 @@ dkms_conf() (
 	is places "${#BUILT_MODULE_LOCATION[@]} ${#DEST_MODULE_LOCATION[@]}" "${#BUILT_MODULE_NAME[@]} ${#BUILT_MODULE_NAME[@]}"
 )
 
-# What a package's script asks of these commands: script PACKAGE NAME ARGUMENT
+# What a package's script asks of these commands where systemd runs: script PACKAGE NAME ARGUMENT. Disks are mapped.
 script() {
 	mkdir -p "$dir/bin"
-	for c in rm dkms systemctl deb-systemd-helper deb-systemd-invoke; do
-		printf '#!/bin/sh\necho "%s $*"\n' $c >"$dir/bin/$c"
+	for c in rm systemctl deb-systemd-helper deb-systemd-invoke; do
+		printf '#!/bin/sh\necho "%s $*" >&2\n' $c >"$dir/bin/$c"
 	done
+	printf '#!/bin/sh\necho "dkms $*"\n' >"$dir/bin/dkms"
+	printf '#!/bin/sh\n[ "$*" = "device list --brief" ] && echo rnbd0 && echo rnbd1\n' >"$dir/bin/rnbdadm"
 	chmod +x "$dir"/bin/*
-	PATH=$dir/bin:$PATH sh "$dir/$1.control/$2" "$3"
+	sed 's,-d /run/systemd/system,-d /,' "$dir/$1.control/$2" >"$dir/script"
+	PATH=$dir/bin:$PATH sh "$dir/script" "$3" 2>&1
 }
 
 purge() {
-	is "removed" "$(script rnbdadm postrm remove)" ""
-	is "purged" "$(script rnbdadm postrm purge)" "rm -rf /etc/rnbd /run/rnbd /run/rnbdadm.lock"
+	is "before it is removed" "$(script rnbdadm prerm remove)" "rnbdadm: to be unmapped, unless in use: rnbd0 rnbd1
+deb-systemd-invoke stop rnbd-device@*.service rnbd-restore.service rnbd-shutdown.service
+rnbdadm: still mapped, and not unmapped at shutdown any more: rnbd0 rnbd1"
+	is "removed" "$(script rnbdadm postrm remove)" "systemctl --system daemon-reload"
+	is "purged" "$(script rnbdadm postrm purge)" "rm -rf /etc/rnbd /run/rnbd /run/rnbdadm.lock
+rm -f /etc/systemd/system/*.wants/rnbd-device@*.service
+deb-systemd-helper purge rnbd-restore.service"
 	is "modules removed" "$(script rnbd-dkms prerm remove)" "dkms remove -m rnbd -v $version --all"
 }
 
 # Disks may be in use
-units() { grep -rh deb-systemd-invoke "$dir/rnbdadm.control"; }
+units() {
+	[[ ! -e $dir/rnbdadm.control/preinst ]] || script rnbdadm preinst upgrade
+	is prerm "$(script rnbdadm prerm upgrade)" ""
+	is postrm "$(script rnbdadm postrm upgrade)" ""
+	script rnbdadm postinst configure | grep -E 'deb-systemd-invoke|systemctl .*start'
+}
 
 errors() {
 	local said
