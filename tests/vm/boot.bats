@@ -127,6 +127,7 @@ write_more() {
 purged() {
 	run -0 dpkg --purge "$@"
 	echo "$output"
+	removed=$output
 	for unit in rnbd-{restore,shutdown}; do
 		unit_is $unit LoadState not-found
 	done
@@ -150,7 +151,7 @@ purged() {
 }
 
 # The modules are in the kernel, though no package has them any more
-@test "boot 3: installed while the machine runs: systemd and udev know it at once; purge leaves nothing again" {
+@test "boot 3: installed while it runs: systemd and udev know it at once; upgrades leave disks alone, purge unmaps, leaves nothing again" {
 	run -0 dpkg -i /run/tmp/disk/rnbdadm.deb
 	echo "$output"
 	is "$(systemctl is-enabled rnbd-restore)" enabled
@@ -159,12 +160,16 @@ purged() {
 		unit_is $unit NeedDaemonReload no
 	done
 	[[ " $(systemctl show -P Wants multi-user.target) " == *" rnbd-restore.service "* ]]
-	# it has been active since the boot
-	systemctl stop rnbd-shutdown
+	unit_is rnbd-shutdown ActiveState inactive
 	rnbdadm map vdb --session s1 --path ip:10.0.0.1 --name data
 	await 20 test /dev/rnbd/by-name/data -ef /dev/rnbd0
 	await 10 unit_is rnbd-shutdown ActiveState active
-	rnbdadm unmap rnbd0
-	await 20 test ! -e /dev/rnbd/by-name/data
+	systemctl enable rnbd-device@data
+	/var/lib/dpkg/info/rnbdadm.prerm upgrade 0
+	[ /dev/rnbd/by-name/data -ef /dev/rnbd0 ]
+	unit_is rnbd-shutdown ActiveState active
 	purged rnbdadm
+	[[ $removed == *"to be unmapped, unless in use: rnbd0"* && $removed != *"still mapped"* ]]
+	[ ! -b /dev/rnbd0 ]
+	unit_is rnbd-shutdown ActiveState inactive
 }
