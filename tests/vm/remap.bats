@@ -290,6 +290,24 @@ dies_at_once() {
 	same_contents "/dev/$disk" /dev/ram1
 }
 
+last_error_is() { adm_is ".devices[0].last_error == \"$2\"" device show "$1"; }
+
+# Nothing waits for it, which would be tried again in any case
+@test "the session is back, but the server takes its time to open the device: it is tried again" {
+	local disk path=/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.0.1
+	hold setup
+	disk=$(map /dev/loop3)
+	echo 1 >$path/disconnect
+	await 10 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
+	hold
+	echo $((1000 * ${LAB_SLOW:-1})) >/sys/class/rtrs-client/s1/connect_timeout_ms
+	echo 1 >$path/reconnect
+	await 20 last_error_is "$disk" ETIMEDOUT
+	hold end
+	await 20 state_is "$disk" open
+	same_contents "/dev/$disk" /dev/ram1
+}
+
 # refuses COMMAND DISK ERRNO TEXT: over netlink it is refused with this errno, and with words like these
 refuses() {
 	run -0 ynl do "$1" "{\"name\":\"$2\"}"
