@@ -397,6 +397,21 @@ opened() { [[ $(readlink "/proc/$1/fd/1") == "$2" ]]; }
 	load_client
 }
 
+@test "the uevent of ctl comes when its files are there" {
+	local trace=/sys/kernel/tracing
+	echo 'p:ctl/told dev_uevent name=+0(+0(%di)):string
+		p:ctl/made device_create_file name=+0(+0(%si)):string' >$trace/kprobe_events || skip "this kernel has no kprobes"
+	rmmod rnbd-client
+	echo >$trace/trace
+	echo 1 >$trace/events/ctl/enable
+	load_client
+	echo 0 >$trace/events/ctl/enable
+	cat $trace/trace
+	[ "$(sed -n 's/.*\(told\|made\): .* name="\(ctl\|map_device\)"$/\1 \2/p' $trace/trace | xargs)" = \
+		"made map_device told ctl" ]
+	echo >$trace/kprobe_events
+}
+
 @test "the session is lost: requests end, the disk is closed, unmap works" {
 	local disk pid
 	disk=$(map /dev/ram0)
