@@ -3,6 +3,7 @@
 # 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 20 times on kernels but the first.
 # lab: two guests
 # lab: links 2
+# lab: make rnbdadm
 # lab: timeout 900
 # lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -52,7 +53,7 @@ cuts() {
 
 # So it is where several ways lead to the peer, and what is sent takes one of them by its port: each queue pair has its own
 @test "silent connections, but for that of the heartbeats, which the client notices, or the server" {
-	cuts 4 4 io
+	cuts 4 2 io
 	stalls "silent connections, heartbeat 200 ms x 2" 1.2 2
 	set_to heartbeat_interval_ms=60000
 	cuts 2 2 io
@@ -66,18 +67,20 @@ told() {
 		all(.[]; length >= $n)' $EVENTS
 }
 
-@test "the server's interface is down: monitor tells, fail-overs are counted" {
-	local EVENTS=/run/tmp/events monitor link least=6
-	[[ -n $VIRTIO ]] || skip "user-mode Linux has no carrier"
-	[[ $KERNEL == 6.1 ]] || least=2
+# What is sent meanwhile from an interface that is set down leaves the queue pair of all of rdma_cm's messages in error. Linux 6.1
+# never says then that it was sent, and who destroys a connection waits for that; nor is it seen in the state of the queue pair.
+@test "an interface is set down, the server's or ours, or that of the server has no carrier: monitor tells, fail-overs are counted" {
+	local EVENTS=/run/tmp/events monitor link n=12 kinds=(down)
+	[[ $KERNEL == 6.1 ]] || n=6 kinds=(set-down set-down-here down)
+	[[ -n $VIRTIO ]] || n=4 # user-mode Linux has no carrier
 	"$ADM" monitor path -j >$EVENTS 3>&- & monitor=$!
 	await 10 grep -q '"event":"sync"' $EVENTS
-	cuts 12 4 down
+	cuts $n $n "${kinds[@]}"
 	stalls "interface down" 1 2
 	kill $monitor
 	wait $monitor
 	document "$(<$EVENTS)"
-	for link in 1 2; do told $link $least; done
+	for link in 1 2; do told $link $((n / 2)); done
 	adm_is 'all(.stats[]; .counters.failovers > 0)' stats
 }
 

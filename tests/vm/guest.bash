@@ -120,7 +120,8 @@ link_up() {
 		i=$((16#${mac:12:2}))
 		dev=${dev##*/}
 		ip link set "$dev" name "link$i" || return
-		ip link set "link$i" mtu 4200 up || return
+		# Addresses stay where it is set down
+		echo 1 >"/proc/sys/net/ipv6/conf/link$i/keep_addr_on_down" && ip link set "link$i" mtu 4200 up || return
 		tc qdisc add dev "link$i" clsact || return
 		ip addr add "10.$i.0.$end/24" dev "link$i" || return
 		ip addr add "fd0$i::$end/64" dev "link$i" nodad || return

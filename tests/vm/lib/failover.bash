@@ -11,7 +11,8 @@
 #   path_is LINK STATE          the client has the path in this state
 #   cut KIND LINK, mend KIND LINK     drop-in, drop-out: what the client gets, or sends, is lost; drop: both; loss: 5 % of both;
 #                               io: what the client gets but heartbeats;
-#                               down: the server's interface has no carrier; rdma: its RDMA device is deleted; rdma-here: ours is
+#                               down: the server's interface has no carrier; set-down: it is set down; rdma: its RDMA device is
+#                               deleted; set-down-here, rdma-here: ours is
 #   load_start, load_end BACKING, one_cut KIND LINK, goes_on, stalls     see there
 # shellcheck shell=bash disable=SC2034,SC2120
 
@@ -32,7 +33,7 @@ server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
 
 # server_lose LINK all|some|none: of what comes in here, 5 % being some. Where it is sent nothing must be dropped: Soft-RoCE takes
 # that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). So
-# never is it `ip link set down`, nor a new queue, be it for what comes in (see link_up).
+# it is never a new queue, be it for what comes in (see link_up); set-down is a cut of its own, and links_sound mends it.
 server_lose() {
 	local how="drop"
 	[[ $2 != some ]] || how="pass random netrand drop 20"
@@ -56,6 +57,9 @@ lose_for_io() {
 	done
 }
 
+# The network of a guest of QEMU: no cable, as QEMU waits with what is for an interface that is down, and in the end both guests do
+no_cable() { [[ -z $VIRTIO ]] || server_cable "$1" off; }
+
 cut() {
 	case $1 in
 	drop-in) lose "link$2" all ;;
@@ -64,6 +68,8 @@ cut() {
 	loss) lose "link$2" some && server lose "link$2" some ;;
 	io) lose_for_io "$2" ;;
 	down) server_cable "$2" off ;;
+	set-down) no_cable "$2" && on_server "ip link set link$2 down" ;;
+	set-down-here) no_cable "$2" && ip link set "link$2" down ;;
 	rdma) on_server "rdma link delete rxe$2" ;;
 	rdma-here) rdma link delete "rxe$2" ;;
 	esac
@@ -80,6 +86,8 @@ mend() {
 	drop-out) server lose "link$2" none ;;
 	drop | loss) lose "link$2" none && server lose "link$2" none ;;
 	down) server_cable "$2" on && links_sound ;;
+	set-down) on_server "ip link set link$2 up" && server_cable "$2" on && links_sound ;;
+	set-down-here) ip link set "link$2" up && server_cable "$2" on && links_sound ;;
 	rdma) on_server "rxe_add rxe$2 link$2" ;;
 	rdma-here) rxe_add "rxe$2" "link$2" ;;
 	esac
@@ -89,8 +97,9 @@ mend() {
 mend_all() {
 	local link
 	for link in 1 2; do
+		ip link set link$link up
 		[[ -e /sys/class/infiniband/rxe$link ]] || mend rdma-here $link
-		on_server "[[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link"
+		on_server "ip link set link$link up; [[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link"
 		server_cable $link on
 		lose link$link none || :
 		server lose link$link none || :
@@ -155,6 +164,7 @@ path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
 
 # The server's guest as it is after a boot, with /dev/vda to export
 server_up() { server_disk && load_server "${SERVER_QUICK[@]}" "$@"; }
+server_up_in_tree() { server_disk && load_peer_server; }
 
 # Its modules go and come, while nothing reaches it over link 2
 server_again() { server_lose link2 all && rmmod rnbd-server rtrs-server && load_server "${SERVER_QUICK[@]}"; }
