@@ -3,6 +3,7 @@
 # A path that is ten times slower than the other does not slow down what the other can do; a busy one is not taken for a lost one.
 # lab: two guests
 # lab: links 2
+# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
@@ -80,6 +81,26 @@ limit() {
 @test "round-robin, to compare: the slow path is felt" {
 	slow round-robin
 	((PERCENT <= 60))
+}
+
+# zeroes FLAGS: with NOUNMAP, which a server may overlook; the first request that is sent has these flags in the trace
+zeroes() {
+	requests_to "/dev/$DISK" fallocate -z -o 0 -l 4096 "/dev/$DISK" >/dev/null
+	[[ $(grep -m 1 -o 'block_rq_issue: .*' /run/tmp/requests) =~ ^block_rq_issue:\ [0-9]+,[0-9]+\ $1 ]] || fail "$(</run/tmp/requests)"
+}
+
+@test "a server that is too slow to say what it understands: it is sent what all do" {
+	map "$(on_server loop_disk 16)"
+	zeroes N
+	echo 1 >"$SDIR/paths/$(path_of 2)/disconnect"
+	echo 1 >"$SDIR/paths/$(path_of 1)/disconnect"
+	on_server "tc qdisc change dev link1 root netem limit 100000 delay 300ms"
+	set_to connect_timeout_ms=100
+	"$ADM" session reconnect $SESSION "$(path_of 1)" --timeout 30s
+	await 30 eval 'dmesg_new | grep -qE "session s1 is back, but not .*: -(110|ETIMEDOUT)"'
+	echo 1 >"/sys/block/$DISK/rnbd/remap_device"
+	zeroes W
+	limit 1gbit 1gbit
 }
 
 # Its heartbeats wait behind all that is on the way
