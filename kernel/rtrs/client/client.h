@@ -585,7 +585,7 @@ int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
 void rtrs_client_io_exit(struct rtrs_client_path *path);	/* process context */
 /*
  * What is left goes to other paths, or is done with -ECONNABORTED. Path worker, all QPs
- * drained.
+ * drained and destroyed.
  */
 void rtrs_client_io_failover(struct rtrs_client_path *path);
 /* @clear is over; if it was the last, invalidates what is left to and calls the user. */

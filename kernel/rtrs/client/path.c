@@ -189,11 +189,15 @@ static void path_take_down(struct rtrs_client_path *path)
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
 	if (!all_told(path))
 		rtrs_client_fence(path);
+	/*
+	 * Before memory regions are deregistered: a queue pair of Soft-RoCE that failed while it
+	 * was at a packet holds on to the region of that, and who deregisters it waits 50 s.
+	 */
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
-	for (i = 0; i < path->con_count && path->con[i]; i++)
-		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_exit(path);
 	WRITE_ONCE(path->pinned, 0);
 	if (path->dev)
