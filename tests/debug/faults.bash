@@ -10,12 +10,15 @@ functions() { awk -v what="$1" '$2 !~ /[tT]/ { next }
 	$1 > hi && (end == "" || $1 < end) { end = $1 }
 	END { if (!n) exit 1; if (end == "") end = "ffffffffffffffff"; printf "0x%s 0x%s\n", lo, end }' /proc/kallsyms /proc/kallsyms; }
 
-# faults_below PATTERN: only those that such a function is waiting for. What kmemleak allocates for itself does not count.
+# faults_below PATTERN: only those that such a function is waiting for. What kmemleak allocates for itself does not count, nor does
+# what others do for a module that is loaded, before its own code runs: the events of traces warn of it.
 faults_below() {
-	local range attr cache
+	local range others attr cache
 	range=$(functions "$1") || { fail "no function matches $1"; return 1; }
+	others=$(functions ' blocking_notifier_call_chain_robust$') || { fail "no function that tells of modules"; return 1; }
 	for attr in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
-		echo "${range% *}" >"$attr/require-start" && echo "${range#* }" >"$attr/require-end" && echo 0 >"$attr/probability" &&
+		echo "${range% *}" >"$attr/require-start" && echo "${range#* }" >"$attr/require-end" &&
+			echo "${others% *}" >"$attr/reject-start" && echo "${others#* }" >"$attr/reject-end" && echo 0 >"$attr/probability" &&
 			echo 0 >"$attr/verbose" && echo N >"$attr/ignore-gfp-wait" && echo -1 >"$attr/times" || return
 	done
 	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order && echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem || return

@@ -3,12 +3,17 @@
 """wire.py DIR N: N network links between two guests of user-mode Linux, until stdin ends.
 
 Link I has two ends, the sockets DIR/linkI.server and DIR/linkI.client. Each packet that a guest sends into its end comes out at
-the other, and is lost if there is nobody. A guest that takes none lets the other wait. One that is started again connects anew.
+the other, and is lost if there is nobody, or if too many wait there. No guest ever waits for the other: user-mode Linux tries to send
+again and again in an interrupt, in which its clock stands still, and two guests would wait for each other for ever, each on
+another link. One that is started again connects anew.
 """
 import os
 import socket
 import sys
 import threading
+
+SO_SNDBUFFORCE = 32  # asm-generic/socket.h
+ROOM = 64 << 20  # bytes that may wait at an end; for others than root it is what the host allows
 
 
 class End:
@@ -21,13 +26,18 @@ class End:
     def send(self, packet):
         guest = self.guest
         try:
-            guest and guest.send(packet)
+            guest and guest.send(packet, socket.MSG_DONTWAIT)
         except OSError:
-            pass  # it has just ended
+            pass  # it has just ended, or has too many
 
     def carry_to(self, other):
         while True:
-            self.guest = self.listener.accept()[0]
+            guest = self.listener.accept()[0]
+            try:
+                guest.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, ROOM)
+            except PermissionError:
+                guest.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
+            self.guest = guest
             try:
                 while packet := self.guest.recv(1 << 16):
                     other.send(packet)

@@ -67,7 +67,6 @@ server() {
 	load_server "$@"
 }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 # export_id SESSION

@@ -15,10 +15,11 @@
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   seconds_since T             since T, which was $EPOCHREALTIME then: "1.23"; spread FILE: what median and worst of such are
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
-#   lasting SECONDS             how long a test goes on that just lasts: for less where a second is dear (LAB_SLOW)
+#   lasting SECONDS             how long a test goes on that just lasts: a third on kernels but the first, and where a second is dear (LAB_SLOW)
 #   under_way DISK [N]          has N (1) requests that are not done
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
+#   ynl ARGS..                  a client of netlink that shares no code with ours: see there
 #   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against the schemas when the guest is gone
 #   ram_disk MIB [N], loop_disk MIB             print the device they made
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
@@ -63,6 +64,17 @@ adm_is() {
 	"$ADM" "$@" -j >/tmp/adm.json
 	document "$(</tmp/adm.json)" "$@"
 	jq -e "$filter" /tmp/adm.json >/dev/null || fail "not so: $filter: $(</tmp/adm.json)"
+}
+
+# ynl ARGS..: the document that tests/vm/ynl.py prints for them. One process does it for all tests of a file.
+ynl() {
+	local dir=/run/tmp/ynl answer=/run/tmp/ynl/$BASHPID said
+	if [[ ! -p $dir/ask ]]; then
+		mkdir $dir && { "$ROOT/tests/vm/ynl.py" --serve $dir >/dev/null 2>&1 3>&- & } && await 20 test -p $dir/ask || return
+	fi
+	mkfifo "$answer" && { printf '%s\37' "$answer" "$@" && echo; } >$dir/ask && said=$(<"$answer") && rm "$answer" || return
+	printf '%s\n' "$said"
+	[[ $said == "{"* ]]
 }
 
 # --- network -----------------------------------------------------------------------------------------------------------
@@ -293,7 +305,11 @@ await() {
 	done
 }
 
-lasting() { echo $(($1 / ${LAB_SLOW:-1})); }
+lasting() {
+	local share=${LAB_SLOW:-1}
+	[[ $KERNEL == 6.1 || $share -gt 1 ]] || share=3
+	echo $(($1 / share))
+}
 
 # 50 ms, without a process
 nap() {

@@ -275,12 +275,12 @@ polled() {
 		exec 7<>"/dev/$disk"
 		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=f --time_based \
 			--runtime=60 --minimal >/dev/null 2>&1 3>&- 7>&- & pid=$!
+		rm -f /run/tmp/forced
 		python3 - "/dev/$disk" 3>&- 7>&- <<-'END' &
-			import mmap, os, sys, time
+			import mmap, os, sys
 			fd = os.open(sys.argv[1], os.O_RDWR)
 			m = mmap.mmap(fd, 1 << 20)
-			end = time.time() + 30
-			while time.time() < end:
+			while not os.path.exists("/run/tmp/forced"):
 			    m[0:4096] = bytes(4096)
 			    try:
 			        os.fsync(fd)
@@ -291,6 +291,7 @@ polled() {
 		unmap "$disk" force
 		[ ! -e "/sys/block/$disk" ]
 		ends_badly $pid
+		touch /run/tmp/forced
 		wait
 		[ ! -e /sys/class/rtrs-client/s1 ]
 		exec 7>&-

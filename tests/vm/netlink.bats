@@ -20,8 +20,6 @@ setup_file() {
 
 setup() { . "$ROOT/tests/vm/guest.bash"; }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
-
 # jqe FILTER: the document in $output passes
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
@@ -237,8 +235,8 @@ three_lives() {
 
 @test "the life of a path, as the server tells it: each edge, in order, with the state before and the reason" {
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
-	declare -f await nap fail rxe_add server_paths lives write three_lives >/run/tmp/lives
-	P1=$P1 SECOND=$SECOND run -0 ynl --listen path --shell "bash -c '. /run/tmp/lives && three_lives'"
+	{ declare -p P1 SECOND && declare -f await nap fail rxe_add server_paths lives write three_lives; } >/run/tmp/lives
+	run -0 ynl --listen path --shell "bash -c '. /run/tmp/lives && three_lives'"
 	jqe '.status == 0'
 	jqe '[.events[] | select(.name == "path-ntf").msg | select(.role == "server" and .name == "ip:fd00::1@ip:fd00::1") |
 		[.event, ."old-state", .state, ."last-error"]] == [(-104, -103, -19) as $reason |

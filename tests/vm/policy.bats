@@ -22,8 +22,6 @@ setup() { . "$ROOT/tests/vm/disk.bash"; }
 
 teardown() { unmap_all; }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
-
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 # file_is FILE TEXT: TEXT and a new line, no byte more

@@ -27,7 +27,6 @@ teardown() {
 	dmesg_clean
 }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 map_two() {

@@ -31,8 +31,6 @@ teardown() {
 	[[ ! -d $NULLB ]] || null_disk_gone nb
 }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
-
 jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 server_closes() { echo 1 >"/sys/class/rnbd-server/ctl/devices/${1##*/}/sessions/s1/force_close"; }

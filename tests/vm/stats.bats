@@ -33,8 +33,6 @@ teardown() {
 	[[ -z ${LOOP-} ]] || all_cpus
 }
 
-ynl() { "$ROOT/tests/vm/ynl.py" "$@"; }
-
 # get ROLE: the first path's counters, parts joined, in $output
 get() {
 	run -0 ynl dump stats-get "{\"role\":\"$1\"}"

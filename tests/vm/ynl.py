@@ -3,21 +3,24 @@
 """The YNL Python client of the kernel sources as a second client of the family, written by nobody of this project.
 
 usage: ynl.py [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
+       ynl.py --serve DIR
 
 Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
 errno, text and attribute of the extended ack, and the "events" that came up to then, in their order. --room: bytes for one
-block of messages.
+block of messages. --serve: for ynl of guest.bash, as an emulated guest takes a second to start Python; reads a pipe, DIR/ask,
+for each run a line of the name of the pipe that wants the answer and the arguments, a byte 31 behind each.
 Environment: YNL (the unpacked generator), ROOT (this tree).
 """
 import argparse
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import traceback
 
 import yaml
-
 
 
 def load(stream):
@@ -69,7 +72,25 @@ def listener(spec, groups):
     return ynl
 
 
-def main():
+def serve(directory):
+    ask = os.path.join(directory, "ask")
+    os.mkfifo(ask)
+    while True:
+        with open(ask, encoding="utf-8") as asked:
+            lines = asked.read().split("\n")[:-1]
+        for answer, *args in (line.split("\x1f")[:-1] for line in lines):
+            if os.fork():
+                continue
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            with open(answer, "w", encoding="utf-8") as sys.stdout:
+                try:
+                    run(args)
+                except BaseException:
+                    traceback.print_exc(file=sys.stdout)
+            os._exit(0)
+
+
+def run(args):
     parser = argparse.ArgumentParser()
     parser.add_argument("--listen", action="append", default=[])
     parser.add_argument("--shell")
@@ -77,7 +98,7 @@ def main():
     parser.add_argument("what", nargs="?", choices=["do", "dump"])
     parser.add_argument("operation", nargs="?")
     parser.add_argument("json", nargs="?", default="{}")
-    args = parser.parse_args()
+    args = parser.parse_args(args)
 
     spec = os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml")
     events = listener(spec, args.listen) if args.listen else None
@@ -100,4 +121,7 @@ def main():
     print()
 
 
-main()
+if sys.argv[1] == "--serve":
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    serve(sys.argv[2])
+run(sys.argv[1:])

@@ -24,12 +24,15 @@
 #define MOST		20000
 /* As many runs in a row must not meet the allocation that was to fail: not each makes the same number of them */
 #define MISSES		2
-/* Seconds: for an operation, and for the last object to go, on a slow guest */
+/* Seconds: for an operation, for the last object to go, and for all of it, on a slow guest; what takes SLOW is told */
 #define LIMIT		180
 #define CENSUS_LIMIT	60
+#define TOTAL_LIMIT	600
+#define SLOW		10
 #define CENSUS		"/sys/kernel/debug/rtrs/objects"
 
 static unsigned int refused, survived;
+static time_t begin, last;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
 {
@@ -101,6 +104,21 @@ static void await_census(unsigned int n, long before)
 	}
 }
 
+/* Each attempt begins with it: the one before is over */
+static void next_attempt(unsigned int n)
+{
+	time_t now = time(NULL);
+
+	if (!begin)
+		begin = last = now;
+	if (now - last >= SLOW)
+		printf("# the attempt before allocation %u took %ld s\n", n, (long)(now - last));
+	if (now - begin > TOTAL_LIMIT)
+		die("allocation %u: this takes too long, %ld s until now", n, (long)(now - begin));
+	last = now;
+	alarm(LIMIT);
+}
+
 static void count(int rc)
 {
 	if (rc)
@@ -162,7 +180,7 @@ static int sweep_load(char **argv)
 	while (*++argv)
 		snprintf(params + strlen(params), sizeof(params) - strlen(params), "%s ", *argv);
 	for (n = 1; n < MOST; n++) {
-		alarm(LIMIT);
+		next_attempt(n);
 		rc = load(ko, params, nth, n, &left);
 		if (!rc)
 			unload(name);
@@ -257,7 +275,7 @@ static void meet_again(const char *what, const char *back, unsigned int n, long 
 	int fired = 0;
 
 	while (!fired) {
-		alarm(LIMIT);
+		next_attempt(n);
 		try_it(what, target, &fired);
 		undo(back, n);
 		await_census(n, before);
@@ -283,7 +301,7 @@ static int sweep_any(char **argv)
 		fclose(f);
 	}
 	for (n = 1; n < MOST; n += step) {
-		alarm(LIMIT);
+		next_attempt(n);
 		rc = try_it(what, met + n, &fired);
 		undo(back, n);
 		await_census(n, before);

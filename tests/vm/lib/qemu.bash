@@ -52,11 +52,11 @@ lab_accel() {
 	cat "$dir/answer"
 }
 
-# Runs on this machine take turns, one per core at a time: more of them only slow each other down until their tests time
+# Runs on this machine take turns, three for two cores at a time: more of them only slow each other down until their tests time
 # out. The slot is free again when this process and its QEMU are gone. TURN is its number.
 take_slot() {
 	local i n t0=$SECONDS said=0
-	n=${LAB_SLOTS:-$(nproc)}
+	n=${LAB_SLOTS:-$((($(nproc) * 3 + 1) / 2))}
 	((n > 0)) || return 0
 	while :; do
 		for ((i = 0; i < n; i++)); do
@@ -136,7 +136,7 @@ guest_settings() {
 	shift 3
 	{
 		echo "export LAB_OUT=/run/lab/out"
-		printf 'export LAB_NAME=%q LAB_SHARED=%q LAB_CWD=%q\n' "$name" "$shared" "$PWD"
+		printf 'export LAB_NAME=%q LAB_SHARED=%q LAB_CWD=%q LAB_LIMIT=%q\n' "$name" "$shared" "$PWD" $((TIMEOUT - 20))
 		printf 'export KERNEL=%q LAB_KERNEL=%q MODS=%q PEER_MODS=%q ROOT=%q\n' "$KERNEL" "$LAB_KERNEL" "$LAB_MODS" "$LAB_PEER" "$ROOT"
 		for v in ${LAB_ENV-}; do
 			printf 'export %s=%q\n' "$v" "${!v-}"
@@ -147,20 +147,27 @@ guest_settings() {
 }
 
 # guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
-# for a guest that did not end in time, 125 for one that died. Runs WHILE_WAITING again and again until then.
+# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed. Runs WHILE_WAITING again and again until
+# then.
 guest_wait() {
-	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why
+	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why rc=0
 	while kill -0 "$pid" 2>/dev/null; do
 		if ((SECONDS - t0 > limit)); then
 			kill -9 "$pid" 2>/dev/null
 			wait "$pid" "$reader" 2>/dev/null
 			guest_post_mortem "$dir" "the guest did not end within $limit s"
+			[[ ! -s $dir/waiting ]] || sed 's/^/lab: it waits: /' "$dir/waiting"
 			return 124
 		fi
 		${WHILE_WAITING:-:}
 		sleep 0.1
 	done
-	wait "$pid" "$reader" 2>/dev/null
+	wait "$pid" || rc=$?
+	wait "$reader"
+	if [[ $LAB_ACCEL == tcg && $rc -gt 128 ]]; then
+		guest_post_mortem "$dir" "QEMU crashed: signal $((rc - 128))"
+		return 126
+	fi
 	if [[ ! -s $dir/status ]]; then
 		why="the guest died before its command ended"
 		grep -aq 'Kernel panic' "$dir/console.log" 2>/dev/null && why="the guest's kernel panicked"
