@@ -185,6 +185,30 @@ waits_in_vain() {
 	load_end /dev/ram0
 }
 
+# What the client sends takes so long; a path has two connections here
+client_slow() { modprobe sch_netem && tc qdisc replace dev link1 root netem delay "$1" && tc qdisc replace dev link2 root netem delay "$1"; }
+
+# By the server, since it was loaded
+paths_made() { on_server cat /sys/kernel/debug/rtrs/objects | awk '$1 == "rtrs_server_path" { print $2 }'; }
+
+# The other one would end it, and be ended in its turn, over and over
+@test "both paths are slow to connect: the one that has answers goes on, the other waits for it" {
+	local link before
+	on_server "unload rnbd-server rtrs-server && load_server"
+	map /dev/ram0
+	set_to connect_timeout_ms=30000 reconnect_delay_ms=100 reconnect_delay_max_ms=300
+	for link in 1 2; do write 1 "$(file_of $link disconnect)"; done
+	client_slow 1500ms
+	before=$(paths_made)
+	for link in 1 2; do (write 1 "$(file_of $link reconnect)" || :) 3>&- & done
+	connected 1
+	connected 2
+	client_slow 0
+	[ "$(paths_made)" = $((before + 2)) ]
+	unmap_all
+	on_server "unload rnbd-server rtrs-server"
+}
+
 closing() { adm_is "[.paths[] | select(.session == \"$1\").state] == [\"closing\"]" path list; }
 
 @test "rnbdadm session remove --force; killed, it goes on by itself, and the modules go" {

@@ -340,7 +340,7 @@ struct rtrs_client_path_set {
  * @connected: paths that carry requests
  * @state: enum rnbd_session_state
  * @founder: path that the server may make the session for, while there is none
- * @founded: when it began to connect, in jiffies
+ * @founded: when it began to connect, or had the last answer, in jiffies
  * @foundings: how many such attempts there were
  * @opened: events may be told
  * @losses: how often the last path was lost: the epoch of the session
@@ -412,6 +412,7 @@ void rtrs_client_session_changed(struct rtrs_client_session *session);
  * path does.
  */
 int rtrs_client_session_found(struct rtrs_client_path *path);
+void rtrs_client_session_answered(struct rtrs_client_path *path);
 /* What the path offers fits, and is the session's. While it connects. */
 int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Adds a path; killable. *@out with a reference, where it is connected, if @out is not NULL. */

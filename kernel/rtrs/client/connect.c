@@ -194,7 +194,10 @@ static int request(struct rtrs_client_con *con)
 	if (err)
 		return err;
 	err = rdma_connect(con->c.cm_id, &param);
-	return err ?: rtrs_client_step_wait(path, path->timeout_ms);
+	err = err ?: rtrs_client_step_wait(path, path->timeout_ms);
+	if (!err)
+		rtrs_client_session_answered(path);
+	return err;
 }
 
 /* The first connection tells which device and source address the path has. */

@@ -166,6 +166,17 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 	return err;
 }
 
+/* An answer: the one that founds the session has its time anew, be its connections many or slow. */
+void rtrs_client_session_answered(struct rtrs_client_path *path)
+{
+	struct rtrs_client_session *session = path->session;
+
+	spin_lock_bh(&session->state_lock);
+	if (session->founder == path)
+		session->founded = jiffies;
+	spin_unlock_bh(&session->state_lock);
+}
+
 static int session_publish(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
 {
 	struct rtrs_client_session *other;
