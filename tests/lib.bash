@@ -8,9 +8,6 @@ CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
 KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
 KERNEL=${KERNEL:-${KERNELS%% *}}
 
-# Guests that run at once on this machine, three for two CPUs: they wait a third of the time
-guests_at_once() { echo $((($(nproc) * 3 + 1) / 2)); }
-
 say() { printf '%s\n' "$*" >&2; }
 
 die() {

@@ -104,7 +104,7 @@ int rtrs_client_settings_parse(const struct nlattr *nest, struct rtrs_client_set
  * @path_count: 1..RTRS_PATHS_MAX
  * @io_cons: interrupt driven I/O connections for each path; 0 is one per online CPU
  * @poll_cons: polled I/O connections for each path
- * @timeout_ms: for each step of connecting
+ * @timeout_ms: for each step of connecting now; 0: the connect time-out of @settings
  * @settings: copied
  */
 struct rtrs_client_params {

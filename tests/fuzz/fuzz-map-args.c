@@ -46,7 +46,7 @@ static void holds(const struct rnbd_client_map_args *a)
 	MUST(!strchr(a->device_path, ' '));
 	MUST(a->access_mode <= RNBD_WIRE_ACCESS_MAX);
 	MUST(a->poll_queues <= CPUS);
-	MUST(a->timeout_ms && !a->connections && !a->policy);
+	MUST(!a->timeout_ms && !a->connections && !a->policy);
 	MUST(a->path_count <= RNBD_CLIENT_PATHS_MAX);
 	for (i = 0; i < a->path_count; i++) {
 		MUST(rtrs_addr_len(&a->path[i].dst));

@@ -49,7 +49,7 @@ static void defaults(void)
 	EQ(a.poll_queues, 0);
 	EQ(a.connections, 0);
 	EQ(a.policy, RTRS_CLIENT_ROUND_ROBIN);
-	EQ(a.timeout_ms, 30000);
+	EQ(a.timeout_ms, 0);
 	EQ(a.path_count, 0);
 }
 

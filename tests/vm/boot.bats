@@ -141,9 +141,13 @@ purged() {
 	run -1 dpkg-query -s rnbdadm rnbd-dkms
 }
 
-@test "boot 3: purge leaves nothing" {
+@test "boot 3: stopped without modules the unit has not failed; purge leaves nothing" {
 	rnbdadm unmap --all -y
 	rnbdadm session remove s1
+	rmmod rnbd_client rtrs_client
+	systemctl stop rnbd-shutdown
+	unit_is rnbd-shutdown ActiveState inactive
+	modprobe rnbd_client
 	mkdir /run/tmp/disk
 	mount /dev/vda /run/tmp/disk
 	purged rnbdadm rnbd-dkms

@@ -87,8 +87,19 @@ write_mbr() {
 	[ -z "$(ls /run/rnbd/registry)" ]
 }
 
-@test "apply: the session, its settings, the disk, its links" {
+@test "apply: what cannot be noted as its own is not made, and that is told" {
 	load_server dev_search_path=/dev
+	mkdir -p /run/rnbd/registry
+	mount -t tmpfs -o ro none /run/rnbd/registry
+	run --separate-stderr "$ADM" config apply
+	umount /run/rnbd/registry
+	echo "exit code $status: $output $stderr"
+	[ "$status" = 1 ]
+	[[ $stderr == *"session s1: cannot note its owner: Read-only file system (EROFS)"* ]]
+	adm_is '.sessions == []' session list
+}
+
+@test "apply: the session, its settings, the disk, its links" {
 	adm 0 config apply -v
 	adm_is '.sessions[0] | .name == "s1" and .mp_policy == "min-inflight" and .no_path_timeout_ms == 30000 and
 		.owner == "config" and .paths_connected == 1 and .devices_mapped == 1' session list

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 20 times on kernels but the
-# first, 18 times on the debug kernel.
+# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 17 times on kernels but the
+# first, 15 times on the debug kernel.
 # lab: two guests
 # lab: links 2
 # lab: make rnbdadm
@@ -46,7 +46,7 @@ cuts() {
 	local cpu=$(($(nproc) - 1))
 	# what this starts runs there as well
 	taskset -pc $cpu $BASHPID
-	cuts 20 6 drop-in drop-out drop
+	cuts 20 3 drop-in drop-out drop
 	stalls "silent cuts, heartbeat 200 ms x 2" 1 2
 	adm_is 'all(.stats[]; .counters.failovers > 0 and .counters.reconnects_ok > 0 and
 		[.per_cpu[] | select(.failovers != 0) | [.cpu, .failovers]] == [['$cpu', .counters.failovers]])' stats --per-cpu

@@ -6,7 +6,6 @@
 # in-tree: no error, no wrong byte.
 # lab: two guests
 # lab: links 2
-# lab: kernels 6.1 6.12
 # lab: make tests/vm/hold
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

@@ -436,6 +436,25 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	[ "$(<"$path/stats/reconnects")" = "$counts" ]
 }
 
+@test "settings hold at once for a path that is lost: the delay, the attempts; one that was given up stays so" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 10m --reconnect-delay-max 10m
+	timeout 60 rdma link delete rxe0
+	await 20 adm_is '.paths[0].state == "reconnecting"' path list
+	rxe_add rxe0 dummy0
+	"$ADM" session set s1 --reconnect-delay 100ms --reconnect-delay-max 200ms
+	await 20 paths_up 1
+	"$ADM" session set s1 --reconnect-delay 10m --reconnect-delay-max 10m
+	timeout 60 rdma link delete rxe0
+	await 20 adm_is '.paths[0].state == "reconnecting"' path list
+	echo 0 >$SYS/max_reconnect_attempts
+	await 10 adm_is '.paths[0].state == "disconnected"' path list
+	rxe_add rxe0 dummy0
+	"$ADM" session set s1 --max-reconnect-attempts -1 --reconnect-delay 100ms --reconnect-delay-max 200ms
+	adm_is '.paths[0].state == "disconnected"' path list
+	"$ADM" session reconnect s1
+	paths_up 1
+}
+
 @test "a path that is being connected is busy; disconnect ends that" {
 	ip addr add 10.0.1.2/24 dev dummy1
 	await 10 grep -qs 0a00:0102 /sys/class/infiniband/rxe1/ports/1/gids/*
@@ -501,7 +520,8 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	dmsetup resume --noudevsync slow
 	wait $reader || :
 	await 30 test ! -e /sys/block/rnbd0
-	dmsetup remove --noudevsync slow
+	# The server closes it behind that
+	await 30 dmsetup remove --noudevsync slow
 }
 
 @test "settings: what is out of range is refused, the rest is told" {

@@ -113,6 +113,20 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	await 10 nothing_new
 }
 
+@test "a new session has its own time-out for that, by either way" {
+	local since ms way args='sessname=s1 path=ip:10.2.0.1 dest_port=4300 device_path=/dev/ram0 connect_timeout_ms=1000'
+	refuse 4300 "$CONS"
+	for way in "$ADM map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port 4300 --connect-timeout 1s" "echo $args >$CTL/map_device"; do
+		since=${EPOCHREALTIME/./}
+		run ! bash -c "$way"
+		ms=$(((${EPOCHREALTIME/./} - since) / 1000))
+		echo "$way: $ms ms: $output"
+		((ms >= 1000 && ms < 1000 + 4000 * ${LAB_SLOW:-1}))
+		await 10 all_gone
+	done
+	adm_is '.sessions == []' session list
+}
+
 # How long the path was up each time before it was found to be silent, in ms
 found_after() {
 	jq -rs --arg path $STALLED '[.[] | select(.name == $path)] | [., .[1:]] | transpose | .[] |

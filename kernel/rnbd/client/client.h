@@ -164,7 +164,7 @@ enum rnbd_client_dev_flag {
  * @link: name in ctl/devices, NULL for none
  * @info: what the server told
  * @access_mode: enum rnbd_client_access, as asked of the server
- * @timeout_ms: for control messages
+ * @timeout_ms: for the answer to the OPEN of its map
  * @path: name on the server
  */
 struct rnbd_client_dev {
@@ -364,6 +364,12 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
 void rnbd_client_queue_exit(struct rnbd_client_session *session);
 /* Under session->lock, no request of this epoch is under way: there are @count slots. */
 void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count);
+
+/* For each step of what an administrator asks for, where he does not say how long. */
+static inline unsigned int rnbd_client_timeout_ms(const struct rnbd_client_session *session)
+{
+	return READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
+}
 
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);

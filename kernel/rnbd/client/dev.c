@@ -158,7 +158,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->session = session;
 	dev->state = RNBD_CLIENT_DEV_INIT;
 	dev->access_mode = args->access_mode;
-	dev->timeout_ms = args->timeout_ms;
+	dev->timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
 	INIT_WORK(&dev->resplit_work, rnbd_client_resplit_work);
 	INIT_WORK(&dev->remove_work, remove_work);

@@ -144,7 +144,6 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args)
 {
 	memset(args, 0, sizeof(*args));
 	args->access_mode = 1;
-	args->timeout_ms = RNBD_CLIENT_TIMEOUT_MS;
 }
 
 /* The word at *pos, split at its first '='; moves *pos behind it. */

@@ -14,7 +14,6 @@
  */
 #define RNBD_CLIENT_PATHS_MAX		32
 #define RNBD_CLIENT_PORT_DEFAULT	1234
-#define RNBD_CLIENT_TIMEOUT_MS		30000
 
 /**
  * struct rnbd_client_map_args - a device to be mapped
@@ -25,7 +24,7 @@
  * @connections: I/O connections for each path, 0 is one per online CPU
  * @policy: enum rtrs_client_policy
  * @settings: of a session that does not exist yet, but for the policy; NULL for none
- * @timeout_ms: for each step, not 0
+ * @timeout_ms: for each step; 0: the connect time-out of the session
  * @path_count: paths
  * @path: paths, used if the session does not exist
  */

@@ -305,7 +305,7 @@ int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch)
 	msg->epoch = epoch;
 	rnbd_close_pack(&msg->usr.close, device_id);
 	msg->usr_len = sizeof(msg->usr.close);
-	err = msg_run(msg, dev->timeout_ms);
+	err = msg_run(msg, rnbd_client_timeout_ms(dev->session));
 	msg_put(msg);
 	return err;
 }

@@ -381,7 +381,7 @@ static int remap(struct sk_buff *msg, struct genl_info *info)
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	timeout_ms = dev->timeout_ms;
+	timeout_ms = rnbd_client_timeout_ms(dev->session);
 	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
 	if (!err)
 		err = rnbd_client_dev_remap(dev, timeout_ms, false, info->extack);

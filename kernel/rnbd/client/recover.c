@@ -68,7 +68,7 @@ static bool is_up(struct rnbd_client_session *session)
 
 void rnbd_client_recover(struct rnbd_client_session *session)
 {
-	const unsigned int timeout_ms = READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
+	const unsigned int timeout_ms = rnbd_client_timeout_ms(session);
 	struct rnbd_client_dev *dev;
 	bool waits = false;
 	int session_err, err;

@@ -53,7 +53,7 @@ static void take_size(struct rnbd_client_dev *dev, const struct rnbd_device_info
 static void ask(struct rnbd_client_dev *dev)
 {
 	struct rnbd_client_session *session = dev->session;
-	unsigned int timeout_ms = READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
+	unsigned int timeout_ms = rnbd_client_timeout_ms(session);
 	struct rnbd_device_info info;
 	bool same = false, lost;
 	unsigned int before;

@@ -165,6 +165,7 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 		.timeout_ms = args->timeout_ms,
 	};
 	struct rtrs_client_session *rtrs;
+	unsigned int timeout_ms;
 	int err;
 
 	rtrs_client_settings_init(&params.settings);
@@ -181,9 +182,10 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 	err = setup(session, extack);
 	if (err)
 		goto err_disconnect;
-	err = rnbd_client_msg_sess_info(session, args->timeout_ms);
+	timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
+	err = rnbd_client_msg_sess_info(session, timeout_ms);
 	if (err) {
-		if (!rnbd_client_msg_failed(err, args->timeout_ms, extack))
+		if (!rnbd_client_msg_failed(err, timeout_ms, extack))
 			rtrs_fail(extack, err, "the server refuses the session: error %d", err);
 		goto err_disconnect;
 	}

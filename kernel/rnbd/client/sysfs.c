@@ -106,7 +106,7 @@ static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *a
 
 	if (!sysfs_streq(buf, "1"))
 		return -EINVAL;
-	err = rnbd_client_dev_remap(dev, dev->timeout_ms, false, NULL);
+	err = rnbd_client_dev_remap(dev, rnbd_client_timeout_ms(dev->session), false, NULL);
 	return err ?: count;
 }
 

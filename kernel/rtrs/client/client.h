@@ -211,6 +211,7 @@ struct rtrs_client_cpu_stats {
  *	state_lock
  * @making: who adds it has not done connecting it, and its worker leaves it alone; the same
  * @removed: it is on its way out of its session; the same
+ * @asked_for: the next one is an administrator's, whatever the limit; the same
  * @retry_at: when the next one is due, in jiffies; the same
  * @tried: attempts of the path worker that are over; the same
  * @told_error: what the log was told of last; its worker's
@@ -265,6 +266,7 @@ struct rtrs_client_path {
 	u16 recon_cnt;
 	unsigned int timeout_ms;
 	unsigned int attempts;
+	bool asked_for;
 	bool making;
 	bool removed;
 	unsigned long retry_at;
@@ -460,6 +462,8 @@ int rtrs_client_path_up(struct rtrs_client_path *path);
  * the caller who takes it out of its session.
  */
 bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
+/* Under session->lock. What is to come is by the settings as they are now. */
+void rtrs_client_path_settings_changed(struct rtrs_client_path *path);
 /* Process context. Returns when the path is down: no request is left on it. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
 /* The same for an administrator: killable, it goes down nevertheless. */

@@ -105,6 +105,7 @@ static bool may_retry(const struct rtrs_client_path *path)
 static bool path_lost(struct rtrs_client_path *path, int err)
 {
 	path->attempts = 0;
+	path->asked_for = false;
 	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	if (!path_move(path, may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
@@ -231,6 +232,7 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	spin_lock_bh(&path->session->state_lock);
 	path->attempts++;
 	path->tried++;
+	path->asked_for = false;
 	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	if (may_retry(path))
@@ -274,6 +276,18 @@ static void path_connect(struct rtrs_client_path *path)
 	wake_up_all(&path->wait);
 }
 
+/* Fewer attempts may be allowed than when the last one was decided on. Not for an administrator's. */
+static bool path_may_go_on(struct rtrs_client_path *path)
+{
+	bool given_up = false;
+
+	spin_lock_bh(&path->session->state_lock);
+	if (!path->asked_for && !may_retry(path))
+		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
+	spin_unlock_bh(&path->session->state_lock);
+	return !given_up;
+}
+
 /*
  * The path worker: what the state asks for. Whoever changes the state in between starts it
  * again. It may be what the memory reclaim waits for: its allocations cause no I/O.
@@ -288,7 +302,7 @@ static void path_work(struct work_struct *work)
 	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
 		path_take_down(path);
 		left = (long)(READ_ONCE(path->retry_at) - jiffies);
-		if (left <= 0)
+		if (path_may_go_on(path) && left <= 0)
 			path_connect(path);
 	}
 	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
@@ -377,6 +391,21 @@ int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ex
 	return 0;
 }
 
+void rtrs_client_path_settings_changed(struct rtrs_client_path *path)
+{
+	unsigned long retry_at;
+
+	spin_lock_bh(&path->session->state_lock);
+	if (path->state == RTRS_CLIENT_PATH_RECONNECTING && !path->asked_for) {
+		retry_at = jiffies + backoff(path);
+		if (time_before(retry_at, path->retry_at))
+			path->retry_at = retry_at;
+		path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
+		work_now(path);
+	}
+	spin_unlock_bh(&path->session->state_lock);
+}
+
 /* Under state_lock. What an administrator asks for begins now. */
 static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_ms)
 {
@@ -393,6 +422,7 @@ static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_
 		return false;
 	}
 	path->attempts = 0;
+	path->asked_for = true;
 	path->timeout_ms = timeout_ms;
 	path->retry_at = jiffies;
 	work_now(path);
@@ -420,6 +450,11 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 	long left;
 	int err;
 
+	/* What an attempt that has failed leaves is cleared away first. */
+	if (wait_event_killable_timeout(path->wait, READ_ONCE(path->state) !=
+					RTRS_CLIENT_PATH_CONNECTING_ERR,
+					msecs_to_jiffies(timeout_ms)) < 0)
+		return rtrs_fail(extack, -EINTR, "interrupted");
 	spin_lock_bh(&path->session->state_lock);
 	tried = path->tried;
 	begun = reconnect_begin(path, timeout_ms);

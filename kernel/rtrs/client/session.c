@@ -569,7 +569,7 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 					     const struct rtrs_client_ops *ops, void *priv,
 					     struct netlink_ext_ack *extack)
 {
-	unsigned int timeout_ms = params->timeout_ms ?: RTRS_CLIENT_TIMEOUT_MS, i;
+	unsigned int timeout_ms = params->timeout_ms ?: params->settings.connect_ms, i;
 	struct rtrs_client_session *session;
 	struct rtrs_client_path *path;
 	int err;

@@ -131,8 +131,10 @@ int rtrs_client_settings_set(struct rtrs_client_session *session,
 		return err;
 	store(&session->settings, settings);
 	set = rtrs_client_path_set_locked(session);
-	for (i = 0; i < set->count; i++)
+	for (i = 0; i < set->count; i++) {
 		rtrs_hb_set(&set->path[i]->hb, settings->hb_interval_ms, settings->hb_misses);
+		rtrs_client_path_settings_changed(set->path[i]);
+	}
 	rtrs_client_session_changed(session);
 	return 0;
 }

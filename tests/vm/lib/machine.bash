@@ -17,7 +17,9 @@ machine_sources() {
 
 # Prints those that are to be installed, built anew where the sources are newer
 machine_packages() {
-	local deb=$ROOT/build/deb built
+	local deb=$ROOT/build/deb built lock
+	# tests/lint/deb.sh builds them, too
+	mkdir -p "$ROOT/build" && exec {lock}>"$ROOT/build/.deb.lock" && flock $lock || return
 	built=$(echo "$deb"/*.changes)
 	if [[ ! -e $built || -n $(machine_sources -newer "$built" -print -quit) ]]; then
 		make -s -C "$ROOT" deb >&2 || return

@@ -52,11 +52,11 @@ lab_accel() {
 	cat "$dir/answer"
 }
 
-# Runs on this machine take turns (guests_at_once of tests/lib.bash): more of them only slow each other down until their tests time
+# Runs on this machine take turns, one per core at a time: more of them only slow each other down until their tests time
 # out. The slot is free again when this process and its QEMU are gone. TURN is its number.
 take_slot() {
 	local i n t0=$SECONDS said=0
-	n=${LAB_SLOTS:-$(guests_at_once)}
+	n=${LAB_SLOTS:-$(nproc)}
 	((n > 0)) || return 0
 	while :; do
 		for ((i = 0; i < n; i++)); do
