@@ -175,6 +175,11 @@ char *opt_problem(const struct opt *o, const char *dashes, const char *v, char *
 bool cmd_has_opt(const struct cmd *cmd, enum opt_id id);
 /* The long option of that command, or of all; other commands may have one of the same name. */
 enum opt_id opt_find(const struct cmd *cmd, const char *name, size_t len);
+/*
+ * The option or argument of the command, or the key of a configuration, that an attribute of a
+ * request comes from, to be freed; NULL if nobody typed it. @object_type is what an id is of.
+ */
+char *attr_option(const struct cmd *cmd, const char *object_type, const char *attr);
 const char *word_alias(const char *word);
 /* First words of commands; verbs, or second words, of an object. */
 void legal_objects(struct strlist *l);

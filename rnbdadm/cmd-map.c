@@ -220,26 +220,6 @@ static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 	return XC_OK;
 }
 
-/* The option behind an attribute of the request. */
-static const char *option_name(const char *attr)
-{
-	static const struct { const char *attr, *option; } names[] = {
-		{ "session-name", "--session" }, { "device-path", "DEVICE_PATH" },
-		{ "access-mode", "--access" }, { "poll-queues", "--poll-queues" },
-		{ "connections", "--connections" }, { "mp-policy", "--mp-policy" },
-		{ "timeout-ms", "--timeout" },
-	};
-
-	if (!strncmp(attr, "path", 4))
-		return "--path";
-	if (!strncmp(attr, "settings.", 9) && settings_option(attr + 9))
-		return settings_option(attr + 9);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(names[i].attr, attr))
-			return names[i].option;
-	return attr;
-}
-
 /* EPERM of the kernel's own check of capabilities, not of the server. */
 static bool lacks_privilege(const struct nl_error *e)
 {
@@ -297,14 +277,14 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 {
 	struct fail *f = &ctx->fail;
 
+	char *option;
+
 	fail_object(f, "device", p->req.device_path);
-	if (*e->attr) {
-		free(f->attribute);
-		f->attribute = xstrdup(option_name(e->attr));
-	}
-	if (e->missing && *e->attr) {
-		fail_set(f, XC_FAILED, "the kernel needs %s", option_name(e->attr));
-		fail_hint(f, "give %s", option_name(e->attr));
+	option = e->missing ? fail_option(ctx, f) : NULL;
+	if (option) {
+		fail_set(f, XC_FAILED, "the kernel needs %s", option);
+		fail_hint(f, "give %s", option);
+		free(option);
 		return;
 	}
 	if (!explain_open(f, p, e))

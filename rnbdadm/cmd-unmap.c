@@ -127,8 +127,6 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 			fail_set(&it->fail, XC_BUSY, "the device is in use (EBUSY)");
 			fail_hint(&it->fail, "--lazy waits for the last close, --force does not");
 		}
-		if (it->fail.attribute && !strcmp(it->fail.attribute, "force"))
-			it->fail.attribute[0] = '\0';
 		it->result = "failed";
 		return;
 	}

@@ -203,6 +203,11 @@ static const char *fail_words(const struct fail *f, const char *label)
 	return f->message;
 }
 
+char *fail_option(const struct ctx *ctx, const struct fail *f)
+{
+	return f->attribute ? attr_option(ctx->args.cmd, f->object_type, f->attribute) : NULL;
+}
+
 void fail_print(const struct ctx *ctx, const struct fail *f)
 {
 	const char *label = ctx->args.label;
@@ -220,9 +225,12 @@ void fail_print(const struct ctx *ctx, const struct fail *f)
 		free(text);
 	}
 	if (f->extack) {
+		char *option = fail_option(ctx, f);
+
 		text = printable(f->extack);
-		fprintf(stderr, "  kernel: %s%s%s%s\n", text, f->attribute ? " (" : "",
-			f->attribute ? f->attribute : "", f->attribute ? ")" : "");
+		fprintf(stderr, "  kernel: %s%s%s%s\n", text, option ? " (" : "",
+			option ? option : "", option ? ")" : "");
+		free(option);
 		free(text);
 	}
 	if (f->hint) {

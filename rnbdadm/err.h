@@ -40,7 +40,8 @@ struct fail {
 	enum exit_code code;
 	int err;			/* positive errno, 0 = none */
 	char *object_type, *object_name;
-	char *message, *extack, *attribute, *hint;
+	char *message, *extack, *hint;
+	char *attribute;		/* of the request; what the user typed comes from it */
 	char *text;			/* instead of @message after the command's words */
 	struct strlist details;		/* further lines for people */
 };
@@ -66,6 +67,8 @@ enum extack_says { SAYS_UNLOADED, SAYS_SERVER, SAYS_SESSION, SAYS_PRIVILEGE };
 
 bool extack_says(const struct nl_error *e, enum extack_says what);
 
+/* The option or argument at fault, to be freed, or NULL. */
+char *fail_option(const struct ctx *ctx, const struct fail *f);
 /* Writes the lines for @f to stderr unless quiet. */
 void fail_print(const struct ctx *ctx, const struct fail *f);
 

@@ -191,6 +191,7 @@ static const char *command_words(const struct ctx *ctx, char *buf, size_t len)
 json_t *js_fail(const struct ctx *ctx, const struct fail *f)
 {
 	json_t *e = json_object(), *o;
+	char *option = fail_option(ctx, f);
 	char words[64];
 
 	js_set(e, "code", json_string(exit_table[f->code].name));
@@ -208,7 +209,8 @@ json_t *js_fail(const struct ctx *ctx, const struct fail *f)
 	js_set(e, "errno", f->err ? json_integer(f->err) : json_null());
 	js_set(e, "errno_name", f->err ? json_string(errno_name(f->err)) : json_null());
 	js_set(e, "extack", js_str_or_null(f->extack));
-	js_set(e, "attribute", js_str_or_null(f->attribute));
+	js_set(e, "attribute", js_str_or_null(option));
+	free(option);
 	js_set(e, "hint", js_str_or_null(f->hint));
 	if (f->details.n)
 		js_set(e, "details", js_list(&f->details));

@@ -103,20 +103,3 @@ void settings_words(struct strlist *w, const struct session_settings *want)
 		free(text);
 	}
 }
-
-const char *settings_option(const char *attr)
-{
-	static char buf[40];
-
-	for (int i = 0; i < SET_N; i++) {
-		const char *name = opt_table[table[i].opt].name;
-		size_t n = strlen(name);
-
-		/* "io-timeout-ms" belongs to --io-timeout */
-		if (strncmp(attr, name, n) || (attr[n] && strcmp(attr + n, "-ms")))
-			continue;
-		snprintf(buf, sizeof(buf), "--%s", name);
-		return buf;
-	}
-	return NULL;
-}

@@ -21,7 +21,5 @@ enum opt_id setting_opt(enum m_setting i);
 bool settings_any(const struct session_settings *s);
 /* The options that ask for @want again. */
 void settings_words(struct strlist *w, const struct session_settings *want);
-/* "--io-timeout", or NULL for what is no name of a setting of the family. */
-const char *settings_option(const char *attr);
 
 #endif

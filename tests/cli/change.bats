@@ -131,7 +131,7 @@ setup() { load helpers; }
 @test "resize: refusals" {
 	replay resize-refused
 	fails 1 failed resize rnbd0 30G
-	[[ $stderr == *"kernel: not so (size-bytes)"* ]]
+	[[ $stderr == *"kernel: not so (SIZE)"* ]]
 	fails 6 conflict resize rnbd2 1G
 	[[ $stderr == *"the device is disconnected"*"rnbdadm remap rnbd2"* ]]
 	fails 4 not_found resize rnbd9 1G
@@ -216,6 +216,59 @@ setup() { load helpers; }
 			adm 0 "${words[@]}" -n
 			[ "$output" = "$line" ]
 		done <<<"$plan"
+	done
+}
+
+@test "a refusal names the option or argument, as it was typed" {
+	local want command
+	replay blamed
+	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	R+=(--test-root "$BATS_TEST_TMPDIR/root")
+	while IFS='|' read -r want command; do
+		# shellcheck disable=SC2086
+		fails 1 failed $command </dev/null
+		[[ $stderr == *"  kernel: not so ($want)"* ]]
+		[ "$(jq -r '[.. | .error? | objects | .attribute] | unique | join(" ")' <<<"$JSON")" = "$want" ]
+	done <<-END
+		DEVICE|unmap rnbd2
+		DEVICE|remap rnbd2
+		SIZE|resize rnbd0 30G
+		PATH|session add-path cl1@srv1 10.0.2.1@10.0.2.2
+		--path|map vol9 --session cl1@srv1 --path 10.0.2.1@10.0.2.2 --add-paths
+		--mp-policy|session set cl1@srv1 --mp-policy rr
+		POLICY|mp-policy set cl1@srv1 rr
+		--io-timeout|session set cl1@srv1 --io-timeout 5s
+		--max-reconnect-attempts|session set cl1@srv1 --max-reconnect-attempts 7
+		--path|session add cl1@srv3 --path 10.0.0.1@10.0.0.9
+		--poll-queues|session add cl1@srv3 --path 10.0.0.1@10.0.0.9 --poll-queues 9
+		--connections|session add cl1@srv3 --path 10.0.0.1@10.0.0.9 --connections 9
+		PATH|session remove-path cl1@srv1 10.0.1.2
+		--timeout|session reconnect cl1@srv1 10.0.1.2 --timeout 5s
+		PATH|session disconnect cl1@srv1 10.0.1.2
+		PATH|server path disconnect cl7@here 10.0.1.1
+		--session|map vol9 --session cl1@srv3 --path 10.0.0.1@10.0.0.9
+		--only|stats reset cl1@srv1 --only latency
+		SELECTOR|stats reset cl1@srv1
+		DEVICE|server export close ram0 --all-clients --force
+		SESSION|server client disconnect cl8@here --force
+		PORT|server port undrain mlx5_1
+		--timeout|server export revalidate sdb --client cl8@here --timeout 5s
+	END
+	# what came from several, or from none
+	fails 1 failed session set cl1@srv1 --heartbeat-misses 9
+	[[ $stderr$'\n' == *"  kernel: not so"$'\n'* ]]
+	[ "$(jq -c .error.attribute <<<"$JSON")" = null ]
+	# a configuration has keys
+	for want in path:path mp-policy:mp-policy io-timeout:"io-timeout = 5s" device-path:device; do
+		printf '[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.1.1@10.0.1.2\n' >"$BATS_TEST_TMPDIR/conf"
+		case ${want#*:} in
+		path) echo 'path = 10.0.2.1@10.0.2.2' ;;
+		mp-policy) echo 'mp-policy = rr' ;;
+		device) printf '[session cl1@srv2]\npath = 10.0.0.1@10.0.0.3\n[device d]\nsession = cl1@srv2\ndevice-path = vol9\n' ;;
+		*) echo "${want#*:}" ;;
+		esac >>"$BATS_TEST_TMPDIR/conf"
+		fails 1 failed config apply "$BATS_TEST_TMPDIR/conf"
+		[[ $stderr == *"  kernel: not so (${want%%:*})"* ]]
 	done
 }
 

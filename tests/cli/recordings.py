@@ -472,6 +472,10 @@ def add_path(**answer):
             **(answer or {"reply": NEW_PATH})}
 
 
+def with_time(answer, ms=30000):
+    return dict(answer, request={**answer["request"], "timeout-ms": ms})
+
+
 def on_path(cmd, pid, more=None, **answer):
     return {"do": "path-" + cmd, "request": {"id": pid, **(more or {})}, **answer}
 
@@ -589,6 +593,24 @@ RECORDINGS.update({
                                       {"do": "session-set", "request": {"id": 2, "role": 0, "mp-policy": 1},
                                        "reply": dict(SESSIONS[0], **{"mp-policy": 1})}],
     "paths-denied": [UP] + lists() + [{"do": c, "error": "EPERM"} for c in NEW_OPS + ("session-set", "remap", "unmap")],
+    # each request, with what the kernel finds wrong in it
+    "blamed": [UP] + server() + lists() + [
+        dict(request, error="EINVAL", extack="not so", attr=attr) for request, attr in (
+            (unmap(3), "id"), (remap(3), "id"), (resize(1, 30 << 30), "size-bytes"), (add_path(), "client-addr"),
+            (with_time(add_path()), "server-addr"),
+            ({"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0}}, "mp-policy"),
+            ({"do": "session-set", "request": {"id": 1, "role": 0, "settings": {"io-timeout-ms": 5000}}}, "settings.io-timeout-ms"),
+            ({"do": "session-set", "request": {"id": 1, "role": 0, "max-reconnect-attempts": 7}}, "max-reconnect-attempts"),
+            ({"do": "session-set", "request": {"id": 1, "role": 0, "settings": {"heartbeat-misses": 9}}}, "settings"),
+            (add_session(), "path.server-addr"),
+            (add_session(dict(ADD, **{"poll-queues": 9})), "poll-queues"), (add_session(dict(ADD, connections=9)), "connections"),
+            (on_path("del", 2), "id"), (on_path("reconnect", 2, {"timeout-ms": 5000}), "timeout-ms"), (on_path("disconnect", 2), "id"),
+            (on_path("disconnect", 22), "id"), ({"do": "map", "request": MAP}, "session-name"),
+            ({"do": "map", "request": {"session-name": S2, "device-path": "vol9", "timeout-ms": 30000}}, "device-path"),
+            ({"do": "stats-reset", "request": {"session-id": 1, "role": 0, "groups": 2}}, "groups"),
+            ({"do": "stats-reset", "request": {"session-id": 1, "role": 0}}, "session-id"), (close(31), "id"),
+            ({"do": "session-disconnect", "request": {"id": 12, "role": 1}}, "id"), (on_port("undrain", "mlx5_1"), "hca-name"),
+            (told(33, 0, 0, 5000), "timeout-ms"))],
     "session-del-denied": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "error": "EPERM"}],
     "session-del-old": [dict(UP, ops=["session-get", "path-get", "device-get", "unmap"])] + lists(*WITH_ADDED),
     "paths-unsupported": [UP] + lists(*WITH_ADDED) + [{"do": c, "error": "EOPNOTSUPP"} for c in NEW_OPS],

@@ -75,7 +75,7 @@ nothing_sent() {
 @test "settings: refused by the kernel, or unknown to it" {
 	replay session-set-nest
 	fails 1 failed session set cl1@srv1 --heartbeat-interval 1s
-	[[ $stderr == *"kernel: too short (settings.heartbeat-interval-ms)"* ]]
+	[[ $stderr == *"kernel: too short (--heartbeat-interval)"* ]]
 	replay two-sessions
 	fails 9 unsupported session set cl1@srv2 --heartbeat-interval 1s
 	[[ $stderr == *"the loaded modules have no heartbeat_interval_ms"* ]]
@@ -147,7 +147,7 @@ nothing_sent() {
 	fails 8 unavailable "${ADD[@]}"
 	replay session-add-invalid
 	fails 1 failed "${ADD[@]}"
-	[[ $stderr == *"not so (path.server-addr)"* ]]
+	[[ $stderr == *"not so (--path)"* ]]
 	for m in paths-unsupported old-modules; do
 		replay $m
 		fails 9 unsupported session add cl1@srv4 --path 10.0.0.9
@@ -254,7 +254,7 @@ nothing_sent() {
 	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2
 	replay path-add-nowhere
 	fails 1 failed session add-path cl1@srv1 10.0.2.1@10.0.2.2
-	[[ $stderr == *"no way to 10.0.2.2 over RDMA"*"kernel: no device for source address (client-addr)"* ]]
+	[[ $stderr == *"no way to 10.0.2.2 over RDMA"*"kernel: no device for source address (PATH)"* ]]
 	fails 2 usage session add-path cl1@srv1
 	fails 2 usage session add-path cl1@srv1 nowhere
 	fails 2 usage session add-path cl1@srv1 10.0.0.9 --timeout 20m

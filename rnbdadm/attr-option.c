@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the user typed, or wrote into a configuration, for an attribute of a request. */
+#include <string.h>
+
+#include "ctx.h"
+#include "settings.h"
+
+static const struct {
+	const char *attr;
+	enum opt_id opts[2];
+	const char *args[3];
+	const char *key;		/* of a configuration, where no option has its name */
+} table[] = {
+	{ "name", .args = { "SESSION" } },
+	{ "session-name", { OPT_SESSION }, { "SESSION" } },
+	{ "session-id", { OPT_SESSION }, { "SESSION", "SELECTOR" } },
+	{ "path-id", .args = { "PATH" } },
+	{ "device-path", .args = { "DEVICE_PATH", "DEVICE" }, .key = "device-path" },
+	{ "access-mode", { OPT_ACCESS } },
+	{ "poll-queues", { OPT_POLL_QUEUES } },
+	{ "connections", { OPT_CONNECTIONS } },
+	{ "mp-policy", { OPT_MP_POLICY, OPT_SET_POLICY }, { "POLICY" } },
+	{ "timeout-ms", { OPT_TIMEOUT } },
+	{ "size-bytes", .args = { "SIZE" } },
+	{ "force", { OPT_FORCE } },
+	{ "path", { OPT_PATH }, { "PATH" } },
+	{ "client-addr", { OPT_PATH }, { "PATH" } },
+	{ "server-addr", { OPT_PATH }, { "PATH" } },
+	{ "hca-name", .args = { "PORT" } },
+	{ "hca-port", .args = { "PORT" } },
+	{ "groups", { OPT_GROUPS } },
+};
+
+/* The argument of @cmd with this name. */
+static const char *arg_of(const struct cmd *cmd, const char *name)
+{
+	for (size_t i = 0; name && i < CMD_ARGS; i++)
+		if (cmd->args[i].name && !strcmp(cmd->args[i].name, name))
+			return name;
+	return NULL;
+}
+
+/* An id is of what the failure speaks of. */
+static const char *arg_of_object(const struct cmd *cmd, const char *type)
+{
+	static const char *const names[][2] = {
+		{ "device", "DEVICE" }, { "export", "DEVICE" }, { "path", "PATH" },
+		{ "session", "SESSION" }, { "client", "SESSION" },
+		/* what a client has open */
+		{ "session", "DEVICE" },
+	};
+	const char *arg = NULL;
+
+	for (size_t i = 0; type && !arg && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i][0], type))
+			arg = arg_of(cmd, names[i][1]);
+	return arg;
+}
+
+/* "io-timeout-ms" belongs to --io-timeout. */
+static enum opt_id setting_of(const char *attr)
+{
+	for (int i = 0; i < SET_N; i++) {
+		const char *name = opt_table[setting_opt(i)].name;
+		size_t n = strlen(name);
+
+		if (!strncmp(attr, name, n) && (!attr[n] || !strcmp(attr + n, "-ms")))
+			return setting_opt(i);
+	}
+	return OPT_NONE;
+}
+
+static char *option_text(const struct cmd *cmd, enum opt_id id)
+{
+	/* a configuration has them as keys */
+	return xasprintf("%s%s", cmd_has_opt(cmd, id) ? "--" : "", opt_table[id].name);
+}
+
+char *attr_option(const struct cmd *cmd, const char *object_type, const char *attr)
+{
+	const char *last = strrchr(attr, '.'), *arg = NULL;
+	enum opt_id id = OPT_NONE;
+
+	last = last ? last + 1 : attr;
+	if (!cmd)
+		return NULL;
+	if (!strcmp(last, "id")) {
+		arg = arg_of_object(cmd, object_type);
+		return arg ? xstrdup(arg) : NULL;
+	}
+	if (setting_of(last))
+		return option_text(cmd, setting_of(last));
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (strcmp(table[i].attr, last))
+			continue;
+		for (size_t k = 0; !arg && k < ARRAY_SIZE(table[i].args); k++)
+			arg = arg_of(cmd, table[i].args[k]);
+		if (arg)
+			return xstrdup(arg);
+		for (size_t k = 0; k < ARRAY_SIZE(table[i].opts); k++)
+			if (table[i].opts[k] && (!id || cmd_has_opt(cmd, table[i].opts[k])))
+				id = table[i].opts[k];
+		if (id)
+			return option_text(cmd, id);
+		return table[i].key ? xstrdup(table[i].key) : NULL;
+	}
+	return NULL;
+}
