@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,56 @@ static bool quoted(struct splitter *sp, char quote)
 	return true;
 }
 
+/* Behind a backslash in $'...', which is a backslash otherwise. */
+static bool is_escape(const char *s)
+{
+	if (*s == 'x')
+		return isxdigit((unsigned char)s[1]);
+	return *s && strchr("\\'\"?abefnrtvE01234567", *s);
+}
+
+/* That byte. */
+static char escaped(struct splitter *sp)
+{
+	static const char letters[] = "abefnrtvE", bytes[] = "\a\b\033\f\n\r\t\v\033";
+	const char *p = sp->s, *at = strchr(letters, *p);
+	unsigned int c = 0;
+	int n = 0;
+
+	if (*p >= '0' && *p <= '7') {
+		for (; n < 3 && p[n] >= '0' && p[n] <= '7'; n++)
+			c = c * 8 + (unsigned int)(p[n] - '0');
+	} else if (*p == 'x') {
+		char hex[3] = { p[1], isxdigit((unsigned char)p[2]) ? p[2] : '\0' };
+
+		c = (unsigned int)strtoul(hex, NULL, 16);
+		n = 1 + (int)strlen(hex);
+	} else {
+		c = (unsigned char)(at ? bytes[at - letters] : *p);
+		n = 1;
+	}
+	sp->s += n;
+	return (char)c;
+}
+
+/* $'...', as a plan has it where a word holds control characters. */
+static bool quoted_bytes(struct splitter *sp)
+{
+	sp->in_word = true;
+	while (*sp->s && *sp->s != '\'') {
+		char c = *sp->s++;
+
+		sp->line += c == '\n';
+		if (c == '\\' && is_escape(sp->s))
+			c = escaped(sp);
+		put(sp, c);
+	}
+	if (!*sp->s)
+		return false;
+	sp->s++;
+	return true;
+}
+
 static void end_word(struct splitter *sp, struct batch_line *l)
 {
 	if (sp->in_word)
@@ -56,6 +107,10 @@ static void split_line(struct splitter *sp, struct batch_line *l)
 			sp->s += strcspn(sp->s, "\n");
 		} else if (c == ' ' || c == '\t' || c == '\r') {
 			end_word(sp, l);
+		} else if (c == '$' && *sp->s == '\'') {
+			sp->s++;
+			if (!quoted_bytes(sp) && !l->problem)
+				l->problem = xstrdup("a ' is not closed");
 		} else if (c == '\'' || c == '"') {
 			if (!quoted(sp, c) && !l->problem)
 				l->problem = xasprintf("a %c is not closed", c);

@@ -26,41 +26,6 @@ json_t *js_s64(int64_t v)
 	return v == INT64_MIN ? json_null() : json_integer(v);
 }
 
-size_t utf8_len(const unsigned char *s)
-{
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		return (s[1] & 0xc0) == 0x80 ? 2 : 0;
-	if ((s[0] & 0xf0) == 0xe0) {
-		if ((s[1] & 0xc0) != 0x80 || (s[2] & 0xc0) != 0x80)
-			return 0;
-		if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
-			return 0;
-		return 3;
-	}
-	if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-		if ((s[1] & 0xc0) != 0x80 || (s[2] & 0xc0) != 0x80 || (s[3] & 0xc0) != 0x80)
-			return 0;
-		if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-			return 0;
-		return 4;
-	}
-	return 0;
-}
-
-static bool utf8_valid(const char *s)
-{
-	for (const unsigned char *p = (const unsigned char *)s; *p;) {
-		size_t n = utf8_len(p);
-
-		if (!n)
-			return false;
-		p += n;
-	}
-	return true;
-}
-
 json_t *js_str(const char *s)
 {
 	struct strbuf b = { 0 };
@@ -102,6 +67,30 @@ static json_t *js_hex(const char *s)
 
 	for (; *s; s++)
 		strbuf_printf(&b, "%02x", (unsigned char)*s);
+	v = json_string(b.s ? b.s : "");
+	free(b.s);
+	return v;
+}
+
+bool words_are_utf8(const struct strlist *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!utf8_valid(l->v[i]))
+			return false;
+	return true;
+}
+
+json_t *js_words_hex(const struct strlist *l)
+{
+	struct strbuf b = { 0 };
+	json_t *v;
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *word = js_hex(l->v[i]);
+
+		strbuf_printf(&b, "%s%s", i ? "00" : "", json_string_value(word));
+		json_decref(word);
+	}
 	v = json_string(b.s ? b.s : "");
 	free(b.s);
 	return v;

@@ -81,13 +81,14 @@ void out_changed(struct ctx *ctx, const struct view *v, json_t *list);
 bool out_passes(const struct view *v, const char *filter, const json_t *obj);
 
 /* out-json.c */
-/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
-size_t utf8_len(const unsigned char *s);
 json_t *js_u64(uint64_t v);		/* null above 2^63-1 */
 json_t *js_s64(int64_t v);		/* null for INT64_MIN */
 json_t *js_str(const char *s);		/* never NULL; bad bytes as U+FFFD */
 json_t *js_str_or_null(const char *s);	/* null for "" */
 json_t *js_list(const struct strlist *l);
+/* The bytes of the words, 00 between two of them. */
+json_t *js_words_hex(const struct strlist *l);
+bool words_are_utf8(const struct strlist *l);
 json_t *js_lines(const char *text);	/* an array of its lines */
 /* Sets @key, and @key_hex where @s is no valid UTF-8. */
 void js_set_str(json_t *obj, const char *key, const char *s);

@@ -125,6 +125,8 @@ static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
 	js_set(o, "old", st->old ? js_str(st->old) : json_null());
 	js_set(o, "new", st->new ? js_str(st->new) : json_null());
 	js_set(o, "command", js_list(&st->command));
+	if (!words_are_utf8(&st->command))
+		js_set(o, "command_hex", js_words_hex(&st->command));
 	js_set(o, "source", source ? js_str(source) : json_null());
 	js_set(o, "result", st->result ? json_string(st->result) : json_null());
 	js_set(o, "error", st->fail.code ? js_fail(ctx, &st->fail) : json_null());

@@ -219,6 +219,27 @@ void plan_empty(struct ctx *ctx)
 		js_set(ctx->data, "plan", json_array());
 }
 
+/* The lines so far, which are text, and @words. */
+static void add_plan_hex(struct ctx *ctx, const struct strlist *words)
+{
+	json_t *hex = json_object_get(ctx->data, "plan_hex"), *line, *word;
+	size_t i, k;
+
+	if (!hex) {
+		hex = json_array();
+		js_set(ctx->data, "plan_hex", hex);
+		json_array_foreach(json_object_get(ctx->data, "plan"), i, line) {
+			struct strlist l = { 0 };
+
+			json_array_foreach(line, k, word)
+				strlist_add(&l, json_string_value(word));
+			json_array_append_new(hex, js_words_hex(&l));
+			strlist_free(&l);
+		}
+	}
+	json_array_append_new(hex, js_words_hex(words));
+}
+
 void plan_add(struct ctx *ctx, const struct strlist *words)
 {
 	json_t *plan;
@@ -235,6 +256,8 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 		return;
 	}
 	plan_empty(ctx);
+	if (!words_are_utf8(words) || json_object_get(ctx->data, "plan_hex"))
+		add_plan_hex(ctx, words);
 	plan = json_object_get(ctx->data, "plan");
 	json_array_append_new(plan, js_list(words));
 }

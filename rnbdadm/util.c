@@ -271,6 +271,78 @@ char *suggest(const char *word, const struct strlist *candidates)
 	return text;
 }
 
+size_t utf8_len(const unsigned char *s)
+{
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		return (s[1] & 0xc0) == 0x80 ? 2 : 0;
+	if ((s[0] & 0xf0) == 0xe0) {
+		if ((s[1] & 0xc0) != 0x80 || (s[2] & 0xc0) != 0x80)
+			return 0;
+		if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
+			return 0;
+		return 3;
+	}
+	if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+		if ((s[1] & 0xc0) != 0x80 || (s[2] & 0xc0) != 0x80 || (s[3] & 0xc0) != 0x80)
+			return 0;
+		if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+			return 0;
+		return 4;
+	}
+	return 0;
+}
+
+bool utf8_valid(const char *s)
+{
+	for (const unsigned char *p = (const unsigned char *)s; *p;) {
+		size_t n = utf8_len(p);
+
+		if (!n)
+			return false;
+		p += n;
+	}
+	return true;
+}
+
+/* What a terminal may take for an order, or is no text. */
+static bool is_unprintable(const unsigned char *p)
+{
+	return *p < 0x20 || *p == 0x7f || !utf8_len(p) || (*p == 0xc2 && p[1] < 0xa0);
+}
+
+static bool all_printable(const char *s)
+{
+	for (const unsigned char *p = (const unsigned char *)s; *p; p += utf8_len(p))
+		if (is_unprintable(p))
+			return false;
+	return true;
+}
+
+/* $'...': three digits each, which no digit behind them changes. */
+static char *quote_bytes(const char *s)
+{
+	struct strbuf b = { 0 };
+	size_t n;
+
+	strbuf_puts(&b, "$'");
+	for (const unsigned char *p = (const unsigned char *)s; *p; p += n) {
+		n = utf8_len(p) ? utf8_len(p) : 1;
+		if (*p == '\n' || *p == '\t')
+			strbuf_puts(&b, *p == '\n' ? "\\n" : "\\t");
+		else if (is_unprintable(p))
+			for (size_t i = 0; i < n; i++)
+				strbuf_printf(&b, "\\%03o", p[i]);
+		else if (*p == '\'' || *p == '\\')
+			strbuf_printf(&b, "\\%c", *p);
+		else
+			strbuf_add(&b, (const char *)p, n);
+	}
+	strbuf_puts(&b, "'");
+	return b.s;
+}
+
 char *shell_quote(const char *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -279,6 +351,8 @@ char *shell_quote(const char *s)
 
 	if (*s && strspn(s, plain) == strlen(s))
 		return xstrdup(s);
+	if (!all_printable(s))
+		return quote_bytes(s);
 	strbuf_puts(&b, "'");
 	for (; *s; s++) {
 		if (*s == '\'')

@@ -60,7 +60,11 @@ unsigned int edit_distance(const char *a, const char *b);
  */
 char *suggest(const char *word, const struct strlist *candidates);
 
-/* @s as a shell word. Caller frees. */
+/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
+size_t utf8_len(const unsigned char *s);
+bool utf8_valid(const char *s);
+
+/* @s as a word for a shell and for a batch, without control characters. Caller frees. */
 char *shell_quote(const char *s);
 
 /* Whole number without sign, decimal. */

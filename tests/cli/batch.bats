@@ -33,6 +33,25 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	[ -z "$output$stderr" ]
 }
 
+@test "text: \$'...' is read as bash reads it, and as a plan prints it" {
+	local w words
+	replay two-sessions
+	for w in "\$'a\\x41\\101\\'\\\\\\q\\e\\0012\\x1g\\xg\\\"\\?'" "b\$'\\n\\t\\r\\a\\b\\f\\v'c" "\$'\\377\\xc3\\xa9'\$" "\"\$'x'\""; do
+		eval "words=($w)"
+		adm 0 map "${words[0]}" --session cl1@srv1 -n
+		plan=$output
+		for line in "map $w --session cl1@srv1" "$plan"; do
+			lines "$line"
+			adm 0 batch "$F" -n
+			[ "$output" = "$plan" ]
+		done
+		[[ ! $plan =~ [[:cntrl:]] ]]
+	done
+	lines "map \$'a"
+	fails 2 usage batch "$F"
+	[[ $stderr == *"$F:1: a ' is not closed"* ]]
+}
+
 @test "JSON: one document" {
 	lines 'session list -F name' 'device show rnbd0 -F name' '' 'unmap rnbd2'
 	for o in -j "-o jsonl" -p; do
@@ -117,7 +136,7 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	replay two-sessions bare
 	adm 4 batch "$F" -j
 	valid rnbdadm.batch/1
-	jqv '.results[0].command_hex'
+	[ "$(jqv '.results[0].command')" = "session show \$'bad\\377\\376'" ]
 	lines "device show ''"
 	fails 2 usage batch "$F"
 	fails 2 usage batch

@@ -48,6 +48,49 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	[[ $stderr == *'a\x1b[31m\x0a'* && $stderr != *$'\e'* ]]
 }
 
+@test "names: a plan holds no control character, and a shell and a batch read back what it names" {
+	local plan line names=() words=()
+	replay hostile
+	adm 0 mp-policy set --all mi -n
+	plan=$output
+	[ "${#lines[@]}" = 14 ]
+	[[ ! ${plan//$'\n'/} =~ [[:cntrl:]] ]]
+	"$PY" -c 'import sys; sys.exit(any(127 <= ord(c) < 160 for c in sys.stdin.buffer.read().decode()))' <<<"$plan"
+	while IFS= read -r line; do
+		eval "words=(${line#rnbdadm })"
+		[ "${#words[@]}" = 4 ]
+		names+=("${words[2]}")
+		# nobody can name what has no name
+		[[ ${words[2]} ]] || continue
+		adm 0 session show "${words[2]}" -F queue_depth
+		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch - -n <<<"$line"
+		[ "$output" = "$line" ]
+	done <<<"$plan"
+	for line in $'new\nline' $'tab\tesc\e[31m' $'\x01\x7f' $'bad\xff\xfe' $'\xc2\x9b31m' '' 'quo"te' 'back\slash'; do
+		[[ $'\r'$(printf '%s\r' "${names[@]}") == *$'\r'"$line"$'\r'* ]]
+	done
+	adm 0 mp-policy set --all mi -n -j
+	valid rnbdadm.mp-policy/1
+	# the bytes are not lost
+	"$PY" - "$output" "${names[@]}" <<-'EOF2'
+		import json, os, sys
+		doc, names = json.loads(sys.argv[1]), [os.fsencode(n) for n in sys.argv[2:]]
+		lines = [bytes.fromhex(line).split(b"\0") for line in doc["plan_hex"]]
+		assert lines == [[b"mp-policy", b"set", n, b"min-inflight"] for n in names], (lines, names)
+		assert doc["plan"] == [[w.decode(errors="replace") for w in line] for line in lines]
+	EOF2
+	adm 0 session set $'new\nline' --mp-policy mi -n -j
+	jqv 'has("plan_hex") | not'
+	adm 0 map $'vol\e\xff' --session s9 --path 10.0.0.9 -n --trace
+	[ "$output" = "rnbdadm map \$'vol\\033\\377' --session s9 --path ip:10.0.0.9" ]
+	[[ $stderr != *$'\e'* ]]
+	printf '[session s9]\npath = 10.0.0.9\n[device d]\nsession = s9\ndevice-path = vol\xff\n' >"$BATS_TEST_TMPDIR/conf"
+	adm 11 config diff "$BATS_TEST_TMPDIR/conf" -j
+	valid rnbdadm.plan/1
+	line=$(jqv '.changes[] | select(.command_hex) | .command_hex')
+	[[ $("$PY" -c 'import sys; print(bytes.fromhex(sys.argv[1]).split(b"\0"))' "$line") == "[b'map', b'vol\xff', b'--session', b's9'"* ]]
+}
+
 @test "names: CSV is read back as it was" {
 	local c
 	replay hostile
