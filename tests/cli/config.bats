@@ -327,6 +327,45 @@ plan() {
 	[[ $stderr == *"4 of 4 changes failed"* ]]
 }
 
+@test "apply: a device that is optional may fail, with a warning; one that is not may not" {
+	optional() {
+		printf '%s\n' '[session cl1@srv2]' 'path = 10.0.0.3' '[device a]' 'session = cl1@srv2' 'device-path = vol8' "optional = $1"
+		[[ -z $2 ]] || printf '%s\n' '[device b]' 'session = cl1@srv2' 'device-path = vol9'
+	}
+	cp -r "$REC/root/." "$ROOT"
+	for r in apply-optional apply-required; do
+		world $r
+		conf < <(optional yes "")
+		adm 0 config apply --mode add "$CONF"
+		[ -z "$output" ]
+		[ "$stderr" = "rnbdadm: warning: device a: server has no device 'vol8' (its dev_search_path) (optional)" ]
+		adm 0 config apply --mode add --stop-on-error "$CONF" -j
+		valid rnbdadm.plan/1
+		jqv 'has("error") | not'
+		jqv '.changed == false and .summary.failed == 1 and (.warnings | length == 1)'
+		jqv '.changes | length == 1 and (.[0] | .result == "failed" and .error.code == "not_found")'
+		conf < <(optional no "")
+		fails 1 failed config apply --mode add "$CONF"
+		[[ $stderr == *"device a: server has no device 'vol8'"*"1 of 1 changes failed" && $stderr != *warning* ]]
+	done
+	# beside one that is needed: it decides
+	conf < <(optional yes too)
+	world apply-optional
+	adm 0 config apply --mode add --stop-on-error "$CONF" -j
+	valid rnbdadm.plan/1
+	jqv 'has("error") | not'
+	jqv '.changed and .summary.failed == 1 and [.changes[].result] == ["failed", "added"]'
+	world apply-required
+	fails 1 failed config apply --mode add "$CONF"
+	[[ $stderr == *"warning: device a: "*"device b: "*"is in use"*"1 of 2 changes failed" ]]
+	[ "$(jq -c '[.summary.failed, .changes[].result]' <<<"$JSON")" = '[2,"failed","failed"]' ]
+	# the other way round
+	conf < <(optional no too)
+	world apply-optional
+	fails 3 partial config apply --mode add "$CONF"
+	jq -e '.changed and .summary.failed == 1 and [.changes[].result] == ["failed", "added"]' <<<"$JSON"
+}
+
 @test "save is killed at any of its calls: the old file or the new one" {
 	local call n text old='# mine'
 	replay two-sessions

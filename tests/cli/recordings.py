@@ -476,6 +476,11 @@ def with_time(answer, ms=30000):
     return dict(answer, request={**answer["request"], "timeout-ms": ms})
 
 
+def apply_map(dpath, **answer):
+    """What 'config apply' asks for."""
+    return with_time({"do": "map", "request": {"session-name": S2, "device-path": dpath}, **answer})
+
+
 def on_path(cmd, pid, more=None, **answer):
     return {"do": "path-" + cmd, "request": {"id": pid, **(more or {})}, **answer}
 
@@ -522,6 +527,10 @@ RECORDINGS.update({
     "session-add-late": [UP] + lists() + [add_session(error="ETIMEDOUT")],
     "apply-refused": [UP] + lists() + [add_session({"name": S3, "path": [{"server-addr": "ip:10.0.0.9#999"}], "timeout-ms": 30000},
                                                    error="ECONNREFUSED")],
+    "apply-optional": [UP] + lists() + [apply_map("vol8", error="ENOENT", extack="server has no device 'vol8'"),
+                                        apply_map("vol9", reply=NEW)],
+    "apply-required": [UP] + lists() + [apply_map("vol8", error="ENOENT", extack="server has no device 'vol8'"),
+                                        apply_map("vol9", error="EBUSY", extack="on the server 'vol9' is in use")],
     "session-add-exists": [UP] + lists() + [add_session(error="EEXIST", extack="it is there")],
     "session-add-invalid": [UP] + lists() + [add_session(error="EINVAL", extack="not so", attr="path.server-addr")],
     "session-del": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}}],
