@@ -366,6 +366,28 @@ plan() {
 	jq -e '.changed and .summary.failed == 1 and [.changes[].result] == ["failed", "added"]' <<<"$JSON"
 }
 
+@test "apply: JSON, as 'config save -j' writes it, with what was changed in it" {
+	replay two-sessions
+	adm 0 config save -j
+	valid rnbdadm.config/1
+	jq -c '.sessions[0] |= (.io_timeout_ms = 5000 | .no_path_timeout_ms = 0 | .paths += ["10.0.2.1@10.0.2.2"]) |
+		.sessions += [{name: "s3", paths: ["10.0.0.9 dest-port=999"], mp_policy: null, connections: 4}] |
+		.devices += [{name: "more", session: "s3", device_path: "a b", access: "migration", poll_queues: 2, optional: true}]' \
+		<<<"$output" >"$CONF"
+	cp -r "$REC/root/." "$ROOT"
+	world changes
+	adm 0 config apply "$CONF" --trace
+	[ -z "$output" ]
+	sent=$(grep -oE -- '-> +[0-9.]+ ms (map|session-add|session-set|path-add) .*' <<<"$stderr" | sed -E 's/.* ms ([a-z-]+) len=[0-9]+/\1/')
+	diff - <(sed -E 's/(-addr=)[0-9a-f]+/\1X/g' <<<"$sent") <<-'E'
+		path-add session-id=1 client-addr=X server-addr=X timeout-ms=30000
+		session-add name=s3 path={ server-addr=X } connections=4 poll-queues=2 timeout-ms=30000
+		session-set id=1 role=0 settings={ io-timeout-ms=5000 no-path-timeout-ms=0 }
+		map session-name=s3 device-path='a b' access-mode=2 timeout-ms=30000
+	E
+	[ "$(<"$ROOT/run/rnbd/registry/device:s3:a\\x20b/name")" = more ]
+}
+
 @test "save is killed at any of its calls: the old file or the new one" {
 	local call n text old='# mine'
 	replay two-sessions

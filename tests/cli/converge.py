@@ -7,8 +7,9 @@
 A world is what a kernel could have. For each run the changes that 'config diff' plans are carried out here, with servers
 that refuse now and then and with the program dying between any two requests; from that comes the recording of just the
 requests that must be sent, in their order. No step may take the last connected path of a session with devices, and
-where nothing refuses any more the next run must end with nothing left to do.
+where nothing refuses any more the next run must end with nothing left to do. Every second configuration is JSON.
 """
+import json
 import os
 import random
 import subprocess
@@ -68,7 +69,8 @@ class World:
 
 
 def config(rng):
-    want = {}
+    """What is wanted, as a file and as JSON."""
+    want, ses, dev = {}, [], []
     for s in pick(rng, SESSIONS):
         want[s] = {"policy": rng.choice((None, 0, 1, 2)), "paths": sorted(pick(rng, PATHS, 1)), "devices": pick(rng, DEVICES)}
     text = ""
@@ -77,9 +79,12 @@ def config(rng):
         text += "".join("path = %s@%s\n" % ends(s, p) for p in c["paths"])
         if c["policy"] is not None:
             text += "mp-policy = %s\n" % POLICIES[c["policy"]]
+        ses.append({"name": name(s), "paths": ["%s@%s" % ends(s, p) for p in c["paths"]],
+                    **({} if c["policy"] is None else {"mp_policy": POLICIES[c["policy"]]})})
         for d in c["devices"]:
             text += "[device s%dd%d]\nsession = %s\ndevice-path = vol%d\n" % (s, d, name(s), d)
-    return want, text
+            dev.append({"name": "s%dd%d" % (s, d), "session": name(s), "device_path": "vol%d" % d})
+    return want, text, json.dumps({"schema": "rnbdadm.config/1", "defaults": {}, "sessions": ses, "devices": dev})
 
 
 def number(session):
@@ -251,8 +256,9 @@ class Round:
 
     def run(self):
         world = World(self.rng)
-        want, text = config(self.rng)
-        self.put("conf", text)
+        want, text, doc = config(self.rng)
+        as_json = self.seed % 2 == 0
+        self.put("conf", doc if as_json else text)
         more = self.rng.choice(((), ("--prune",), ("--mode=replace",)))
         for _ in range(3):
             self.one(world, want, more, 0.3, self.rng.choice((-1, -1, 0, 1, 2, 3)))
@@ -269,7 +275,7 @@ class Round:
                 self.fail("converged to something else:", text, world.sessions)
         # what was saved is what runs
         saved = subprocess.run([self.binary, "--nl-replay", os.path.join(self.dir, "rec.nl"), "--test-root",
-                                os.path.join(self.dir, "root"), "config", "save"], capture_output=True, text=True, timeout=60)
+                                os.path.join(self.dir, "root"), "config", "save"] + ["-j"] * as_json, capture_output=True, text=True, timeout=60)
         self.put("conf", saved.stdout)
         diff = self.document(self.tool(world.lists(), "diff"), (0,))
         if diff["changes"] or diff["unlisted"]:
