@@ -66,7 +66,7 @@ setup() {
 	valid any
 }
 
-@test "every change: --force where something can be in use, --dry-run, --idempotent, --wait" {
+@test "every change: --force where something can be in use, --dry-run, --idempotent, --wait, the lock" {
 	"$PY" "$CLI/contract.py" changes "$PLAIN" "$REC"
 }
 

@@ -18,6 +18,7 @@
 import concurrent.futures
 import csv
 import datetime
+import fcntl
 import functools
 import glob
 import io
@@ -505,6 +506,31 @@ NEVER_IN_USE = {
 }
 
 
+def one_locked(binary, rec, name, words):
+    """Another one holds the lock: nothing is asked, nothing is sent, nothing is written. --no-lock does not care."""
+    with tempfile.TemporaryDirectory() as own:
+        root = shutil.copytree(os.path.join(rec, "root"), os.path.join(own, "root"), symlinks=True)
+        conf = os.path.join(own, "conf")
+        with open(conf, "w") as f:
+            f.write("[session cl1@srv9]\npath = 10.0.0.9\n")
+        if name in ("config apply", "restore"):
+            words = [conf]
+        command = ["--nl-replay", os.path.join(rec, ANSWERED.get(name, "two-sessions") + ".nl"), "--test-root", root, "--trace", "-y",
+                   *name.split(), *words]
+        with open(os.path.join(root, "run/rnbdadm.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            before = sorted(os.walk(root))
+            p = run(binary, *command, "--lock-timeout=10ms")
+            err = p.stderr.decode()
+            if p.returncode != 10 or "another rnbdadm holds" not in err:
+                problem(name, "does not wait for the lock: exit", p.returncode, err)
+            if "nl ->" in err or p.stdout or sorted(os.walk(root)) != before:
+                problem(name, "did something without the lock:", err, p.stdout)
+            p = run(binary, *command, "--no-lock")
+            if p.returncode or "nl ->" not in p.stderr.decode():
+                problem(name, "--no-lock: exit", p.returncode, p.stderr.decode())
+
+
 def changes(binary, rec):
     meta = metadata(binary)
     everywhere = {o["long"] for o in meta["options"]}
@@ -526,6 +552,8 @@ def changes(binary, rec):
             p = try_it(binary, rec, name, words + [wait], ANSWERED.get(name, "two-sessions"))
             if p.returncode not in codes:
                 problem(name, wait + ": exit", p.returncode, p.stderr.decode())
+        if good == {0}:
+            one_locked(binary, rec, name, words)
     for name in set(NEVER_IN_USE) - {c["name"] for c in table}:
         problem(name, "is no change")
     print(len(table), "changes")
