@@ -433,13 +433,20 @@ def help_texts(binary, rec):
     visible = [o for o in meta["options"] if not o["hidden"]]
     env = {"LC_ALL": "C", "PATH": os.environ["PATH"], "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 
+    # no /sys, no netlink, no configuration
+    nothing = ["--nl-replay", "/nonexistent", "--test-root", "/nonexistent"]
+
     def look(words, options):
-        texts = {run(binary, *words, flag, env=env).stdout for flag in ("-h", "--help")}
-        texts.add(run(binary, "help", *words, env=env).stdout)
+        runs = [run(binary, *nothing, *words, flag, env=env) for flag in ("-h", "--help")]
+        runs.append(run(binary, *nothing, "help", *words, env=env))
         p = run(binary, *words, "-h", env=env)
+        texts = {r.stdout for r in [*runs, p]}
         what = " ".join(words) or "(top)"
-        if p.returncode or p.stderr or len(texts) != 1:
-            problem(what, "help: exit", p.returncode, p.stderr, "%d texts" % len(texts))
+        for r in [*runs, p]:
+            if r.returncode or r.stderr:
+                problem(what, "help: exit", r.returncode, r.stderr)
+        if len(texts) != 1:
+            problem(what, "help: %d texts" % len(texts))
         text = p.stdout.decode()
         for line in text.split("\n"):
             if len(line) > 80 or "\033" in line or line != line.rstrip():
