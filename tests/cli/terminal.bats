@@ -219,6 +219,40 @@ fits() {
 	done
 }
 
+@test "no colour by NO_COLOR and TERM=dumb: five screens, the same text as with it" {
+	local what want colored code
+	# screen ARGS..: what a terminal of 100 columns gets, without what differs from time to time
+	screen() {
+		run "-$code" script -qec "stty cols 100; $(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null </dev/null
+		output=${output//$'\r'/}
+	}
+	export LC_ALL=C.UTF-8
+	for what in status "stats -i 10ms -c 2" "stats latency" "monitor --once" check; do
+		code=0
+		[[ $what != check ]] || code=11
+		case $what in
+		stats\ -i*) replay series ;;
+		*) replay two-sessions check-root ;;
+		esac
+		# shellcheck disable=SC2086
+		{
+			screen $what
+			colored=$output
+			echo "COLORED $colored"
+			want=$(sed 's/\x1b\[[0-9;]*m//g' <<<"$colored")
+			[[ $want && $want != *$'\e'* ]]
+			# tables and plots of numbers have none, nor have lines to be searched
+			[[ $what == stats* || $what == monitor* || $colored == *$'\e['* ]]
+			NO_COLOR=1 screen $what
+			[ "$output" = "$want" ]
+			TERM=dumb screen $what
+			[ "$output" = "$want" ]
+			NO_COLOR=1 screen $what --color=always
+			[ "$output" = "$colored" ]
+		}
+	done
+}
+
 @test "wide and combining characters keep the columns" {
 	replay hostile
 	LC_ALL=C.UTF-8 adm 0 device list -F device_path,name --no-headers
