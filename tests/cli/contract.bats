@@ -79,7 +79,10 @@ setup() {
 	lose() {
 		local root=$BATS_TEST_TMPDIR/root.$((n += 1)) command
 		cp -r "$REC/root" "$root"
-		replay changes
+		case "$*" in
+		*revalidate*) replay revalidate-shrank ;;
+		*) replay changes ;;
+		esac
 		command=("$PLAIN" "${R[@]}" --test-root "$root" "${@:3}")
 		case $2 in
 		alone) run "-$1" setsid "${command[@]}" </dev/null ;;
@@ -119,6 +122,8 @@ setup() {
 		server client disconnect cl7@here
 		server path disconnect cl8@here 10.0.0.1
 		server export close sdb --all-clients
+		server export revalidate sdb
+		server port drain mlx5_0:1
 		remap rnbd0 --recreate
 		unmap rnbd0
 		config apply --prune=all $conf
