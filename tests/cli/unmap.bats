@@ -52,6 +52,25 @@ setup() {
 	[[ $stderr == */part* ]]
 }
 
+@test "in use: /boot is the system, too, on a disk or a partition; what only begins so is not" {
+	local root=$BATS_TEST_TMPDIR/root
+	cp -r "$REC/swap" "$root"
+	printf 'Filename Type Size Used Priority\n' >"$root/proc/swaps"
+	printf '%s\n' '22 1 8:1 / / rw - ext4 /dev/sda1 rw' '23 22 252:0 / /boot rw - ext4 /dev/rnbd0 rw' \
+		'24 22 252:17 / /boot rw - ext2 /dev/rnbd1p1 rw' '25 22 252:2 / /boot/efi rw - vfat /dev/rnbd2 rw' >"$root/proc/self/mountinfo"
+	replay unmap
+	R+=(--test-root "$root")
+	fails 7 busy unmap rnbd0
+	[[ $stderr == *"rnbd0 is used by: mount /boot (ext4), the system itself"* ]]
+	fails 7 busy unmap rnbd1
+	[[ $stderr == *"mount /boot (ext2), the system itself"* ]]
+	fails 7 busy unmap rnbd2
+	[[ $stderr == *"rnbd2 is used by: mount /boot/efi (vfat)"* && $stderr != *"the system itself"* ]]
+	adm 0 device show rnbd0 -j
+	valid rnbdadm.device/1
+	[ "$(jqv '.devices[0].mountpoints | tojson')" = '["/boot"]' ]
+}
+
 @test "in use: nobody known, but it is open" {
 	replay unmap bare
 	fails 7 busy unmap rnbd0
