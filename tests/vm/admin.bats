@@ -68,6 +68,14 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	[[ $stderr == *"rnbd0 is mapped"* ]]
 }
 
+@test "what the kernel said is recorded for a report, and replayed elsewhere" {
+	local what
+	"$ADM" status -j --nl-record /run/tmp/record | jq 'del(.time, .backend)' >/run/tmp/here
+	"$ADM" status -j --nl-replay /run/tmp/record | jq 'del(.time, .backend)' >/run/tmp/there
+	diff /run/tmp/here /run/tmp/there
+	jq -e '.summary.sessions_total == 1' /run/tmp/there
+}
+
 @test "status: both sides, as text at 80 columns and as JSON" {
 	run -0 screen 80 status
 	echo "$output"

@@ -115,6 +115,10 @@ write_more() {
 @test "boot 3: a unit of its own for one device" {
 	umount /data
 	rnbdadm unmap rnbd0
+	# what is in the configuration is there again
+	systemctl reload rnbd-restore
+	await 20 test /dev/rnbd/by-name/data -ef /dev/rnbd0
+	rnbdadm unmap rnbd0
 	systemctl start rnbd-device@data
 	await 20 test /dev/rnbd/by-name/data -ef /dev/rnbd0
 	systemctl stop rnbd-device@data

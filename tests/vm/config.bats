@@ -182,6 +182,15 @@ write_on() {
 	adm_is '[.devices[].name] == ["rnbd0"]' device list
 }
 
+@test "who maps finds its link at once" {
+	local i
+	for ((i = 0; i < 25; i++)); do
+		"$ADM" map ram1 --session s1
+		[ -b /dev/rnbd/by-session/s1/ram1 ]
+		"$ADM" unmap ram1 --session s1
+	done
+}
+
 @test "another path in place of the only one, under I/O" {
 	local link
 	dd if=/dev/urandom of=/run/tmp/data bs=1M count=4 status=none

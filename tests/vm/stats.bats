@@ -95,6 +95,35 @@ polls_agree() {
 	[ "$(sed -n 's/^to  : //p' $DIR/cpu_migration)" = "$(sed 's/ $//' $DIR/cpu_migration_to)" ]
 }
 
+@test "the tool: totals, what came since, rates, the plot and Prometheus" {
+	local disk reader
+	disk=$(map /dev/ram0)
+	no_heartbeats
+	reset
+	"$ADM" stats --save=/run/tmp/sample
+	reads "$disk" 64
+	writes "$disk" 32
+	adm_is '.stats[0].counters | [.read_ios, .write_ios] == [64, 32]' stats s1
+	adm_is '.stats[0].counters | [.read_ios, .write_ios] == [64, 32]' stats s1 --since=/run/tmp/sample
+	run -0 "$ADM" stats latency s1
+	echo "$output"
+	[[ $output == *"read 64 ios "*"write 32 ios "* ]]
+	run -0 "$ADM" stats -o prom
+	python3 "$ROOT/tests/cli/prom.py" <<<"$output"
+	grep -q '^rnbd_path_read_ios_total{session="s1",.*} 64$' <<<"$output"
+	grep -q '^rnbd_path_io_latency_seconds_count{session="s1",.*op="write"} 32$' <<<"$output"
+	"$ADM" stats --textfile=/run/tmp/prom
+	[ "$(grep -c ^rnbd_path /run/tmp/prom)" = "$(grep -c ^rnbd_path <<<"$output")" ]
+	run -0 "$ADM" stats s1 -o csv
+	[[ ${lines[1]} == *,64,*,32,* ]]
+	while reads "$disk" 16; do :; done 2>/dev/null 3>&- & reader=$!
+	run -0 "$ADM" stats s1 -i 1 -c 1 --skip-first --rate -j
+	kill $reader
+	wait $reader || :
+	document "$output"
+	jq -e '.stats[0] | .rates.read_ios_per_second > 1 and .rates.write_ios_per_second == 0 and .counters.read_ios > 1' <<<"$output"
+}
+
 @test "the same in netlink, and CPUs that add up" {
 	local disk
 	disk=$(map /dev/ram0)

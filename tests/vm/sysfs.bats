@@ -195,7 +195,22 @@ rtrs_server sess_queue_depth 444'
 	says 9 "the loaded modules have no io_timeout_ms" session set s1 --io-timeout 5s
 	says 9 "the sysfs backend cannot tell which ports" server port list
 	says 9 "use 'resize' on the client" server export revalidate ram0
+	says 9 "the sysfs backend cannot" server port drain rxe1:1 --force
+	says 9 "the sysfs backend cannot" server port undrain rxe1:1
+	says 9 "the sysfs backend cannot" session add-path s1 10.2.0.1 --dest-port 99
 	says 8 "netlink family 'rnbd' absent" session list --backend netlink
+}
+
+@test "in-tree: who may not gets 5, and nothing changes" {
+	local cmd before
+	before=$("$ADM" status -j | jq -c 'del(.time)')
+	for cmd in "map /dev/ram1 --session s1" "unmap rnbd0" "session set s1 --mp-policy round-robin" "session add-path s1 10.2.0.1" \
+		"stats reset --all -y" "server client disconnect s1 --force"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr -5 setpriv --reuid 65534 --regid 65534 --clear-groups "$ADM" $cmd
+		[[ -z $output && $stderr == "rnbdadm: "*@(denied|EACCES|root)* ]] || fail "$cmd: $output $stderr"
+	done
+	[ "$("$ADM" status -j | jq -c 'del(.time)')" = "$before" ]
 }
 
 @test "in-tree: the server closes a device, and a client; unmap" {
