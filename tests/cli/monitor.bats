@@ -70,6 +70,15 @@ each_valid() {
 		.[0].object == "path" and .[0].session == "cl1@srv1" and .[0].counters.read_ios == 123456789 and .[2].counters.read_bytes == 40960'
 	adm 0 monitor path --stats=100ms --once
 	[[ ${lines[-1]} == *"stats path    cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 read_ios=10 read_bytes=40960 "*"reconnects_failed=0" ]]
+	replay extreme
+	adm 0 monitor path --stats --once -j
+	each_valid
+	# what each path has counted, in the words of the document
+	[ "$(jq -cs '[.[] | select(.event == "stats") | .counters.read_ios]' <<<"$output")" = '[0,9007199254740993,9223372036854775807,null,null]' ]
+	[ "$(jq -cs '[.[] | select(.event == "stats") | .counters | .inflight, .reconnects_ok] | unique' <<<"$output")" = '[null]' ]
+	adm 0 monitor path --stats --once
+	[ "$(grep -c " stats path .* read_ios=9223372036854775807 .*write_bytes=9223372036854775807 " <<<"$output")" = 1 ]
+	[[ $output != *=-[0-9]* && $output != *=922337203685477580[89]* && $output != *=18446744073709551615* ]]
 	fails 2 usage monitor --stats=1ms
 	adm 0 monitor --once -j --rcvbuf 65536
 	fails 2 usage monitor --rcvbuf 1

@@ -112,6 +112,43 @@ untouched() { [[ $(cat "$@") == *Usage* && $(cat "$@" | grep -c Usage) -eq $# ]]
 	fails 9 unsupported stats latency
 }
 
+@test "statistics: numbers up to 2^63-1, null beyond, on both sides and in each form" {
+	local v want c
+	for v in 9007199254740993 9223372036854775807 9223372036854775808 18446744073709551615 18446744073709551616; do
+		want=$v
+		((${#v} < 19)) || [[ $v == 9223372036854775807 ]] || want=null
+		put "$PATH1/stats/rdma" "$v $v $v $v $v $v"
+		put "$PATH1/stats/reconnects" "$v $v"
+		put "$PATH1/stats/cpu_migration_from" "$v 1"
+		put "$PATH1/stats/cpu_migration_to" "2 $v"
+		put "$PATH1/cur_latency" "$v ns"
+		put "$(echo "$SERVER"/paths/*)/stats/rdma" "$v $v $v $v $v $v"
+		adm 0 stats cl1@srv1 10.0.0.2 --per-cpu -j
+		valid rnbdadm.stats/1
+		[ "$(jqc '.stats[0] | .counters | [.read_ios, .read_bytes, .write_ios, .write_bytes, .failovers, .reconnects_ok,
+			.reconnects_failed] | unique')" = "[$want]" ]
+		[ "$(jqc '.stats[0] | [.heartbeat_latency_ns, .per_cpu[0].migrations_from, .per_cpu[1].migrations_to]')" = "[$want,$want,$want]" ]
+		[ "$(jqc '.stats[0] | [.counters.inflight, .per_cpu[1].migrations_from]')" = '[null,1]' ]
+		adm 0 stats --server -j
+		valid rnbdadm.stats/1
+		[ "$(jqc '.stats[0].counters | [.read_ios, .read_bytes, .write_ios, .write_bytes] | unique')" = "[$want]" ]
+		# nothing is added; that is known but of what is no number
+		adm 0 stats cl1@srv1 10.0.0.2 -i 10ms -c 2 -j
+		[ "$(jq -c '.stats[0].counters.read_ios' <<<"${lines[1]}")" = "$([[ $v == 18446744073709551* ]] && echo null || echo 0)" ]
+		adm 0 stats cl1@srv1 10.0.0.2 -o csv -F read_ios,failovers --no-headers
+		[ "$output" = "$(sed 's/null//g' <<<"$want,$want")" ]
+		adm 0 stats -o prom
+		"$PY" "$CLI/prom.py" <<<"$output"
+		[[ $output != *" $v"* || $want != null ]]
+		[ "$(grep -c "^rnbd_path_read_ios_total{.*server=\"ip:10.0.0.2\".*} $v\$" <<<"$output")" = "$([[ $want == null ]] && echo 0 || echo 1)" ]
+		for c in stats "stats --per-cpu" "stats --server" "stats --totals" "path list --stats" "session list --stats" "server client list --stats"; do
+			# shellcheck disable=SC2086
+			adm 0 $c
+			[[ $output != *" -"[0-9]* && $output != *922337203685477580[89]* && $output != *1844674407370955161[0-9]* ]]
+		done
+	done
+}
+
 @test "what is missing, empty, unreadable or garbled is null" {
 	rm "$CLIENT"/{mpath_policy,max_reconnect_attempts} "$PATH1"/{hca_port,cur_latency,src_addr,stats/rdma}
 	: >"$PATH1/state"
