@@ -385,6 +385,23 @@ wait_is() {
 	rm /dev/away
 }
 
+@test "a device that shows late: what waits goes on by itself" {
+	ln -s ram0 /dev/away
+	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	local path=("$SYS"/paths/*) pid
+	echo 1 >"$path/disconnect"
+	rm /dev/away
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none & pid=$!
+	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
+	echo 1 >"$path/reconnect"
+	await 20 said 'session s1 is back, but not /dev/away' ENOENT
+	kill -0 $pid
+	ln -s ram0 /dev/away
+	wait $pid
+	adm_is '.devices[0].state == "mapped"' device list
+	rm /dev/away
+}
+
 @test "a device that another client has when the server is back stays disconnected, with the reason; recover brings it back" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	local path=("$SYS"/paths/*)
