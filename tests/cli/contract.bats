@@ -44,6 +44,54 @@ setup() {
 	END
 }
 
+@test "no command starts a process: by sysfs, and out of a batch" {
+	local line n=0 dir=$BATS_TEST_TMPDIR
+	load sysfs-tree
+	sysfs_tree "$dir/tree"
+	tree_session cl1@srv2 "round-robin (RR: 0)" -1
+	tree_path cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 connected rxe0 42110 "10 40960 20 81920 0 1" "0 0" "1 2" "3 4"
+	tree_server cl7@here ip:10.0.0.7@ip:10.0.0.1 "7 70 8 80"
+	tree_server cl7@here ip:10.0.1.7@ip:10.0.1.1 "7 70 8 80"
+	tree_open sdb cl7@here vol1 rw 0
+	while read -r line; do
+		# what a change leaves behind the next does not find
+		cp -r "$dir/tree" "$dir/root$n"
+		printf '%q ' "$PLAIN" --test-time "$TIME" --test-root "$dir/root$n" --backend sysfs
+		printf '%s </dev/null >/dev/null 2>&1 || echo $? "%s" >>%q\n' "$line" "$line" "$dir/failed"
+		n=$((n + 1))
+	# the path would be waited for
+	done < <("$PY" "$CLI/contract.py" lines "$PLAIN" | sed '/add-path/s/$/ --no-wait/' | tee "$dir/lines") >"$dir/all"
+	((n > 60))
+	grep -vE '^(batch|monitor|completion|metadata|schema|help|version)( |$)' "$dir/lines" >"$dir/batch"
+	(($(wc -l <"$dir/batch") > 50))
+	printf '%s\n' "$(printf '%q ' "$PLAIN" --nl-replay "$REC/changes.nl" --test-root "$dir/tree" batch -ky "$dir/batch") >$dir/out 2>&1" \
+		"$(printf '%q ' "$PLAIN" --backend sysfs --test-root "$dir/tree" batch -ky "$dir/batch") >$dir/out-sysfs 2>&1" >>"$dir/all"
+	n=$((n + 2))
+	strace -f -qq -o "$dir/trace" -e trace=execve,execveat bash "$dir/all" || :
+	# all were run to their ends; what is only written to a file changes nothing here
+	diff "$dir/failed" - <<-END
+		9 session add cl1@srv9 --path 10.0.0.9
+		9 session remove cl1@srv2 --force
+		1 map vol9 --session cl1@srv1
+		1 resize rnbd0 +10G
+		7 server export close sdb --all-clients --force
+		9 server export revalidate ram0
+		9 server export add sdb
+		9 server export remove sdb
+		9 server port list
+		9 server port drain mlx5_0:1 --force
+		9 server port undrain mlx5_1:1
+		9 stats latency
+		11 check
+	END
+	for line in out out-sysfs; do
+		tail -n 1 "$dir/$line"
+		[[ $(tail -n 1 "$dir/$line") == *" of $(wc -l <"$dir/batch") lines failed" ]]
+	done
+	[ "$(grep -cF "execve(\"$PLAIN\"" "$dir/trace")" = "$n" ]
+	[ "$(grep -c exec "$dir/trace")" = $((n + 1)) ]
+}
+
 @test "valgrind: no command makes a mistake that the sanitizers do not see, as text and as JSON" {
 	local all=$BATS_TEST_TMPDIR/all conf=$BATS_TEST_TMPDIR/conf check
 	check=(valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=42)
