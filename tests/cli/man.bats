@@ -22,6 +22,10 @@ setup() { load helpers; }
 	done
 }
 
+@test "every page has each section, in the same order, with something in it" {
+	"$PY" "$CLI/man.py" sections "$TOP/build/man"
+}
+
 @test "every command has prose, every option is on its page, and nothing else" {
 	"$PY" "$CLI/man.py" table "$PLAIN" "$TOP/build/man"
 }

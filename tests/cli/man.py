@@ -3,6 +3,7 @@
 """The manual against the command table, and its examples as they run.
 
     man.py table BINARY PAGES                   options, arguments, commands: what the table has, the pages have, and no more
+    man.py sections PAGES                       each page there should be has each section, with something in it
     man.py examples BINARY RECORDINGS PAGES     each line "$ ..." of a literal block is run; what follows it is all that it prints
     man.py readme BINARY RECORDINGS FILE        the same of README.md; other command lines are such
 """
@@ -63,6 +64,28 @@ def table(binary, directory):
         if c["manual"] not in seen:
             problems.append("%s: there is no page %s" % (c["name"], c["manual"]))
     print(len(seen), "pages,", len(meta["commands"]), "commands")
+
+
+PAGES = ["rnbdadm", "rnbdadm-batch", "rnbdadm-check", "rnbdadm-config", "rnbdadm-device", "rnbdadm-json", "rnbdadm-monitor",
+         "rnbdadm-path", "rnbdadm-server", "rnbdadm-session", "rnbdadm-stats", "rnbdadm.conf"]
+# In the order that mdoc(7) has
+SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "JSON OUTPUT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+MORE = {"rnbdadm": ["ENVIRONMENT"], "rnbdadm-config": ["BOOT AND SHUTDOWN"]}
+
+
+def sections(directory):
+    names = []
+    for page, _, text in pages(directory):
+        names.append(page)
+        parts = re.split(r"^\.Sh (.*)\n", text, flags=re.M)[1:]
+        heads = [h.replace('"', "") for h in parts[::2]]
+        if [h for h in heads if h not in MORE.get(page, ())] != SECTIONS:
+            problems.append("%s: the sections are %s" % (page, heads))
+        for h, body in zip(heads, parts[1::2]):
+            if not re.search(r"\w", re.sub(r'^\.(\\"|Bl|El|Bd|Ed|Pp).*', "", body, flags=re.M)):
+                problems.append("%s: nothing in %s" % (page, h))
+    if sorted(names) != sorted(PAGES):
+        problems.append("the pages are %s" % names)
 
 
 def examples(binary, rec, directory):
@@ -184,7 +207,7 @@ def run(binary, rec, page, recording, status, command, shown, measures, locale="
 
 
 def main():
-    {"table": table, "examples": examples, "readme": readme}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "sections": sections, "examples": examples, "readme": readme}[sys.argv[1]](*sys.argv[2:])
     for p in problems:
         print(p)
     sys.exit(bool(problems))
