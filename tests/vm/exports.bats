@@ -65,6 +65,15 @@ refused() {
 	map s1 ram0
 }
 
+@test "heartbeats out of range are refused" {
+	local dir=/sys/module/rtrs_server/parameters before set
+	before=$(cat $dir/heartbeat_*)
+	for set in heartbeat_interval_ms={199,0,-1,60001,x} heartbeat_misses={1,0,-1,101,x}; do
+		run ! bash -c "echo ${set#*=} >$dir/${set%=*}"
+	done
+	[ "$(cat $dir/heartbeat_*)" = "$before" ]
+}
+
 @test "names: what is no block device, is not there, goes up" {
 	server
 	refused "No such file" s1 /dev/nothing

@@ -60,9 +60,9 @@ reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 
 # killed HOW ARG..: once for each; when it is there again, "server HOW ARG" loads its modules. Two sessions with the same disk.
 killed() {
-	local how=$1 arg waits=$DISK other since on
+	local how=$1 arg waits=$DISK other since on reader
 	shift
-	rm -f /run/tmp/{after-boot,after-load,eio}
+	rm -f /run/tmp/{after-boot,after-load,eio,under-way}
 	SESSION=s2 SDIR=${SDIR/s1/s2}
 	map /dev/vda access_mode=ro
 	other=$DISK
@@ -70,7 +70,12 @@ killed() {
 	SESSION=s1 SDIR=${SDIR/s2/s1} DISK=$waits
 	load_start
 	for arg in "$@"; do
+		dd if="/dev/$other" of=/dev/null bs=4k iflag=direct status=none & reader=$!
+		await 10 under_way "$other"
+		since=$EPOCHREALTIME
 		server_power off
+		ends_badly $reader
+		seconds_since "$since" >>/run/tmp/under-way
 		both gone
 		stands_still
 		await 15 closed "$other"
@@ -92,7 +97,8 @@ killed() {
 	load_end /dev/vda
 	echo "# booted again $# times: I/O went on $(spread /run/tmp/after-load) after the server's modules were loaded," \
 		"$(spread /run/tmp/after-boot) after the power was on" >&3
-	echo "# no-path-timeout 0: a read failed after $(spread /run/tmp/eio)" >&3
+	echo "# no-path-timeout 0: a read that was under way failed $(spread /run/tmp/under-way) after the power went," \
+		"one that began later after $(spread /run/tmp/eio)" >&3
 	# The median, as in stalls()
 	sort -n /run/tmp/eio | awk -v slow="${LAB_SLOW:-1}" -v n=$# 'NR == int((n + 1) / 2) { exit $1 > slow }'
 }

@@ -72,7 +72,7 @@ ynl() {
 	if [[ ! -p $dir/ask ]]; then
 		mkdir $dir && { "$ROOT/tests/vm/ynl.py" --serve $dir >/dev/null 2>&1 3>&- & } && await 20 test -p $dir/ask || return
 	fi
-	mkfifo "$answer" && { printf '%s\37' "$answer" "$@" && echo; } >$dir/ask && said=$(<"$answer") && rm "$answer" || return
+	mkfifo "$answer" && { printf '%s\37' "$answer" "$@" && printf '\36'; } >$dir/ask && said=$(<"$answer") && rm "$answer" || return
 	printf '%s\n' "$said"
 	[[ $said == "{"* ]]
 }

@@ -388,17 +388,18 @@ wait_is() {
 @test "a device that shows late: what waits goes on by itself" {
 	ln -s ram0 /dev/away
 	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
-	local path=("$SYS"/paths/*) pid
-	echo 1 >"$path/disconnect"
+	quick
+	local pid
+	timeout 60 rdma link delete rxe0
+	await 20 paths_up 0
 	rm /dev/away
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none & pid=$!
-	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
-	echo 1 >"$path/reconnect"
+	rxe_add rxe0 dummy0
 	await 20 said 'session s1 is back, but not /dev/away' ENOENT
 	kill -0 $pid
 	ln -s ram0 /dev/away
 	wait $pid
-	adm_is '.devices[0].state == "mapped"' device list
+	await 10 adm_is '.devices[0].state == "mapped"' device list
 	rm /dev/away
 }
 
@@ -539,6 +540,26 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	await 30 test ! -e /sys/block/rnbd0
 	# The server closes it behind that
 	await 30 dmsetup remove --noudevsync slow
+}
+
+@test "the modules of the server are unloaded while its disk does not answer: rmmod waits for the disk" {
+	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
+	await 10 test -b /dev/dm-0
+	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
+	dmsetup suspend --noudevsync --nolockfs slow
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
+	local reader=$! pid
+	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
+	rmmod rnbd-server rtrs-server 3>&- & pid=$!
+	await 20 paths_up 0
+	kill -0 $pid
+	dmsetup resume --noudevsync slow
+	wait $pid
+	[ ! -e /sys/module/rtrs_server ]
+	wait $reader || :
+	load_server
+	"$ADM" unmap rnbd0 --force
+	dmsetup remove --noudevsync slow
 }
 
 @test "settings: what is out of range is refused, the rest is told" {

@@ -11,10 +11,16 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/lib/failover.bash"
 	# As the other one: a path that offers less is not added
 	on_server "ram_disk 32 && load_server sess_queue_depth=16 max_chunk_size=65536"
 	load_client
+	memory_before
+}
+
+teardown_file() {
+	. "$ROOT/tests/vm/lib/failover.bash"
+	memory_is_back
 }
 
 setup() {

@@ -8,7 +8,7 @@ usage: ynl.py [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPER
 Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
 errno, text and attribute of the extended ack, and the "events" that came up to then, in their order. --room: bytes for one
 block of messages. --serve: for ynl of guest.bash, as an emulated guest takes a second to start Python; reads a pipe, DIR/ask,
-for each run a line of the name of the pipe that wants the answer and the arguments, a byte 31 behind each.
+for each run the name of the pipe that wants the answer and the arguments, a byte 31 behind each, and then a byte 30.
 Environment: YNL (the unpacked generator), ROOT (this tree).
 """
 import argparse
@@ -73,12 +73,13 @@ def listener(spec, groups):
 
 
 def serve(directory):
+    os.closerange(3, 256)  # who starts this may have a disk open
     ask = os.path.join(directory, "ask")
     os.mkfifo(ask)
     while True:
         with open(ask, encoding="utf-8") as asked:
-            lines = asked.read().split("\n")[:-1]
-        for answer, *args in (line.split("\x1f")[:-1] for line in lines):
+            runs = asked.read().split("\x1e")[:-1]
+        for answer, *args in (words.split("\x1f")[:-1] for words in runs):
             if os.fork():
                 continue
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

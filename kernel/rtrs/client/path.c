@@ -276,7 +276,7 @@ static void path_connect(struct rtrs_client_path *path)
 	wake_up_all(&path->wait);
 }
 
-/* Fewer attempts may be allowed than when the last one was decided on. Not for an administrator's. */
+/* Fewer attempts may be allowed now than when this one was decided on; an administrator may ask. */
 static bool path_may_go_on(struct rtrs_client_path *path)
 {
 	bool given_up = false;
