@@ -167,9 +167,9 @@ write_on() {
 }
 
 # Its links are there when it is mapped. Who unmaps it then waits for udev, which may have it open.
-@test "1000 times mapped and unmapped, with udev; 100 times on the debug kernel" {
+@test "1000 times mapped and unmapped, with udev; 50 times on the debug kernel" {
 	local i n=1000
-	[[ -n $VIRTIO ]] || n=100
+	[[ -n $VIRTIO ]] || n=50
 	for ((i = 0; i < n; i++)); do
 		echo "map ram1 --session s1 --wait=20s"
 		echo "unmap ram1 --session s1"
