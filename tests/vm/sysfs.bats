@@ -202,15 +202,16 @@ rtrs_server sess_queue_depth 444'
 }
 
 @test "in-tree: who may not gets 5, and nothing changes" {
-	local cmd before
-	before=$("$ADM" status -j | jq -c 'del(.time)')
+	local cmd before what='[.client | .sessions[] | [.name, .mp_policy, [.paths[] | [.name, .state]]]], [.client.devices[] | [.name, .state]]'
+	before=$("$ADM" status -j | jq -c "$what")
+	[[ $before == *s1*connected*rnbd0*mapped* ]]
 	for cmd in "map /dev/ram1 --session s1" "unmap rnbd0" "session set s1 --mp-policy round-robin" "session add-path s1 10.2.0.1" \
 		"stats reset --all -y" "server client disconnect s1 --force"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr -5 setpriv --reuid 65534 --regid 65534 --clear-groups "$ADM" $cmd
 		[[ -z $output && $stderr == "rnbdadm: "*@(denied|EACCES|root)* ]] || fail "$cmd: $output $stderr"
 	done
-	[ "$("$ADM" status -j | jq -c 'del(.time)')" = "$before" ]
+	[ "$("$ADM" status -j | jq -c "$what")" = "$before" ]
 }
 
 @test "in-tree: the server closes a device, and a client; unmap" {
