@@ -276,7 +276,6 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error *e)
 {
 	struct fail *f = &ctx->fail;
-
 	char *option;
 
 	fail_object(f, "device", p->req.device_path);

@@ -15,7 +15,8 @@
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
 #   seconds_since T             since T, which was $EPOCHREALTIME then: "1.23"; spread FILE: what median and worst of such are
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
-#   lasting SECONDS             how long a test goes on that just lasts: a third on kernels but the first, and where a second is dear (LAB_SLOW)
+#   lasting SECONDS             how long a test goes on that just lasts: a third on kernels but the first, less where a second is
+#                               dear (LAB_SLOW)
 #   under_way DISK [N]          has N (1) requests that are not done
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq

@@ -522,14 +522,19 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	dmsetup remove --noudevsync slow
 }
 
-@test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {
+# A disk of the server does not answer: $reader waits for it
+hung_read() {
 	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
 	await 10 test -b /dev/dm-0
 	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
 	dmsetup suspend --noudevsync --nolockfs slow
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
-	local reader=$! pid
-	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct & reader=$!
+	await 10 under_way rnbd0
+}
+
+@test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {
+	local reader pid
+	hung_read
 	bash -c 'echo force >/sys/block/rnbd0/rnbd/unmap_device' &
 	pid=$!
 	await 10 test ! -e /sys/block/rnbd0/rnbd
@@ -543,13 +548,8 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 }
 
 @test "the modules of the server are unloaded while its disk does not answer: rmmod waits for the disk" {
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
-	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
-	dmsetup suspend --noudevsync --nolockfs slow
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
-	local reader=$! pid
-	await 10 eval '[[ $(</sys/block/rnbd0/inflight) == *[1-9]* ]]'
+	local reader pid
+	hung_read
 	rmmod rnbd-server rtrs-server 3>&- & pid=$!
 	await 20 paths_up 0
 	kill -0 $pid

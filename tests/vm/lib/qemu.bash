@@ -162,8 +162,8 @@ guest_wait() {
 		${WHILE_WAITING:-:}
 		sleep 0.1
 	done
-	wait "$pid" || rc=$?
-	wait "$reader"
+	wait "$pid" 2>/dev/null || rc=$?
+	wait "$reader" 2>/dev/null
 	if [[ $LAB_ACCEL == tcg && $rc -gt 128 ]]; then
 		guest_post_mortem "$dir" "QEMU crashed: signal $((rc - 128))"
 		return 126
