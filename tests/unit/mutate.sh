@@ -87,6 +87,8 @@ mutations() {
 		fence         kernel/rtrs/server/fence.c  s/op->clobbered = 0/(void)0/
 		policy        kernel/rtrs/client/policy.c    s/%= pick->set->count/%= ~0U/
 		policy        kernel/rtrs/client/policy.c    s/if (rtrs_client_path_connected(path))/if (path)/
+		policy        kernel/rtrs/client/policy.c    s/ \* (waiting + 1)//
+		policy        kernel/rtrs/client/policy.c    s/div_u64(ns, waiting)/div_u64(ns, !!waiting)/
 		policy        kernel/rtrs/client/path-set.c  s/set->path\[old->count\] = path/set->path[0] = path/
 		hist          kernel/rtrs/core/hist.h  s/fls64(v - 1)/fls64(v)/
 		hist          kernel/rtrs/core/hist.h  s/if (o <= order)/if (o <= order + 1)/

@@ -215,12 +215,18 @@ static void fewest(void)
 	policy = RTRS_CLIENT_ROUND_ROBIN;
 }
 
+static struct rtrs_client_latency *latency(int i)
+{
+	return &path[i].stats[stub_cpu].latency;
+}
+
 /* A request of @ns from the CPU that runs. */
 static void took(int i, u64 ns)
 {
-	rtrs_client_latency_chosen(&path[i].stats[stub_cpu].latency, stub_now);
+	u32 waiting = rtrs_client_latency_chosen(latency(i), stub_now);
+
 	stub_now += ns;
-	rtrs_client_latency_sample(&path[i].stats[stub_cpu].latency, stub_now, ns);
+	rtrs_client_latency_sample(latency(i), stub_now, ns, waiting);
 }
 
 static void fastest(void)
@@ -261,18 +267,19 @@ static void new_path(void)
 	path[1].state = RTRS_CLIENT_PATH_CONNECTED;
 	EQ(chosen(), 1);
 	/* one request tries it, those behind it do not wait for what it will be like */
-	rtrs_client_latency_chosen(&path[1].stats[0].latency, stub_now);
+	EQ(rtrs_client_latency_chosen(latency(1), stub_now), 1);
 	for (i = 0; i < 10; i++) {
 		EQ(chosen(), 0);
 		took(0, 100 * US);
 	}
 	/* the first result counts in full */
-	rtrs_client_latency_sample(&path[1].stats[0].latency, stub_now, 50 * US);
+	rtrs_client_latency_sample(latency(1), stub_now, 50 * US, 1);
 	EQ(chosen(), 1);
-	EQ(path[1].stats[0].latency.ns, 50 * US);
+	EQ(latency(1)->ns, 50 * US);
 	/* a result of no time at all is not the mark of a new path */
-	rtrs_client_latency_sample(&path[0].stats[1].latency, stub_now, 0);
-	CHECK(path[0].stats[1].latency.ns);
+	latency(0)->ns = 0;
+	took(0, 0);
+	CHECK(latency(0)->ns);
 	close_session();
 	policy = RTRS_CLIENT_ROUND_ROBIN;
 }
@@ -293,14 +300,75 @@ static void fading(void)
 	NOTE("after %llu ms", (stub_now - start) / MS);
 	CHECK(stub_now - start > 1000 * MS);
 	CHECK(stub_now - start < 5000 * MS);
-	rtrs_client_latency_chosen(&path[1].stats[0].latency, stub_now);
+	rtrs_client_latency_chosen(latency(1), stub_now);
 	EQ(chosen(), 0);
+	/* nor does it fade while that is under way */
+	stub_now += 5000 * MS;
+	took(0, 100 * US);
+	EQ(chosen(), 0);
+	/* it went to another path in the end: it tells nothing */
+	rtrs_client_latency_undone(latency(1));
+	EQ(chosen(), 1);
+	EQ(latency(1)->ns, 50 * MS);
 	/* never asked for longer than a word has bits */
 	stub_now += 3600ULL * 24 * 365 * 1000 * MS;
 	took(0, 100 * US);
 	EQ(chosen(), 1);
 	close_session();
 	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+/*
+ * 32 requests under way for a minute over two links. A request takes the link for
+ * @busy[], and then @delay[] more; *done: how many each has carried.
+ */
+static void minute(const u64 *busy, const u64 *delay, unsigned int *done)
+{
+	u64 free_at[2], ready[32] = {}, since[32], end;
+	u32 waiting[32];
+	unsigned int i, n;
+	int on[32];
+
+	policy = RTRS_CLIENT_MIN_LATENCY;
+	open_session(2, 3);
+	done[0] = done[1] = 0;
+	free_at[0] = free_at[1] = stub_now;
+	for (end = stub_now + 60000 * MS; stub_now < end;) {
+		/* the first that is ready, and another in its place */
+		for (n = 0, i = 1; i < 32; i++)
+			if (ready[i] < ready[n])
+				n = i;
+		if (ready[n]) {
+			stub_now = ready[n];
+			rtrs_client_latency_sample(latency(on[n]), stub_now, stub_now - since[n],
+						   waiting[n]);
+			done[on[n]]++;
+		}
+		on[n] = chosen();
+		since[n] = stub_now;
+		waiting[n] = rtrs_client_latency_chosen(latency(on[n]), stub_now);
+		free_at[on[n]] = max(free_at[on[n]], stub_now) + busy[on[n]];
+		ready[n] = free_at[on[n]] + delay[on[n]];
+	}
+	NOTE("%u and %u done", done[0], done[1]);
+	close_session();
+	policy = RTRS_CLIENT_ROUND_ROBIN;
+}
+
+static void queues(void)
+{
+	static const u64 narrow[2] = { 11 * MS, 110 * MS }, quick[2] = { US, US };
+	static const u64 near[2] = { MS, 10 * MS };
+	unsigned int done[2];
+
+	/* one after the other: each link carries what it can */
+	minute(narrow, quick, done);
+	CHECK(done[0] > 60000 / 11 * 98 / 100);
+	CHECK(done[1] > 60000 / 110 * 90 / 100);
+	/* all at once: what is under way slows none down, and the far link has no share */
+	minute(quick, near, done);
+	CHECK(done[0] > 60000 * 30);
+	CHECK(done[1] < 60000 / 10);
 }
 
 /* Heartbeats bound from below what a path can do, whether they are answered or not. */
@@ -360,6 +428,7 @@ int main(void)
 	RUN(fastest, "min-latency takes the path whose requests take least");
 	RUN(new_path, "min-latency tries a new path at once, with one request");
 	RUN(fading, "min-latency tries a slow path again after a while");
+	RUN(queues, "min-latency floods no path that is slow: two links carry what they can");
 	RUN(heartbeats, "min-latency believes a heartbeat rather than an average");
 	RUN(cpus, "min-latency of each CPU");
 	RUN(no_memory, "no memory: the set stays as it was");

@@ -58,7 +58,7 @@ slow() {
 		one=$((one + $(iops "$fast")))
 		two=$((two + $(iops "$DISK")))
 	done
-	echo "# $1: $((one / 3)) reads/s over the fast path alone, $((two / 3)) with one ten times slower beside it, $((two * 1000 / one)) % of what that one carries" >&3
+	echo "# $1: $((one / 3)) reads/s over the fast path alone, $((two / 3)) with one ten times slower beside it, $((two * 100 / one)) % of what that one carries" >&3
 	PERCENT=$((two * 100 / one))
 }
 

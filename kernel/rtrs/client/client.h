@@ -64,6 +64,7 @@ enum {
  * @sg_count: entries of it
  * @mapped: entries of it for the device
  * @bytes: data and user message, for statistics
+ * @waiting: requests from @cpu under way on the path, this one counted; 0 if not counted
  * @start: when it was submitted
  * @send_cqe: completion of the send
  * @inval_cqe: completion of the local invalidation
@@ -85,6 +86,7 @@ struct rtrs_client_req {
 	u32 sg_count;
 	u32 mapped;
 	u32 bytes;
+	u32 waiting;
 	u64 start;
 	struct ib_cqe send_cqe;
 	struct ib_cqe inval_cqe;
@@ -145,12 +147,14 @@ struct rtrs_client_con {
 
 /**
  * struct rtrs_client_latency - how long requests from one CPU take on a path
- * @ns: moving average, 0 before the first request
+ * @ns: moving average of what one took for each that waited with it, 0 before the first
  * @at: when the path was last chosen, or a request done; the average fades from then on
+ * @waiting: requests that were chosen by this and are not done
  */
 struct rtrs_client_latency {
 	u64 ns;
 	u64 at;
+	atomic_t waiting;
 };
 
 /**
@@ -519,8 +523,9 @@ void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_se
 /* Next connected path, each at most once; NULL: no more. */
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
 /* For stats.c: the path was chosen; a request that it carried took @ns. */
-void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
-void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
+u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
+void rtrs_client_latency_undone(struct rtrs_client_latency *latency);
+void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns, u32 waiting);
 
 /* pin.c: process context */
 
@@ -613,7 +618,7 @@ void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, 
 
 /* stats.c: any context but hard interrupts */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);
-void rtrs_client_stats_unsubmit(struct rtrs_client_path *path);
+void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req);
 void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req);
 /* A completion of @con; those of polled connections are told by how many a poll found. */
 void rtrs_client_stats_wc(struct rtrs_client_con *con, const struct ib_cq *cq,

@@ -242,7 +242,7 @@ static int send_on(struct rtrs_client_path *path, const struct rtrs_client_reque
 	err = post(req, &w);
 	if (!err)
 		return 0;
-	rtrs_client_stats_unsubmit(path);
+	rtrs_client_stats_unsubmit(path, req);
 unmap:
 	rtrs_client_mr_unmap_data(req);
 idle:
@@ -389,7 +389,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 	int err;
 
 	rtrs_client_mr_unmap_data(req);
-	rtrs_client_stats_unsubmit(path);
+	rtrs_client_stats_unsubmit(path, req);
 	while ((err = rtrs_client_submit(path->session, &rq)) == -EAGAIN || err == -ENOMEM)
 		usleep_range(100, 200);
 	if (err)

@@ -4,7 +4,9 @@
  * read only: cursors, counters and latencies are of one CPU each, and only
  * min-inflight looks at those of the others.
  */
+#include <linux/atomic.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include "client.h"
@@ -13,34 +15,45 @@
 #define LATENCY_HALF_NS		(250 * NSEC_PER_MSEC)	/* the average halves in so much time */
 #define LATENCY_UNKNOWN_NS	NSEC_PER_SEC	/* while the first request is on its way */
 
-/*
- * A path without an average gets one request, not a flood of them, until that one is
- * back; so does one whose average has faded.
- */
-void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now)
+/* Returns how many wait now. */
+u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now)
 {
-	if (!latency->ns)
-		latency->ns = LATENCY_UNKNOWN_NS;
-	latency->at = now;
+	WRITE_ONCE(latency->at, now);
+	return atomic_inc_return(&latency->waiting);
 }
 
-void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns)
+void rtrs_client_latency_undone(struct rtrs_client_latency *latency)
+{
+	atomic_dec(&latency->waiting);
+}
+
+/* It took @ns among @waiting, and each of these had its share in that. */
+void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns, u32 waiting)
 {
 	u64 old = READ_ONCE(latency->ns);
 
-	if (old && old != LATENCY_UNKNOWN_NS)
+	ns = div_u64(ns, waiting);
+	if (old)
 		ns = old - old / LATENCY_WEIGHT + ns / LATENCY_WEIGHT;
 	WRITE_ONCE(latency->ns, max(ns, 1ULL));
 	WRITE_ONCE(latency->at, now);
+	atomic_dec(&latency->waiting);
 }
 
-/* What is not renewed fades, so that a path that was slow once is tried again. */
-static u64 faded(const struct rtrs_client_latency *latency, u64 now)
+/*
+ * How long one more request will take, which those under way say before any of them is
+ * back: a path gets no more than its share while nobody knows yet. What is not renewed
+ * fades, so that a path that was slow once is tried again, by one request.
+ */
+static u64 expected(const struct rtrs_client_latency *latency, u64 now)
 {
-	u64 at = READ_ONCE(latency->at);
-	u64 halvings = now > at ? (now - at) / LATENCY_HALF_NS : 0;
+	u64 ns = READ_ONCE(latency->ns), at = READ_ONCE(latency->at), halvings;
+	u32 waiting = atomic_read(&latency->waiting);
 
-	return halvings < 64 ? READ_ONCE(latency->ns) >> halvings : 0;
+	if (waiting)
+		return (ns ?: LATENCY_UNKNOWN_NS) * (waiting + 1);
+	halvings = now > at ? div_u64(now - at, LATENCY_HALF_NS) : 0;
+	return halvings < 64 ? ns >> halvings : 0;
 }
 
 /*
@@ -49,8 +62,8 @@ static u64 faded(const struct rtrs_client_latency *latency, u64 now)
  */
 static u64 latency_of(struct rtrs_client_path *path, u64 now)
 {
+	u64 ns = expected(&raw_cpu_ptr(path->stats)->latency, now);
 	u64 rtt = atomic64_read(&path->hb.rtt_ns);
-	u64 ns = faded(&raw_cpu_ptr(path->stats)->latency, now);
 
 	if (atomic_read(&path->hb.missed)) {
 		u64 sent;

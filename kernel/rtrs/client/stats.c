@@ -11,14 +11,17 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 	req->cpu = raw_smp_processor_id();
 	this_cpu_inc(path->stats->inflight);
 	req->start = ktime_get_ns();
+	req->waiting = 0;
 	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
-		rtrs_client_latency_chosen(&per_cpu_ptr(path->stats, req->cpu)->latency,
-					   req->start);
+		req->waiting = rtrs_client_latency_chosen(
+			&per_cpu_ptr(path->stats, req->cpu)->latency, req->start);
 }
 
-void rtrs_client_stats_unsubmit(struct rtrs_client_path *path)
+void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req)
 {
 	this_cpu_dec(path->stats->inflight);
+	if (req->waiting)
+		rtrs_client_latency_undone(&per_cpu_ptr(path->stats, req->cpu)->latency);
 }
 
 void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req)
@@ -33,8 +36,9 @@ void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_cli
 	rtrs_raise(&s->c.latency_max[req->is_read], ns);
 	this_cpu_inc(s->c.sg[rtrs_sg_bucket(req->sg_count)]);
 	this_cpu_inc(s->came[req->cpu]);
-	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
-		rtrs_client_latency_sample(&per_cpu_ptr(s, req->cpu)->latency, now, ns);
+	if (req->waiting)
+		rtrs_client_latency_sample(&per_cpu_ptr(s, req->cpu)->latency, now, ns,
+					   req->waiting);
 }
 
 void rtrs_client_stats_wc(struct rtrs_client_con *con, const struct ib_cq *cq,

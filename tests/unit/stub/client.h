@@ -38,6 +38,7 @@ extern u64 stub_now;
 struct rtrs_client_latency {
 	u64 ns;
 	u64 at;
+	atomic_t waiting;
 };
 
 struct rtrs_client_cpu_stats {
@@ -81,6 +82,9 @@ struct rtrs_client_pick {
 #define ktime_get_ns()		(stub_now)
 #define ktime_to_ns(t)		(t)
 #define atomic_read(a)		((a)->v)
+#define atomic_inc_return(a)	(++(a)->v)
+#define atomic_dec(a)		(--(a)->v)
+#define div_u64(a, b)		((a) / (b))
 #define atomic64_read(a)	((a)->v)
 #define per_cpu_ptr(p, cpu)	(&(p)[cpu])
 #define raw_cpu_ptr(p)		(&(p)[stub_cpu])
@@ -103,8 +107,9 @@ static inline bool rtrs_client_path_connected(const struct rtrs_client_path *pat
 	return path->state == RTRS_CLIENT_PATH_CONNECTED;
 }
 
-void rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
-void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns);
+u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
+void rtrs_client_latency_undone(struct rtrs_client_latency *latency);
+void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns, u32 waiting);
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
 int rtrs_client_path_set_init(struct rtrs_client_session *session);
