@@ -8,13 +8,15 @@
 
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req)
 {
+	struct rtrs_client_cpu_stats __percpu *s = path->stats;
+
 	req->cpu = raw_smp_processor_id();
-	this_cpu_inc(path->stats->inflight);
+	this_cpu_inc(s->inflight);
 	req->start = ktime_get_ns();
 	req->waiting = 0;
 	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
-		req->waiting = rtrs_client_latency_chosen(
-			&per_cpu_ptr(path->stats, req->cpu)->latency, req->start);
+		req->waiting = rtrs_client_latency_chosen(&per_cpu_ptr(s, req->cpu)->latency,
+							  req->start);
 }
 
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req)
