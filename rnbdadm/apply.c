@@ -407,26 +407,15 @@ static void forget_others(const struct apply *a)
 	strlist_free(&there);
 }
 
-/* Optional devices may be missing. */
-static bool may_fail(const struct apply *a, const struct plan_step *st)
-{
-	const struct conf_value *v;
-
-	if (st->object != PLAN_DEVICE || !st->section)
-		return false;
-	v = conf_get(a->c, st->section, CK_OPTIONAL);
-	return v && !strcmp(v->text, "yes");
-}
-
 static void print_failure(struct apply *a, struct plan_step *st)
 {
 	struct fail *f = &st->fail;
 	char *name = printable(st->name), *text = xstrdup(f->text ? f->text : f->message);
 
-	if (may_fail(a, st))
+	if (st->optional)
 		warn(a->ctx, "%s %s: %s (optional)", plan_object_name(st->object), name, text);
 	fail_text(f, "%s %s: %s", plan_object_name(st->object), name, text);
-	if (!may_fail(a, st))
+	if (!st->optional)
 		fail_print(a->ctx, f);
 	free(text);
 	free(name);
@@ -450,7 +439,7 @@ static int conclude(struct apply *a)
 			continue;
 		}
 		print_failure(a, st);
-		if (may_fail(a, st))
+		if (st->optional)
 			continue;
 		failed++;
 		if (!strcmp(st->result, SKIPPED))
@@ -481,7 +470,7 @@ int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const stru
 		if (st->result)
 			continue;
 		do_step(&a, st);
-		a.stop = stop_on_error && st->fail.code && !may_fail(&a, st);
+		a.stop = stop_on_error && st->fail.code && !st->optional;
 	}
 	js_set(ctx->data, "changed", json_boolean(a.changed));
 	rc = conclude(&a);

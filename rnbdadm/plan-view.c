@@ -71,7 +71,7 @@ static void count(const struct plan *p, size_t by_action[3], size_t *failed)
 		by_action[i] = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		by_action[p->v[i].action]++;
-		*failed += p->v[i].fail.code != XC_OK;
+		*failed += p->v[i].fail.code && !p->v[i].optional;
 	}
 }
 

@@ -280,6 +280,7 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	const char *session = s->v[CK_SESSION].text, *path = s->v[CK_DEVICE_PATH].text;
 	const struct device *d = find_device(m->s, session, path);
 	const struct conf_value *access = conf_get(m->c, s, CK_ACCESS);
+	const struct conf_value *optional = conf_get(m->c, s, CK_OPTIONAL);
 	struct plan_step *st;
 	uint64_t want;
 
@@ -296,6 +297,7 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	st->section = s;
 	st->source = s->at;
 	st->name = xstrdup(s->name);
+	st->optional = optional && !strcmp(optional->text, "yes");
 	words(st, "map", *path == '-' ? NULL : path, NULL);
 	words(st, "--session", session, NULL);
 	word_value(m, st, CK_ACCESS, "access");

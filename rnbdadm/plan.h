@@ -31,6 +31,7 @@ struct plan_step {
 	char *name, *old, *new;
 	struct strlist command;			/* that does the same */
 	struct conf_place source;
+	bool optional;				/* a failure of it is a warning */
 	const char *result;			/* word; NULL: not done */
 	struct fail fail;
 };
