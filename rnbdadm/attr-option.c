@@ -9,7 +9,7 @@ static const struct {
 	const char *attr;
 	enum opt_id opts[2];
 	const char *args[3];
-	const char *key;		/* of a configuration, where no option has its name */
+	const char *key;		/* of a configuration, where it is no option of that name */
 } table[] = {
 	{ .attr = "name", .args = { "SESSION" } },
 	{ .attr = "session-name", .opts = { OPT_SESSION }, .args = { "SESSION" } },
@@ -20,7 +20,7 @@ static const struct {
 	{ .attr = "poll-queues", .opts = { OPT_POLL_QUEUES } },
 	{ .attr = "connections", .opts = { OPT_CONNECTIONS } },
 	{ .attr = "mp-policy", .opts = { OPT_MP_POLICY, OPT_SET_POLICY }, .args = { "POLICY" } },
-	{ .attr = "timeout-ms", .opts = { OPT_TIMEOUT } },
+	{ .attr = "timeout-ms", .opts = { OPT_TIMEOUT }, .key = "wait" },
 	{ .attr = "size-bytes", .args = { "SIZE" } },
 	{ .attr = "force", .opts = { OPT_FORCE } },
 	{ .attr = "path", .opts = { OPT_PATH }, .args = { "PATH" } },
@@ -93,6 +93,9 @@ char *attr_option(const struct cmd *cmd, const char *object_type, const char *at
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		if (strcmp(table[i].attr, last))
 			continue;
+		/* what apply asks for is in a configuration */
+		if (table[i].key && cmd_has_opt(cmd, OPT_MODE))
+			return xstrdup(table[i].key);
 		for (size_t k = 0; !arg && k < ARRAY_SIZE(table[i].args); k++)
 			arg = arg_of(cmd, table[i].args[k]);
 		if (arg)
@@ -100,9 +103,7 @@ char *attr_option(const struct cmd *cmd, const char *object_type, const char *at
 		for (size_t k = 0; k < ARRAY_SIZE(table[i].opts); k++)
 			if (table[i].opts[k] && (!id || cmd_has_opt(cmd, table[i].opts[k])))
 				id = table[i].opts[k];
-		if (id)
-			return option_text(cmd, id);
-		return table[i].key ? xstrdup(table[i].key) : NULL;
+		return id ? option_text(cmd, id) : NULL;
 	}
 	return NULL;
 }

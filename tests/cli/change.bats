@@ -259,11 +259,12 @@ setup() { load helpers; }
 	[[ $stderr$'\n' == *"  kernel: not so"$'\n'* ]]
 	[ "$(jq -c .error.attribute <<<"$JSON")" = null ]
 	# a configuration has keys
-	for want in path:path mp-policy:mp-policy io-timeout:"io-timeout = 5s" device-path:device; do
+	for want in path:path mp-policy:mp-policy io-timeout:"io-timeout = 5s" device-path:device wait:wait; do
 		printf '[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.1.1@10.0.1.2\n' >"$BATS_TEST_TMPDIR/conf"
 		case ${want#*:} in
 		path) echo 'path = 10.0.2.1@10.0.2.2' ;;
 		mp-policy) echo 'mp-policy = rr' ;;
+		wait) printf '%s\n' 'path = 10.0.2.1@10.0.2.2' 'wait = 5s' ;;
 		device) printf '[session cl1@srv2]\npath = 10.0.0.1@10.0.0.3\n[device d]\nsession = cl1@srv2\ndevice-path = vol9\n' ;;
 		*) echo "${want#*:}" ;;
 		esac >>"$BATS_TEST_TMPDIR/conf"

@@ -619,7 +619,7 @@ RECORDINGS.update({
             ({"do": "stats-reset", "request": {"session-id": 1, "role": 0, "groups": 2}}, "groups"),
             ({"do": "stats-reset", "request": {"session-id": 1, "role": 0}}, "session-id"), (close(31), "id"),
             ({"do": "session-disconnect", "request": {"id": 12, "role": 1}}, "id"), (on_port("undrain", "mlx5_1"), "hca-name"),
-            (told(33, 0, 0, 5000), "timeout-ms"))],
+            (with_time(add_path(), 5000), "timeout-ms"), (told(33, 0, 0, 5000), "timeout-ms"))],
     "session-del-denied": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "error": "EPERM"}],
     "session-del-old": [dict(UP, ops=["session-get", "path-get", "device-get", "unmap"])] + lists(*WITH_ADDED),
     "paths-unsupported": [UP] + lists(*WITH_ADDED) + [{"do": c, "error": "EOPNOTSUPP"} for c in NEW_OPS],
