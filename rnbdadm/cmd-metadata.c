@@ -58,28 +58,43 @@ static json_t *js_args(const struct cmd *c)
 	return a;
 }
 
-/* Other spellings: an alias of the object, the verb, or both. */
-static json_t *js_aliases(const struct cmd *c)
+/* Each spelling of a command: with an alias of the object, the verb, or both. */
+static void add_spellings(struct strlist *l, const char *object, const char *verb)
 {
-	struct strlist objects = { 0 }, verbs = { 0 }, l = { 0 };
-	json_t *a;
+	struct strlist objects = { 0 }, verbs = { 0 };
 
-	strlist_add(&objects, c->object);
-	strlist_add(&verbs, c->verb ? c->verb : "");
+	strlist_add(&objects, object);
+	strlist_add(&verbs, verb);
 	for (size_t i = 0; i < alias_count; i++) {
-		if (!strcmp(alias_table[i].word, c->object))
+		if (!strcmp(alias_table[i].word, object))
 			strlist_add(&objects, alias_table[i].alias);
-		if (c->verb && !strcmp(alias_table[i].word, c->verb))
+		if (!strcmp(alias_table[i].word, verb))
 			strlist_add(&verbs, alias_table[i].alias);
 	}
 	for (size_t i = 0; i < objects.n; i++)
 		for (size_t k = 0; k < verbs.n; k++)
-			if (i || k)
-				strlist_addf(&l, "%s%s%s", objects.v[i], c->verb ? " " : "",
-					     verbs.v[k]);
-	a = js_list(&l);
+			strlist_addf(l, "%s%s%s", objects.v[i], *verb ? " " : "", verbs.v[k]);
 	strlist_free(&objects);
 	strlist_free(&verbs);
+}
+
+/* All but its name, those that no help has as well. */
+static json_t *js_aliases(const struct cmd *c)
+{
+	char *also = xstrdup(c->also ? c->also : ""), *save = NULL;
+	struct strlist l = { 0 };
+	json_t *a;
+
+	add_spellings(&l, c->object, c->verb ? c->verb : "");
+	for (char *w = strtok_r(also, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
+		char *verb = strchr(w, ' ');
+
+		*verb++ = '\0';
+		add_spellings(&l, w, verb);
+	}
+	a = js_list(&l);
+	json_array_remove(a, 0);
+	free(also);
 	strlist_free(&l);
 	return a;
 }
