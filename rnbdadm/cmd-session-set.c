@@ -31,7 +31,7 @@ bool max_reconnect_parse(const char *s, int64_t *v)
 	uint64_t n;
 
 	*v = -1;
-	if (!strcmp(s, "-1") || !strcmp(s, "infinite"))
+	if (!strcmp(s, "-1") || !strcmp(s, "infinite") || !strcmp(s, "forever"))
 		return true;
 	if (!parse_uint(s, &n) || n > 9999)
 		return false;

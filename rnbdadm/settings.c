@@ -12,7 +12,7 @@
 static const struct {
 	enum opt_id opt;
 	bool time;
-	bool zero, forever;		/* 0 and -1 are taken, too */
+	bool zero, infinite;		/* 0 and -1 are taken, too */
 	int64_t min, max;
 	const char *range;
 } table[SET_N] = {
@@ -29,7 +29,7 @@ static const struct {
 	[SET_IO_TIMEOUT_MS] = { OPT_IO_TIMEOUT, true, .zero = true, .min = 1000, .max = DAY,
 				.range = "0 or from 1s to 1d" },
 	[SET_NO_PATH_TIMEOUT_MS] = { OPT_NO_PATH_TIMEOUT, true, true, true, .min = 1, .max = DAY,
-				     .range = "0, at most 1d, or forever" },
+				     .range = "0, at most 1d, or infinite" },
 };
 
 char *setting_parse(enum m_setting i, const char *dashes, const char *text, int64_t *v)
@@ -50,7 +50,7 @@ char *setting_parse(enum m_setting i, const char *dashes, const char *text, int6
 	}
 	parse_time(text, v);
 	if ((*v >= table[i].min && *v <= table[i].max) || (!*v && table[i].zero) ||
-	    (*v == -1 && table[i].forever))
+	    (*v == -1 && table[i].infinite))
 		return NULL;
 	return xasprintf("%s%s: '%s' is not %s", dashes, name, text, table[i].range);
 }
@@ -87,7 +87,7 @@ bool settings_any(const struct session_settings *s)
 char *setting_text(enum m_setting i, int64_t v)
 {
 	if (v == -1 && table[i].time)
-		return xstrdup("forever");
+		return xstrdup("infinite");
 	return xasprintf("%lld%s", (long long)v, table[i].time && v ? "ms" : "");
 }
 

@@ -102,7 +102,7 @@ const struct opt opt_table[OPT_MAX] = {
 			   "round-robin|min-inflight|min-latency|rr|mi|ml",
 			   .help = "rule that picks the path of a request" },
 	[OPT_MAX_RECONNECT] = { "max-reconnect-attempts", 0, ARG_REQUIRED, T_WORD, "N",
-			      "infinite|-1|#",
+			      "infinite|forever|-1|#",
 			      .help = "attempts before a lost path is given up, 0 to 9999, "
 				      "or infinite" },
 	[OPT_HEARTBEAT_INTERVAL] = { "heartbeat-interval", 0, ARG_REQUIRED, T_TIME, "TIME",
@@ -122,7 +122,7 @@ const struct opt opt_table[OPT_MAX] = {
 				   "another one, 1s to 1d; 0 is never" },
 	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
 				.help = "how long I/O waits when no path is left, up to 1d; 0 "
-					"fails it at once, forever waits without end" },
+					"fails it at once, infinite waits without end" },
 	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
 	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
 			    .help = "add paths that the configuration lists, or the server (exit 9)" },

@@ -154,7 +154,7 @@ setup() { load helpers; }
 	adm 0 session set cl1@srv1 --mp-policy rr --max-reconnect-attempts -1 -v
 	[ "$stderr" = "rnbdadm: set mp_policy of session cl1@srv1" ]
 	replay two-sessions
-	adm 0 session set cl1@srv1 --mp-policy ml --max-reconnect-attempts infinite -j
+	adm 0 session set cl1@srv1 --mp-policy ml --max-reconnect-attempts -1 -j
 	valid rnbdadm.session/1
 	[ "$(jqv '.changed == false and .changes == []')" = true ]
 }

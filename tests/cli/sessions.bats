@@ -48,15 +48,19 @@ nothing_sent() {
 		--reconnect-delay-max 600 --connect-timeout 1500ms --io-timeout 24h --no-path-timeout 0s
 	[ -z "$output$stderr" ]
 	replay two-sessions
-	adm 0 session set cl1@srv1 --no-path-timeout forever --io-timeout 0 --heartbeat-interval 5s -j
-	valid rnbdadm.session/1
-	[ "$(jqv '.changed == false and .changes == []')" = true ]
+	for w in infinite -1 forever; do
+		adm 0 session set cl1@srv1 --no-path-timeout $w --max-reconnect-attempts $w --io-timeout 0 --heartbeat-interval 5s -j
+		valid rnbdadm.session/1
+		[ "$(jqv '.changed == false and .changes == []')" = true ]
+	done
 	adm 0 session set cl1@srv1 --no-path-timeout 30 --reconnect-delay-max=5m --heartbeat-misses 3 -n --trace
 	[ "$output" = "rnbdadm session set cl1@srv1 --heartbeat-misses=3 --reconnect-delay-max=300000ms --no-path-timeout=30000ms" ]
 	nothing_sent
 	read -ra words <<<"${output#rnbdadm }"
 	adm 0 "${words[@]}" -n
 	[[ $output == *--no-path-timeout=30000ms ]]
+	adm 0 session add cl1@srv9 --path 10.0.0.9 --no-path-timeout -1 -n
+	[[ $output == *--no-path-timeout=infinite ]]
 }
 
 @test "settings: what is out of range sends nothing" {
