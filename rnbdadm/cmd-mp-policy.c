@@ -19,17 +19,18 @@ static const struct { const char *brief, *meaning; } policies[] = {
 int cmd_mp_policy_list(struct ctx *ctx)
 {
 	json_t *list;
+	uint64_t max;
 
-	/* that the family is there is all that there is to ask */
 	if (!ctx_nl(ctx))
 		return ctx->fail.code;
+	max = rnl_max_mp_policy(ctx->nl);
 	list = json_array();
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
 		json_t *o = json_object();
 
 		js_set(o, "name", json_string(mp_policy_name(i)));
 		js_set(o, "short", json_string(policies[i].brief));
-		js_set(o, "supported", json_true());
+		js_set(o, "supported", max == M_UNKNOWN ? json_null() : json_boolean(i <= max));
 		js_set(o, "meaning", json_string(policies[i].meaning));
 		json_array_append_new(list, o);
 	}

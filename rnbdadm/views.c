@@ -201,7 +201,7 @@ const struct view mp_policy_view = {
 static const struct field mp_policy_list_fields[] = {
 	{ "name", NULL, F_STR, false, "name of the policy" },
 	{ "short", NULL, F_STR, false, "its short name" },
-	{ "supported", NULL, F_BOOL, false, "this kernel has it" },
+	{ "supported", NULL, F_BOOL, false, "the loaded modules have it" },
 	{ "meaning", NULL, F_STR, false, "what it does" },
 	{ 0 }
 };

@@ -6,7 +6,7 @@
 
 A description is a list of answers, in the order in which requests are expected:
 
-    {"family": true}                        nlctrl knows the family; false: it does not
+    {"family": true}                        nlctrl knows the family; false: it does not; "policies": how many it takes
     {"dump": "session-get", "objects": [{"name": "s1", "state": 0}, ...]}
     {"do": "map", "request": {"device-path": "vol0", ...}, "reply": {...}}
     {"do": "unmap", "error": "EBUSY", "extack": "text", "attr": "force"}
@@ -214,6 +214,22 @@ def family(answer):
         for i, g in enumerate(answer.get("groups", ("session", "path", "device", "export")), 1)))
     yield b"R", genl(CTRL, 1, 0, body)
     yield b"R", ack(0, b"", request)
+    yield from policy(answer.get("policies", 3))
+
+
+def policy(policies):
+    """What attributes a command takes: of session-set, after those of a nest, a policy below that number."""
+    op = cmd_number("session-set")
+    yield b"s", genl(CTRL, 10, NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP, nla(2, b"rnbd\0") + nla(10, struct.pack("<I", op)))
+    if not policies:
+        yield b"R", nlmsg(NLMSG_DONE, NLM_F_MULTI, struct.pack("<i", -errno.EOPNOTSUPP))
+        return
+    number = attr_number("session", "mp-policy")
+    block = genl(CTRL, 10, NLM_F_MULTI, nla(9 | NLA_F_NESTED, nla(op | NLA_F_NESTED, nla(1, struct.pack("<I", 1)))))
+    for n, most in ((0, 77), (1, policies - 1)):
+        limits = nla(1, struct.pack("<I", 3)) + nla(4, struct.pack("<Q", 0)) + nla(5, struct.pack("<Q", most))
+        block += genl(CTRL, 10, NLM_F_MULTI, nla(8 | NLA_F_NESTED, nla(n | NLA_F_NESTED, nla(number | NLA_F_NESTED, limits))))
+    yield b"R", block + nlmsg(NLMSG_DONE, NLM_F_MULTI, struct.pack("<i", 0))
 
 
 def dump(answer):

@@ -598,6 +598,8 @@ RECORDINGS.update({
     "wait-gone": [UP] + lists() + [ntf("device", DEVICES[0], 2)] + lists(devices=DEVICES[1:]),
     "policy": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
                                  "reply": dict(SESSIONS[1], **{"mp-policy": 0})}],
+    "policies-fewer": [{"family": True, "policies": 2}],
+    "policies-untold": [{"family": True, "policies": 0}],
     "policy-fails": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1}, "error": "EIO"},
                                       {"do": "session-set", "request": {"id": 2, "role": 0, "mp-policy": 1},
                                        "reply": dict(SESSIONS[0], **{"mp-policy": 1})}],

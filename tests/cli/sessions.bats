@@ -631,6 +631,15 @@ nothing_sent() {
 	adm 0 mp-policy show cl1@srv1 -j
 	valid rnbdadm.session/1
 	for p in rr round-robin; do
+	[ "$(jqv '[.policies[].supported] | tojson')" = '[true,true,true]' ]
+	# what the loaded modules say that they take
+	replay policies-fewer
+	adm 0 mp-policy list -j
+	[ "$(jqv '[.policies[].supported] | tojson')" = '[true,true,false]' ]
+	replay policies-untold
+	adm 0 mp-policy list -j
+	[ "$(jqv '[.policies[].supported] | tojson')" = '[null,null,null]' ]
+	replay policy
 		adm 0 mp-policy set cl1@srv1 $p
 		[ -z "$output$stderr" ]
 	done
