@@ -9,6 +9,7 @@
 #include "objects.h"
 #include "path-job.h"
 #include "select.h"
+#include "sysinfo.h"
 #include "use.h"
 #include "way.h"
 
@@ -84,6 +85,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	}
 	j->changed = true;
 	it->path = now;
+	sys_paths(ctx->test_root, &(struct path_list){ now, 1 });
 	it->result = "added";
 	say(ctx, "added %s to session %s", now->name, it->session);
 	if (limit && !path_is_connected(now))
@@ -270,7 +272,7 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 		it->result = "would-disconnect";
 		return;
 	}
-	it->path->state = now.state;
+	path_told(ctx, it->path, &now);
 	j->changed = true;
 	it->result = "disconnected";
 	say(ctx, "disconnected %s of session %s; %s", it->path->name, it->session,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "node.h"
+#include "objects.h"
 #include "path-job.h"
 #include "select.h"
 #include "sysinfo.h"
@@ -69,6 +70,19 @@ bool path_is_connected(const struct path *p)
 bool path_is_down(const struct path *p)
 {
 	return !strcmp(path_state_name(p->state), "disconnected");
+}
+
+void path_told(const struct ctx *ctx, struct path *p, const struct path *now)
+{
+	struct path_list one = { p, 1 };
+
+	/* an answer that says less than a list does */
+	if (now->id != p->id || !*now->name) {
+		p->state = now->state;
+		return;
+	}
+	*p = *now;
+	sys_paths(ctx->test_root, &one);
 }
 
 void path_gone(struct path *p)
@@ -161,6 +175,7 @@ struct look {
 	uint32_t id;
 	enum m_role role;
 	enum path_want want;
+	struct path *now;		/* what was seen last */
 };
 
 static enum wait_is look_path(struct ctx *ctx, void *arg)
@@ -176,6 +191,7 @@ static enum wait_is look_path(struct ctx *ctx, void *arg)
 
 		if (p->id != l->id)
 			continue;
+		*l->now = *p;
 		is = (l->want == WANT_UP && path_is_connected(p)) ||
 		     (l->want == WANT_DOWN && path_is_down(p)) ? WAIT_DONE : WAIT_MORE;
 	}
@@ -204,7 +220,8 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 	static const char *const state[] = {
 		[WANT_GONE] = "", [WANT_UP] = "connected", [WANT_DOWN] = "disconnected",
 	};
-	struct look l = { id, M_CLIENT, want };
+	struct path now = { 0 };
+	struct look l = { id, M_CLIENT, want, &now };
 	struct wait w = { .group = "path", .look = look_path, .arg = &l };
 	int rc;
 
@@ -212,6 +229,8 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 		l.role = M_SERVER;
 	rc = wait_end(ctx, &w, limit);
 	if (!rc) {
+		if (it->path && now.id)
+			path_told(ctx, it->path, &now);
 		if (it->path && !path_state_parse(state[want], &it->path->state))
 			it->path->state = M_UNKNOWN;
 		return true;
@@ -271,7 +290,7 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 		return;
 	}
 	if (ok) {
-		it->path->state = now.state;
+		path_told(ctx, it->path, &now);
 		j->changed = true;
 	}
 	if (limit && (!ok || !path_is_connected(it->path)) &&
@@ -304,22 +323,28 @@ void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool fo
 	strlist_free(&w);
 }
 
-static json_t *js_state(uint64_t state)
-{
-	return state == M_UNKNOWN ? json_null() : json_string(path_state_name(state));
-}
-
 json_t *path_job_js(const struct ctx *ctx, const struct item *it)
 {
-	const struct path *p = it->path;
-	json_t *o = json_object();
+	struct object_opts opts = { .root = ctx->test_root };
+	struct path p, none;
+	json_t *o;
 
+	path_init(&none);
+	p = it->path ? *it->path : none;
+	opts.role = p.role == M_SERVER;
+	/* what was so of a path that is gone, or whose state nobody knows */
+	if (p.state == M_UNKNOWN) {
+		p.connections = none.connections;
+		p.reconnect_attempts = none.reconnect_attempts;
+		p.last_error = none.last_error;
+		p.heartbeat_ns = none.heartbeat_ns;
+		p.since_ns = none.since_ns;
+	}
+	o = js_path(&p, &(struct snapshot){ 0 }, &opts);
 	js_set_str(o, "session", it->session);
-	js_set_str(o, "name", p ? p->name : it->word);
-	js_set(o, "hca", p ? js_str_or_null(p->hca) : json_null());
-	js_set(o, "hca_port", p ? js_u64(p->hca_port) : json_null());
-	js_set(o, "old_state", js_state(it->old_state));
-	js_set(o, "state", js_state(p ? p->state : M_UNKNOWN));
+	js_set_str(o, "name", it->path ? p.name : it->word);
+	js_set(o, "old_state", it->old_state == M_UNKNOWN ? json_null() :
+			       json_string(path_state_name(it->old_state)));
 	job_set_end(ctx, o, it);
 	return o;
 }

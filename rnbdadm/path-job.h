@@ -16,6 +16,8 @@ int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 
 bool path_is_connected(const struct path *p);
 bool path_is_down(const struct path *p);
+/* What the kernel says of it after a change. */
+void path_told(const struct ctx *ctx, struct path *p, const struct path *now);
 /* Takes it off the picture that path_last() looks at. */
 void path_gone(struct path *p);
 /*

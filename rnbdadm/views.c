@@ -155,12 +155,10 @@ const struct view event_view = {
 };
 
 static const struct field path_change_fields[] = {
-	{ "session", NULL, F_STR, false, "session it belongs to" },
-	{ "name", NULL, F_STR, false, "SRC@DST" },
-	{ "hca", NULL, F_STR, false, "RDMA device" },
-	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
+	PATH_NAMES,
+	{ "role", NULL, F_STR, true, "server" },
+	PATH_REST,
 	{ "old_state", NULL, F_STR, false, "state before" },
-	{ "state", NULL, F_STR, false, "state now" },
 	{ "result", NULL, F_STR, false, "what became of it" },
 	{ 0 }
 };

@@ -58,9 +58,9 @@ setup() {
 	adm 0 server path disconnect cl7@here ip:10.0.1.7@ip:10.0.1.1 -v
 	[[ $stderr == *"nothing keeps the client from making it anew"* ]]
 	adm 0 server path disconnect cl7@here 10.0.1.1 -j
-	valid rnbdadm.path-change/1
-	[ "$(jqv '[.changed, .paths[0].old_state, .paths[0].state, .paths[0].result] | tojson')" = \
-		'[true,"connected","disconnected","disconnected"]' ]
+	valid rnbdadm.path/1
+	[ "$(jqv '[.changed, (.paths[0] | .role, .old_state, .state, .result)] | tojson')" = \
+		'[true,"server","connected","disconnected","disconnected"]' ]
 	fails 7 busy server path disconnect cl8@here 10.0.0.1
 	[[ $stderr == *"the last connected path of a client with devices open"*"cl8@here has sdb open as 'vol1'"* ]]
 	adm 0 server path disconnect cl8@here 10.0.0.1 --force

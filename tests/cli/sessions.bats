@@ -219,12 +219,16 @@ nothing_sent() {
 	for words in "session add-path" "path add"; do
 		# shellcheck disable=SC2086
 		adm 0 $words cl1@srv1 10.0.2.1,10.0.2.2 -j
-		valid rnbdadm.path-change/1
+		valid rnbdadm.path/1
 		[ "$(jqv '[.changed, (.paths[0] | .session, .name, .old_state, .state, .result)] | @csv')" = \
 			'true,"cl1@srv1","ip:10.0.2.1@ip:10.0.2.2",,"connected","added"' ]
+		# all that a list would tell
+		[ "$(jqv '.paths[0] | [.server_addr, .family, .link_layer, .connections, .since] | @csv')" = \
+			'"ip:10.0.2.2","ipv4","ethernet",17,"2026-11-21T08:00:02.000000Z"' ]
 	done
 	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2 -o csv
-	[ "${lines[1]}" = "cl1@srv1,ip:10.0.2.1@ip:10.0.2.2,mlx5_0,1,,connected,added" ]
+	[[ ${lines[0]} == session,name,client_addr,*,since,old_state,result ]]
+	[[ ${lines[1]} == cl1@srv1,ip:10.0.2.1@ip:10.0.2.2,ip:10.0.2.1,ip:10.0.2.2,ipv4,mlx5_0,1,*,connected,*,,added ]]
 	replay path-add-port
 	adm 0 session add-path cl1@srv1 10.0.9.9 --dest-port 999 --timeout 5s
 	replay path-add-slow
@@ -279,8 +283,8 @@ nothing_sent() {
 		[ -z "$output$stderr" ]
 	done
 	adm 0 path del cl1@srv1 10.0.1.2 -j
-	valid rnbdadm.path-change/1
-	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected",,"removed"' ]
+	valid rnbdadm.path/1
+	[ "$(jqv '.paths[0] | [.old_state, .state, .result, .server_addr, .since] | @csv')" = '"connected","unknown","removed","ip:10.0.1.2",' ]
 	replay path-del-down
 	adm 0 session remove-path cl1@srv1 10.0.1.2
 	replay path-del-slow
@@ -291,7 +295,7 @@ nothing_sent() {
 	adm 0 session remove-path cl1@srv1 10.0.1.2 --idempotent
 	fails 4 not_found session remove-path cl1@srv1 10.0.9.9
 	adm 0 session remove-path cl1@srv1 10.0.9.9 --idempotent -j
-	[ "$(jqv '.changed == false and .paths[0].result == "absent"')" = true ]
+	[ "$(jqv '.changed == false and (.paths[0] | .result == "absent" and .name == "10.0.9.9" and .state == "unknown")')" = true ]
 	adm 0 session remove-path nosuch 10.0.9.9 --idempotent
 	fails 4 not_found session remove-path nosuch 10.0.9.9
 	fails 2 usage session remove-path cl1@srv1
@@ -341,7 +345,7 @@ nothing_sent() {
 	adm 0 session disconnect cl1@srv1 10.0.0.2
 	[ -z "$output$stderr" ]
 	adm 0 path disconnect cl1@srv1 10.0.1.2 -j
-	valid rnbdadm.path-change/1
+	valid rnbdadm.path/1
 	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected","disconnected","disconnected"' ]
 	replay path-off-already
 	adm 0 session disconnect cl1@srv1 10.0.1.2 -j
@@ -368,7 +372,7 @@ nothing_sent() {
 	run -12 ask --force <<<no
 	[[ $output == *"rnbd0 is used by: mount /data"*"Take down the last connected path of session cl1@srv1. Type yes:"*declined* ]]
 	adm 0 session disconnect --all --force -j
-	valid rnbdadm.path-change/1
+	valid rnbdadm.path/1
 	[ "$(jqv '[.changed, ([.paths[] | .session, .result] | join(" "))] | @csv')" = \
 		'true,"cl1@srv1 disconnected cl1@srv1 disconnected cl1@srv2 disconnected"' ]
 	replay path-off-unused
@@ -390,7 +394,7 @@ nothing_sent() {
 	[ "$(jqv '.paths[0].state')" = closing ]
 	adm 0 session disconnect cl1@srv1 10.0.1.2 --no-wait
 	adm 0 session disconnect cl1@srv1 10.0.1.2 --wait --trace -j
-	valid rnbdadm.path-change/1
+	valid rnbdadm.path/1
 	[ "$(grep -c -- '-> .*path-get dump' <<<"$stderr")" = 3 ]
 	[ "$(jqv '.paths[0] | [.old_state, .state, .result] | @csv')" = '"connected","disconnected","disconnected"' ]
 	replay path-off-never
@@ -413,7 +417,7 @@ nothing_sent() {
 	adm 0 session reconnect cl1@srv1 10.0.1.2
 	[ -z "$output$stderr" ]
 	adm 0 session reconnect cl1@srv1 --trace -j
-	valid rnbdadm.path-change/1
+	valid rnbdadm.path/1
 	[ "$(grep -o -- '-> .*path-reconnect len=.*' <<<"$stderr" | grep -o 'id=.' | tr '\n' ' ')" = "id=2 id=1 " ]
 	[ "$(jqv '[.paths[] | .old_state, .state, .result] | @csv')" = \
 		'"connected","connected","reconnected","reconnecting","connected","reconnected"' ]
@@ -452,7 +456,8 @@ nothing_sent() {
 		[ "$(jqv '.changed and ([.paths, .recovered | arrays | .[].result] == ["reconnected"])')" = true ]
 	done
 	adm 0 session reconnect cl1@srv1 10.0.1.2 --wait -j
-	[ "$(jqv '.paths[0] | [.old_state, .state] | @csv')" = '"reconnecting","connected"' ]
+	# as it was seen last
+	[ "$(jqv '.paths[0] | [.old_state, .state, .last_error, .reconnect_attempts] | tojson')" = '["reconnecting","connected",null,3]' ]
 	replay path-on-later
 	fails 10 timeout session reconnect cl1@srv1 10.0.1.2 --wait
 	[[ $stderr == *"the path is not connected after 10000 ms"*"it is tried further; rnbdadm wait cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"* ]]
@@ -502,7 +507,7 @@ nothing_sent() {
 	fails 3 partial session reconnect --all -y
 	[[ $stderr == *"ip:10.0.0.1@ip:10.0.0.3: refused"* ]]
 	adm 0 session reconnect --all -y --force -j
-	valid rnbdadm.path-change/1
+	valid rnbdadm.path/1
 	[ "$(jqv '.paths | length')" = 3 ]
 	adm 0 session reconnect --all --only-down
 	replay empty
@@ -626,11 +631,6 @@ nothing_sent() {
 	[ "${#lines[@]}" = 4 ]
 	adm 0 mp-policy list -j
 	valid rnbdadm.mp-policy-list/1
-	adm 0 mp-policy show cl1@srv1
-	[ "$output" = min-latency ]
-	adm 0 mp-policy show cl1@srv1 -j
-	valid rnbdadm.session/1
-	for p in rr round-robin; do
 	[ "$(jqv '[.policies[].supported] | tojson')" = '[true,true,true]' ]
 	# what the loaded modules say that they take
 	replay policies-fewer
@@ -640,6 +640,11 @@ nothing_sent() {
 	adm 0 mp-policy list -j
 	[ "$(jqv '[.policies[].supported] | tojson')" = '[null,null,null]' ]
 	replay policy
+	adm 0 mp-policy show cl1@srv1
+	[ "$output" = min-latency ]
+	adm 0 mp-policy show cl1@srv1 -j
+	valid rnbdadm.session/1
+	for p in rr round-robin; do
 		adm 0 mp-policy set cl1@srv1 $p
 		[ -z "$output$stderr" ]
 	done
