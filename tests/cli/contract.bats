@@ -252,6 +252,9 @@ setup() {
 	adm 0 metadata -j
 	valid rnbdadm.metadata/1
 	[ "${#lines[@]}" = 1 ]
+	# those that no help has, too
+	[ "$(jqv '.commands[] | select(.name == "session remove-path").aliases | tojson')" = \
+		'["sess remove-path","path remove","path del","path rm"]' ]
 }
 
 @test "every file of tests looks at the documents that it got" {
