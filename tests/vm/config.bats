@@ -329,6 +329,36 @@ cut_before() {
 	dmesg_clean
 }
 
+# What runs, without what is of the moment, and whose it is: lines of a batch are nobody's
+what_runs() {
+	adm 0 status --client -j
+	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .owner) else . end)' <<<"$output" >>/run/tmp/runs.$1
+	[ -b /dev/rnbd/by-name/data ]
+	adm 0 config diff
+	[ -z "$output" ]
+}
+
+@test "the plan of apply -n, as a batch, comes to the same as apply" {
+	local how
+	for how in apply batch; do
+		conf 0 1
+		come() { "$ADM" config apply; }
+		[[ $how == apply ]] || come() { "$ADM" config apply -n | "$ADM" batch -; }
+		come
+		what_runs $how
+		# another path, other settings, another disk
+		conf 2
+		sed -i 's/min-inflight/round-robin/; s/30s/infinite/' $CONF
+		printf '%s\n' '[device more]' 'session = s1' 'device-path = ram1' 'access = ro' >>$CONF
+		come
+		what_runs $how
+		adm 0 session remove s1 --force
+	done
+	rm $CONF
+	(($(wc -l </run/tmp/runs.apply) > 100))
+	diff /run/tmp/runs.{apply,batch}
+}
+
 hex() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
 
 @test "names with quotes, a backslash, wide characters and what is no text: mapped, listed, linked, selected, unmapped" {
@@ -337,11 +367,9 @@ hex() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
 	adm 0 map "$path" --session "$session" --path 10.0.0.1
 	disk=${output#/dev/}
 	adm 0 device list -j
-	document "$output"
 	[ "$(jq -r '.devices[0] | .name, .session_hex, .device_path_hex' <<<"$output")" = \
 		"$disk"$'\n'"$(hex "$session")"$'\n'"$(hex "$path")" ]
 	adm 0 session show "$session" -j
-	document "$output"
 	[ "$(jq -r '.sessions[0] | .name, .name_hex' <<<"$output")" = $'a"b\'c\\d幅\xef\xbf\xbd\n'"$(hex "$session")" ]
 	udevadm settle --timeout=20
 	adm 0 udev "$disk"
