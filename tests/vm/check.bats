@@ -293,6 +293,16 @@ finds() { looks "$2" && told "$@"; }
 	rm "$file"
 }
 
+@test "a disk of the server that goes away while a client has it" {
+	null_disk goes size=16
+	"$ADM" map /dev/goes --session s1
+	finds ok server.export_perm goes "is there"
+	null_disk_gone goes
+	finds FAIL server.export_perm goes "is open for s1, and gone from this host" "rnbdadm server export close goes --all-clients"
+	"$ADM" server export close goes --all-clients --force
+	"$ADM" unmap rnbd1
+}
+
 @test "a device in migration, without read-ahead, with a scheduler, without its node, lost" {
 	"$ADM" unmap rnbd0
 	"$ADM" map /dev/ram0 --session s1 --path "$P1" --access migration
