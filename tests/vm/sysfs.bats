@@ -107,6 +107,7 @@ rtrs_server sess_queue_depth 444'
 	says 6 "has this path already" session add-path s1 10.0.1.1@10.0.1.1
 	adm_is '.sessions[0] | [.paths_connected, .paths_configured] == [2, 2]' session show s1
 	adm 0 mp-policy set s1 rr
+	adm_is '[.policies[].supported] == [null, null, null]' mp-policy list
 	adm 0 mp-policy show s1
 	[ "$output" = round-robin ]
 }
@@ -268,6 +269,7 @@ rtrs_server max_memory 444")" ] || fail "$(parameters)"
 	adm_is '.backend == "netlink"' session list
 	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1 --backend sysfs
 	[ "$output" = /dev/rnbd0 ]
+	adm_is '[.policies[].supported] == [true, true, true]' mp-policy list
 	adm 0 map /dev/ram1 --session s1 --access ro
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=32 iflag=direct status=none
 	adm 0 session disconnect s1 10.0.1.1
