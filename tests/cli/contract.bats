@@ -263,6 +263,17 @@ setup() {
 	done
 }
 
+@test "in guests, too: JSON that neither run nor adm_is gets is written to a file, which document gets" {
+	local file line to n=0
+	while IFS=: read -r file line; do
+		to=$(grep -oE ' >[^ >]+' <<<"$line" | head -n 1)
+		grep -qF "document \"\$(<${to# >})\"" "$file" || { echo "${file##*/}: $line"; return 1; }
+		n=$((n + 1))
+	done < <(grep -E '"\$ADM".* (-[a-z]*[jp][a-z]*|--json|--pretty|-o jsonl?|--output=jsonl?)( |$|"|\))' "$TOP"/tests/vm/*.ba{ts,sh} |
+		grep -vE '\b(run|adm_is) ')
+	((n > 5))
+}
+
 @test "no exit code but those of the table" {
 	"$PY" "$CLI/contract.py" codes
 }

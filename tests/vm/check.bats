@@ -45,7 +45,7 @@ told() {
 finds() { looks "$2" && told "$@"; }
 
 @test "a bare host: no modules, no family, no RDMA link" {
-	document "$("$ADM" check -j 2>/dev/null || :)"
+	run "$ADM" check -j
 	looks
 	told FAIL modules.client rnbd_client "not loaded" "modprobe rnbd_client"
 	told skip modules.server rnbd_server "not loaded"
@@ -75,7 +75,7 @@ finds() { looks "$2" && told "$@"; }
 
 @test "the family of another release, with fewer operations and events" {
 	module_load "$ROOT/build/older/build/lab-$(uname -r)/kernel" rtrs-core
-	document "$("$ADM" check netlink -j)"
+	run "$ADM" check netlink -j
 	looks modules.origin netlink
 	told ok modules.origin rtrs_core "has the netlink family"
 	told warn netlink.version rnbd "version 2, this tool knows 1" "of the same release"
@@ -322,7 +322,7 @@ finds() { looks "$2" && told "$@"; }
 	mkdir /run/tmp/mnt
 	mount /dev/rnbd0 /run/tmp/mnt
 	"$ADM" session disconnect s1 --force
-	document "$("$ADM" check -j 2>/dev/null || :)"
+	run "$ADM" check -j
 	looks device session
 	told FAIL device.state rnbd0 disconnected "recover device rnbd0"
 	told FAIL device.orphan_mount rnbd0 "mount /run/tmp/mnt" "recover device rnbd0"

@@ -329,10 +329,10 @@ cut_before() {
 	dmesg_clean
 }
 
-# What runs, without what is of the moment, and whose it is: lines of a batch are nobody's
+# What runs, without what is of the moment (there are links by each path that udev saw), and whose it is: lines of a batch are nobody's
 what_runs() {
 	adm 0 status --client -j
-	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .owner) else . end)' <<<"$output" >>/run/tmp/runs.$1
+	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner) else . end)' <<<"$output" >>/run/tmp/runs.$1
 	[ -b /dev/rnbd/by-name/data ]
 	adm 0 config diff
 	[ -z "$output" ]

@@ -21,7 +21,8 @@
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
 #   ynl ARGS..                  a client of netlink that shares no code with ours: see there
-#   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against the schemas when the guest is gone
+#   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against the schemas when the guest is gone;
+#                               "run" of bats and adm_is see to it by themselves
 #   ram_disk MIB [N], loop_disk MIB             print the device they made
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
 #                               irqmode=2 completion_nsec=N
@@ -52,12 +53,29 @@ fail() {
 
 jq() { gojq "$@"; }
 
-# As printed() of tests/cli
+# As printed() of tests/cli; what is on stderr may be between the lines
 document() {
-	local kind=any
-	[[ " ${*:2}" != *" -F"* ]] || kind=fields
-	[[ $1 != \{* ]] || printf '%s\0' $kind "${BATS_TEST_DESCRIPTION-}" "$1" >>"$LAB_OUT/documents"
+	local kind=any text='' line
+	if [[ $1 == $'{\n  "schema": "rnbdadm.'* ]]; then
+		text=$1
+	elif [[ $1 == *'{"schema":"rnbdadm.'* ]]; then
+		while IFS= read -r line; do
+			[[ $line != '{"schema":"rnbdadm.'* ]] || text+=$line$'\n'
+		done <<<"$1"
+	fi
+	[[ " ${*:2}" != *" -"?(j|p)F* && " ${*:2}" != *" --fields"* ]] || kind=fields
+	[[ -z $text ]] || printf '%s\0' $kind "${BATS_TEST_DESCRIPTION-}" "$text" >>"$LAB_OUT/documents"
 }
+
+if declare -F run >/dev/null && ! declare -F bats_plain_run >/dev/null; then
+	eval "bats_plain_$(declare -f run)"
+	run() {
+		local rc=0
+		bats_plain_run "$@" || rc=$?
+		document "$output" "$@"
+		return "$rc"
+	}
+fi
 
 adm_is() {
 	local filter=$1

@@ -31,7 +31,6 @@ adm_fails() {
 	local status_wanted=$1 code=$2
 	shift 2
 	run --separate-stderr "-$status_wanted" "$ADM" "$@" -j
-	document "$output" "$@"
 	jq -e --arg code "$code" '.error.code == $code' <<<"$output"
 	run --separate-stderr "-$status_wanted" "$ADM" "$@"
 	[ -z "$output" ]

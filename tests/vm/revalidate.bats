@@ -44,7 +44,6 @@ grew() {
 
 # told OLD NEW RESULT..: what revalidate said in $output
 told() {
-	document "$output"
 	jq -e --argjson old "$(($1 << 20))" --argjson new "$(($2 << 20))" --arg is "${*:3}" '.old_size_bytes == $old and
 		.new_size_bytes == $new and ([.clients[].result] | join(" ")) == $is' <<<"$output" || fail "$output"
 }

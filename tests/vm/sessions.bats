@@ -32,7 +32,6 @@ adm() {
 	local want=$1
 	shift
 	run --separate-stderr "$ADM" "$@"
-	document "$output" "$@"
 	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr" "exit code $status"
 	[ "$status" = "$want" ]
 }

@@ -120,7 +120,6 @@ polls_agree() {
 	run -0 "$ADM" stats s1 -i 1 -c 1 --skip-first --rate -j
 	kill $reader
 	wait $reader || :
-	document "$output"
 	jq -e '.stats[0] | .rates.read_ios_per_second > 1 and .rates.write_ios_per_second == 0 and .counters.read_ios > 1' <<<"$output"
 }
 
@@ -289,14 +288,12 @@ all_cpus() {
 	reset
 	[ "$(<$DIR/rdma)" = "0 0 0 0 1 0" ]
 	run -0 "$ADM" stats --per-cpu -j
-	document "$output"
 	jqe '.stats[0] | .counters.inflight == 1 and (.per_cpu | map(select(.cpu == '$OTHER') | .inflight)) == [1]'
 	end=${EPOCHREALTIME/./}
 	echo release >/run/tmp/hold/control
 	wait $pid
 	[ "$(<$DIR/rdma)" = "0 0 1 4128 0 0" ]
 	run -0 "$ADM" stats --latency --per-cpu -j
-	document "$output"
 	# longer than it was seen to last, shorter than it can have taken; in the one bucket of that
 	jqe ".stats[0].latency.max_write_ns | . >= $((end - seen))000 and . <= $((${EPOCHREALTIME/./} - begin))000"
 	jqe '.stats[0] | .counters.inflight == 0 and all(.per_cpu[]; .inflight == 0)'
