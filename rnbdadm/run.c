@@ -67,6 +67,7 @@ static unsigned int terminal_width(void)
 static void set_output(struct ctx *ctx)
 {
 	static const enum opt_id totals[] = { OPT_TOTALS, OPT_NO_TOTALS };
+	static const enum opt_id trees[] = { OPT_TREE, OPT_NO_TREE };
 	const struct parsed *p = &ctx->args;
 	struct out_opts *o = &ctx->out;
 	const char *unit = args_value(p, OPT_UNIT);
@@ -78,7 +79,7 @@ static void set_output(struct ctx *ctx)
 	o->filter = args_value(p, OPT_FILTER);
 	o->unit = unit && strcmp(unit, "auto") ? unit[0] : '\0';
 	o->no_headers = args_has(p, OPT_NO_HEADERS);
-	o->no_tree = args_has(p, OPT_NO_TREE) || args_has(p, OPT_FIELDS);
+	o->no_tree = args_last(p, trees, ARRAY_SIZE(trees)) == OPT_NO_TREE || args_has(p, OPT_FIELDS);
 	o->wide = args_has(p, OPT_WIDE);
 	o->brief = args_has(p, OPT_BRIEF);
 	o->tty = isatty(STDOUT_FILENO);

@@ -52,6 +52,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_HEADERS] = { "no-headers", .help = "no header line" },
 	[OPT_TOTALS] = { "totals", .help = "a line of totals" },
 	[OPT_NO_TOTALS] = { "no-totals", .help = "no line of totals" },
+	[OPT_TREE] = { "tree", .help = "lines below the rows, as by itself" },
 	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
 	[OPT_WIDE] = { "wide", .help = "all columns in full" },
 	[OPT_BRIEF] = { "brief", .help = "names only" },
@@ -258,7 +259,8 @@ const struct opt opt_table[OPT_MAX] = {
 const struct cmd cmd_table[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
-	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_NO_TREE, OPT_UNIT, OPT_WIDE),
+	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_TREE, OPT_NO_TREE, OPT_UNIT,
+		       OPT_WIDE),
 	  .text = "What is not up is data and no failure, unless --check-state is given. When no "
 		  "module is loaded the exit code is 8.",
 	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },

@@ -285,6 +285,8 @@ setup() {
 	[ "$(jqv '.client.sessions == [] and (.server.clients | length) == 2')" = true ]
 	adm 0 status vol0 --no-tree
 	[ "${#lines[@]}" = 2 ]
+	adm 0 status vol0 --no-tree --tree
+	((${#lines[@]} > 2))
 	adm 0 status cl7@here
 	[[ ${lines[0]} == "server  1 client  2 exports" ]]
 	fails 4 not_found status nosuch
