@@ -322,10 +322,10 @@ def expect(name, state, known, changes=False):
 
 
 def try_it(binary, rec, name, words, state):
-    """Runs it in a state; what a change leaves behind the next does not find."""
+    """Runs it in a state; what a change leaves behind, if only for a while, no other finds."""
     with tempfile.TemporaryDirectory() as own:
         root = os.path.join(rec, "root")
-        if state in ANSWERED.values():
+        if name in ANSWERED:
             root = shutil.copytree(root, os.path.join(own, "root"), symlinks=True)
         return run(binary, "--nl-replay", os.path.join(rec, state + ".nl"), "--test-root", root, *name.split(), *words)
 
