@@ -52,6 +52,8 @@ link_args() {
 link_listens() { :; }
 
 cable() { [[ $2 == on ]] || die "user-mode Linux has no carrier that could go"; }
+freeze() { die "user-mode Linux has no monitor that stops it"; }
+thaw() { :; }
 
 # cpu_at N: of those that this process may use
 cpu_at() {

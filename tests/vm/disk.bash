@@ -7,8 +7,6 @@
 #   unmap DISK [force]            unmap_all: all there are, by force
 #   mode [PARAM=VALUE..]          the server's modules anew, with these parameters
 #   sum DEVICE                    of what is on it, past the page cache; same_contents A B
-#   uevents FILE                  writes "ready", then the action and RESIZE=1 of each uevent of a disk rnbdN to FILE, until it is
-#                                 killed or a minute is over. Runs in the background: uevents FILE 3>&- &
 # shellcheck shell=bash
 
 . "$ROOT/tests/vm/guest.bash"
@@ -58,19 +56,4 @@ sum() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
 same_contents() {
 	local here there
 	here=$(sum "$1") && there=$(sum "$2") && [[ $here == "$there" ]] || fail "$1 is $here, $2 is $there"
-}
-
-uevents() {
-	exec python3 -u - >"$1" <<-'END'
-		import re, signal, socket
-		signal.alarm(60)
-		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
-		s.bind((0, 1))
-		print("ready")
-		while True:
-		    m = s.recv(65536)
-		    a = re.match(rb"(\w+)@/devices/virtual/block/rnbd\d+\0", m)
-		    if a:
-		        print(a.group(1).decode() + (" RESIZE=1" if b"\0RESIZE=1\0" in m else ""))
-	END
 }

@@ -209,6 +209,40 @@ paths_made() { on_server cat /sys/kernel/debug/rtrs/objects | awk '$1 == "rtrs_s
 	on_server "unload rnbd-server rtrs-server"
 }
 
+# told EVENTS FAILED: each edge of path 1 and of the session, with its reason: it is lost, FAILED attempts are in vain, or come
+# while the server still has the old one, which counts as none; it is back. And nothing else.
+told() {
+	jq -cs '[.[] | select(.event != "sync") | [.event, .object, .name, .old_state, .state, .reason]]' "$1" >/run/tmp/told
+	jq -e --arg path "$(path_of 1)" --arg session $SESSION --argjson failed "$2" '
+		def edge($old; $new; $why): ["change", "path", $path, $old, $new, $why];
+		def session($old; $new; $why): ["change", "session", $session, $old, $new, $why];
+		[.[] | select(.[4] == "closing")[5]] as $why |
+		([$why[] | select(. != "EBUSY")] | length == $failed and all(IN("ETIMEDOUT", "EHOSTUNREACH"))) and
+		. == [edge("connected"; "reconnecting"; "ETIMEDOUT"), session("connected"; "degraded"; "ETIMEDOUT")] +
+			[range($why | length) | edge("reconnecting"; "connecting"; (["ETIMEDOUT"] + $why)[.]),
+				edge("connecting"; "closing"; $why[.]), edge("closing"; "reconnecting"; $why[.])] +
+			[edge("reconnecting"; "connecting"; $why[-1]), edge("connecting"; "connected"; null),
+				session("degraded"; "connected"; null)]' /run/tmp/told >/dev/null || fail "$2 attempts failed: $(</run/tmp/told)"
+}
+
+@test "a path goes silently and comes back: monitor tells each edge of it and of its session in turn, with its reason, and nothing else" {
+	local events=/run/tmp/edges monitor counts
+	map /dev/ram0
+	set_to "${QUICK[@]}" reconnect_delay_ms=1000
+	"$ADM" monitor -j --no-snapshot >$events 3>&- & monitor=$!
+	await 10 grep -q '"event":"sync"' $events
+	cut drop 1
+	await 20 grep -q '^0 [1-9]' "$(file_of 1 stats/reconnects)"
+	mend drop 1
+	await 30 grep -q '"object":"session".*"state":"connected"' $events
+	kill $monitor
+	wait $monitor
+	document "$(<$events)"
+	counts=$(<"$(file_of 1 stats/reconnects)")
+	[[ $counts == "1 "* ]]
+	told $events "${counts#* }"
+}
+
 closing() { adm_is "[.paths[] | select(.session == \"$1\").state] == [\"closing\"]" path list; }
 
 @test "rnbdadm session remove --force; killed, it goes on by itself, and the modules go" {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# The server is killed under load and comes back: I/O waits and goes on, or fails at once, as it was set; disks are there again
-# without a hand of anybody. Or it has lost the session, and a path of it seems to be up.
+# The server is killed under load and comes back, or stands still and goes on: I/O waits and goes on, or fails at once, as it was
+# set; disks are there again without a hand of anybody. Or it has lost the session, and a path of it seems to be up.
 # lab: two guests
 # lab: links 2
 # lab: disk 64
+# lab: make rnbdadm
 # lab: timeout 900
 # lab: cpus 1
 # lab: kernels 6.1 6.12
@@ -29,7 +30,7 @@ setup() {
 
 teardown() {
 	load_kill
-	booted || { server_power on && server up; }
+	if booted; then server_power thaw; else server_power on && server up; fi
 	unmap_all
 	dmesg_clean
 	on_server dmesg_clean
@@ -58,29 +59,37 @@ closed() { [[ $(<"/sys/block/$1/rnbd/state") == closed ]]; }
 
 reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 
+in_other() {
+	local SESSION=s2 SDIR=${SDIR/s1/s2}
+	"$@"
+}
+
+# The same disk in another session, in which nothing waits: $OTHER
+map_other() {
+	local waits=$DISK
+	in_other map /dev/vda access_mode=ro && in_other set_to "${QUICK[@]}" no_path_timeout_ms=0 || return
+	OTHER=$DISK DISK=$waits
+}
+
 # killed HOW ARG..: once for each; when it is there again, "server HOW ARG" loads its modules. Two sessions with the same disk.
 killed() {
-	local how=$1 arg waits=$DISK other since on reader
+	local how=$1 arg since on reader
 	shift
 	rm -f /run/tmp/{after-boot,after-load,eio,under-way}
-	SESSION=s2 SDIR=${SDIR/s1/s2}
-	map /dev/vda access_mode=ro
-	other=$DISK
-	set_to "${QUICK[@]}" no_path_timeout_ms=0
-	SESSION=s1 SDIR=${SDIR/s2/s1} DISK=$waits
+	map_other
 	load_start
 	for arg in "$@"; do
-		dd if="/dev/$other" of=/dev/null bs=4k iflag=direct status=none & reader=$!
-		await 10 under_way "$other"
+		dd if="/dev/$OTHER" of=/dev/null bs=4k iflag=direct status=none & reader=$!
+		await 10 under_way "$OTHER"
 		since=$EPOCHREALTIME
 		server_power off
 		ends_badly $reader
 		seconds_since "$since" >>/run/tmp/under-way
 		both gone
 		stands_still
-		await 15 closed "$other"
+		await 15 closed "$OTHER"
 		SECONDS=0 since=$EPOCHREALTIME
-		run -1 reads "$other"
+		run -1 reads "$OTHER"
 		seconds_since "$since" >>/run/tmp/eio
 		[[ $output == *"Input/output error"* ]]
 		((SECONDS <= 3))
@@ -92,7 +101,7 @@ killed() {
 		seconds_since "$since" >>/run/tmp/after-load
 		seconds_since "$on" >>/run/tmp/after-boot
 		both connected
-		await 60 reads "$other"
+		await 60 reads "$OTHER"
 	done
 	load_end /dev/vda
 	echo "# booted again $# times: I/O went on $(spread /run/tmp/after-load) after the server's modules were loaded," \
@@ -141,6 +150,49 @@ killed() {
 		goes_on
 	done
 	load_end /dev/vda
+}
+
+uptime_there() { on_server cat /proc/uptime | awk '{ print $1 * 1000000 }'; }
+
+# What has become of both disks, one after the other, as monitor has told it
+told() {
+	jq -rs '[.[] | select(.event == "change" and .changes.state)] | group_by(.name)[] | [.[0].name, .[].state] | join(" ")' \
+		/run/tmp/told | xargs
+}
+
+@test "the server stands still, and goes on: I/O waits, or fails, as it was set, and goes on; both disks are back, told in order" {
+	local reader since there pids=()
+	[[ -n $VIRTIO ]] || skip "user-mode Linux has no monitor that stops it"
+	map_other
+	"$ADM" monitor device -j --no-snapshot >/run/tmp/told 3>&- & pids+=($!)
+	await 10 grep -q sync /run/tmp/told
+	uevents /run/tmp/uevents 3>&- & pids+=($!)
+	await 10 grep -q ready /run/tmp/uevents
+	load_start
+	dd if="/dev/$OTHER" of=/dev/null bs=4k iflag=direct status=none & reader=$!
+	await 10 under_way "$OTHER"
+	since=$EPOCHREALTIME there=$(uptime_there)
+	server_power freeze
+	ends_badly $reader
+	both gone
+	await 15 closed "$OTHER"
+	run -1 reads "$OTHER"
+	[[ $output == *"Input/output error"* ]]
+	stands_still
+	server_power thaw
+	there=$((${EPOCHREALTIME/./} - ${since/./} - ($(uptime_there) - there)))
+	since=$EPOCHREALTIME
+	goes_on 60
+	echo "# the server stood still for $((there / 1000)) ms: I/O went on $(seconds_since "$since") s later" >&3
+	((there >= 1000000))
+	both connected
+	await 60 reads "$OTHER"
+	load_end /dev/vda
+	kill "${pids[@]}"
+	wait "${pids[0]}"
+	document "$(</run/tmp/told)"
+	[ "$(told)" = "$(printf '%s disconnected mapped\n' "$DISK" "$OTHER" | sort | xargs)" ]
+	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready offline offline online online" ]
 }
 
 # Attempts to bring the path back that have failed

@@ -103,6 +103,42 @@ zeroes() {
 	limit 1gbit 1gbit
 }
 
+DATA=/run/tmp/data
+put() { dd if=$DATA of="/dev/$DISK" bs=4k oflag=direct status=none; }
+get() { dd if="/dev/$DISK" bs=4k count=8 iflag=direct status=none | cmp - $DATA; }
+
+# What was lost on the path, and what went elsewhere for that
+lost_on() { awk '{ print FILENAME == ARGV[1] ? $1 : $6 }' "$SDIR/paths/$(path_of "$1")/stats/"{reconnects,rdma} | xargs; }
+
+# over_other LINK CMD: it does eight requests while the server's answers over this link are lost, but for its heartbeats
+over_other() {
+	local other t0 took
+	other=$(lost_on $((3 - $1)))
+	cut io "$1"
+	t0=${EPOCHREALTIME/./}
+	"$2"
+	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	echo "# I/O time-out 2 s: $2 waited for $took ms, then went on over the other path" >&3
+	# The block layer looks at whole seconds
+	((took >= 2000 && took < 2000 + 2500 * ${LAB_SLOW:-1}))
+	dmesg_new | grep -qE "path $(path_of "$1"): lost: -(110|ETIMEDOUT)\$"
+	# With other queue pairs, of which nothing is lost
+	await 20 path_is "$1" connected
+	[ "$(lost_on "$1")" = "1 1" ]
+	[ "$(lost_on $((3 - $1)))" = "$other" ]
+	mend io "$1"
+}
+
+@test "a path that answers nothing but heartbeats: the request exceeds the I/O time-out, then goes over the other one" {
+	limit 1gbit 1gbit
+	map /dev/ram0
+	set_to heartbeat_interval_ms=60000 io_timeout_ms=2000 reconnect_delay_ms=100
+	dd if=/dev/urandom of=$DATA bs=4k count=8 status=none
+	over_other 1 put
+	[ "$(on_server "dd if=/dev/ram0 bs=4k count=8 iflag=direct status=none | sha256sum")" = "$(sha256sum - <$DATA)" ]
+	over_other 2 get
+}
+
 # Its heartbeats wait behind all that is on the way
 @test "a saturated link: no false alarm, no wrong byte" {
 	local until=$((SECONDS + 20))

@@ -26,6 +26,8 @@
 #   ram_disk MIB [N], loop_disk MIB             print the device they made
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
 #                               irqmode=2 completion_nsec=N
+#   uevents FILE                writes "ready", then the action and RESIZE=1 of each uevent of a disk rnbdN to FILE, until it is
+#                                 killed or a minute is over. Runs in the background: uevents FILE 3>&- &
 #   requests_to DEVICE CMD..    runs CMD; what block requests the device got meanwhile is in /run/tmp/requests, as the kernel traces it
 #   prios_of FUNCTION CMD..     runs CMD; the bios that this function of the kernel (submit_bio; brd_submit_bio is that of RAM disks) got
 #                               meanwhile had the priorities in /run/tmp/prios, class << 13 | level
@@ -34,6 +36,7 @@
 #   on_server CMD...            two guests: CMD (a line of shell with these helpers) on the server; its output and status
 #   server_disk                 on a server with "# lab: disk": waits for it, /dev/vda
 #   server_power off|on         two guests: kills the server as a power failure does, boots it again
+#   server_power freeze|thaw    two guests: the server stands still, and what is sent to it is lost; it goes on
 #   server_cable N off|on       two guests: pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash disable=SC2119,SC2120
 
@@ -355,6 +358,21 @@ under_way() {
 
 ends_badly() { ! wait "$1" || fail "process $1 met no error"; }
 
+uevents() {
+	exec python3 -u - >"$1" <<-'END'
+		import re, signal, socket
+		signal.alarm(60)
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
+		s.bind((0, 1))
+		print("ready")
+		while True:
+		    m = s.recv(65536)
+		    a = re.match(rb"(\w+)@/devices/virtual/block/rnbd\d+\0", m)
+		    if a:
+		        print(a.group(1).decode() + (" RESIZE=1" if b"\0RESIZE=1\0" in m else ""))
+	END
+}
+
 # --- backing devices -----------------------------------------------------------------------------------------------------
 
 ram_disk() {
@@ -407,7 +425,7 @@ server_cable() { ask_host "link$1 $2"; }
 
 server_power() {
 	ask_host "$1" || return
-	[[ $1 == off ]] || await 60 test -e "$SHARED/server-up"
+	[[ $1 != on ]] || await 60 test -e "$SHARED/server-up"
 }
 
 # What is looked for at the end of a run, besides

@@ -27,7 +27,7 @@ jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output
 # file_is FILE TEXT: TEXT and a new line, no byte more
 file_is() { cmp "$1" - <<<"$2" || fail "$1: '$(<"$1")', not '$2'"; }
 
-map2() { map /dev/ram0 path=ip:10.0.1.1; }
+map2() { map /dev/ram0 path=ip:10.0.1.1 "$@"; }
 
 # One line for each path: reads, writes, in flight
 counters() { awk '{ print $1, $3, $5 }' $SESSION/paths/*/stats/rdma; }
@@ -187,17 +187,68 @@ reset_often() {
 	file_is "$stats/cpu_migration_to" "$zero"
 }
 
-@test "files of a path" {
-	local dir
-	map2
-	dir=$SESSION/paths/ip:10.0.0.1@ip:10.0.0.1
+@test "files of a path; its latency is 0 before the first heartbeat is answered" {
+	local dir=$SESSION/paths/ip:10.0.0.1@ip:10.0.0.1
+	map /dev/ram0 heartbeat_interval_ms=60000
+	file_is "$dir/cur_latency" "0 ns"
 	file_is "$dir/state" connected
 	file_is "$dir/hca_name" rxe0
 	file_is "$dir/hca_port" 1
 	file_is "$dir/src_addr" ip:10.0.0.1
 	file_is "$dir/dst_addr" ip:10.0.0.1
+	echo 200 >$SESSION/heartbeat_interval_ms
 	await 15 grep -qx '[1-9][0-9]* ns' "$dir/cur_latency"
+	echo 60000 >$SESSION/heartbeat_interval_ms
+	echo 1 >"$dir/reconnect"
+	file_is "$dir/cur_latency" "0 ns"
 	[ "$(cd "$dir" && stat -c %a state hca_name hca_port src_addr dst_addr cur_latency | sort -u)" = 444 ]
+}
+
+# maps PATH..: in the background, over paths of which one does not connect: PID
+maps() {
+	bash -c 'exec echo "sessname=s1 $* device_path=/dev/ram0" >'$CTL/map_device - "${@/#/path=}" 2>/dev/null 3>&- & PID=$!
+	await 10 test -e $SESSION/paths
+}
+
+@test "directories: that of a session is there before its paths connect, that of a path when it is connected, both to its end" {
+	local paths=$SESSION/paths
+	ip neigh add 10.0.1.77 lladdr 02:00:00:00:00:77 dev dummy1
+	maps ip:10.0.1.77
+	file_is $SESSION/max_reconnect_attempts -1
+	[ -z "$(ls $paths)" ]
+	kill -9 $PID
+	ends_badly $PID
+	[ ! -e $SESSION ]
+	maps ip:10.0.0.1 ip:10.0.1.77
+	await 10 test -e $paths/ip:10.0.0.1@ip:10.0.0.1/stats
+	file_is $paths/ip:10.0.0.1@ip:10.0.0.1/state connected
+	[ "$(ls $paths)" = ip:10.0.0.1@ip:10.0.0.1 ]
+	kill -9 $PID
+	ends_badly $PID
+	[ ! -e $SESSION ]
+	ip neigh del 10.0.1.77 dev dummy1
+	# A comma is as good as @
+	map /dev/ram0 path=ip:10.0.1.1,ip:10.0.1.1
+	echo ip:fd00:1::1,ip:fd00:1::1 >$SESSION/add_path
+	[ "$(ls $paths | xargs)" = "ip:10.0.0.1@ip:10.0.0.1 ip:10.0.1.1@ip:10.0.1.1 ip:fd00:1::1@ip:fd00:1::1" ]
+	echo 1 >$paths/ip:fd00:1::1@ip:fd00:1::1/remove_path
+	[ "$(ls $paths | xargs)" = "ip:10.0.0.1@ip:10.0.0.1 ip:10.0.1.1@ip:10.0.1.1" ]
+}
+
+# The other one is lost, and is back, twice, in which time this one would have been, too
+@test "a path that was disconnected is not connected again by itself; a second disconnect is as good; reconnect brings it back" {
+	local a=$SESSION/paths/ip:10.0.0.1@ip:10.0.0.1 b=$SESSION/paths/ip:10.0.1.1@ip:10.0.1.1 i
+	map2 reconnect_delay_ms=300
+	echo 1 >$a/disconnect
+	echo 1 >$a/disconnect
+	for i in 1 2; do
+		echo 1 >/sys/class/rtrs-server/s1/paths/ip:10.0.1.1@*/disconnect
+		await 20 grep -q "^$i " $b/stats/reconnects
+	done
+	file_is $a/state disconnected
+	file_is $a/stats/reconnects "0 0"
+	echo 1 >$a/reconnect
+	file_is $a/state connected
 }
 
 # of DIRECTORY: the uevents of what is below it, in turn

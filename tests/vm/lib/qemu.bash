@@ -127,8 +127,15 @@ link_listens() {
 	done
 }
 
-# cable LINK on|off: at the server's end. Does not wait for a QEMU that is not there.
-cable() { echo "set_link $*" 1<>"$RUN/monitor.in"; }
+# monitor COMMAND..: of the server. Does not wait for a QEMU that is not there.
+monitor() { printf '%s\n' "$@" 1<>"$RUN/monitor.in"; }
+
+# cable LINK on|off: at the server's end
+cable() { monitor "set_link $*"; }
+
+# Not without the links: what nobody takes stays in their sockets, and when one is full, the QEMU that sends stands still as well
+freeze() { monitor stop "$(seq -f 'set_link link%g off' "$LINKS")"; }
+thaw() { monitor "$(seq -f 'set_link link%g on' "$LINKS")" cont; }
 
 # guest_settings DIR NAME SHARED CMD...: what stage2 reads; SHARED is the folder of two guests
 guest_settings() {
