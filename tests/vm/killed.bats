@@ -28,6 +28,7 @@ teardown_file() {
 
 teardown() {
 	load_kill
+	[[ -n $BATS_TEST_COMPLETED ]] || mend_all
 	"$ADM" unmap --all --force -y
 	"$ADM" session remove s1 --force 2>/dev/null || :
 	adm_is '.sessions == []' session list
@@ -108,4 +109,34 @@ killed_looking() {
 	adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
 	[[ ! -e $TRACE/events/killed ]] || echo "# interrupted $(interrupted_at)" >&3
+}
+
+# killed_behind WHAT LINK FUNCTION FIRST SECOND: the first command looks for the server over this link, where nobody answers, the
+# second one waits for it in a function that matches: killed, it is gone, and the first one goes on when there is an answer. The tool
+# would wait for itself before that.
+killed_behind() {
+	local what=$1 link=$2 pid behind t0
+	cut drop "$link"
+	ip neigh flush dev "link$link"
+	bash -c "exec $4" >/run/tmp/first 2>&1 3>&- & pid=$!
+	await 10 looks_for "10.$link.0.1"
+	bash -c "exec $5" >/run/tmp/second 2>&1 3>&- & behind=$!
+	await 10 grep -qE "$3" "/proc/$behind/stack" || fail "$(cat /run/tmp/second /proc/$behind/stack)"
+	killed_while "another $what" $behind 1000
+	kill -0 $pid
+	mend drop "$link"
+	t0=$EPOCHREALTIME
+	wait $pid || fail "$(</run/tmp/first)"
+	echo "# the first $what was done $(seconds_since "$t0") s after its server came into reach" >&3
+}
+
+@test "map, session add-path: while another one is at the session" {
+	killed_behind map 1 'rnbd_client_session_join|find_or_create' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
+		"echo 'sessname=s1 path=ip:10.1.0.1 device_path=/dev/ram0 access_mode=ro' >$CTL/map_device"
+	adm_is '.client | (.sessions | length == 1) and ([.devices[] | .name, .access] == ["rnbd0", "rw"])' status
+	killed_behind "session add-path" 2 'rtrs_client_session_add_path' "$ADM session add-path s1 ip:10.2.0.1" \
+		"echo ip:fd01::1 >/sys/class/rtrs-client/s1/add_path"
+	adm_is '[.paths[] | .name, .state] == ["ip:10.1.0.2@ip:10.1.0.1", "connected", "ip:10.2.0.2@ip:10.2.0.1", "connected"]' path list
+	on_server '[[ $(ls /sys/class/rtrs-server/s1/paths | wc -l) == 2 ]]'
+	dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
 }

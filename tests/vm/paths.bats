@@ -92,6 +92,38 @@ link_local() { ip -6 -br addr show dev "$1" scope link | grep -o 'fe80:[0-9a-f:]
 	for n in {1..8}; do ip addr del "10.0.0.1$n/24" dev dummy0; done
 }
 
+# As many as there may be on either side; each address of 12 is a source and a destination
+@test "a session of 128 paths, and no more: all carry requests, and all but one may go again" {
+	local sys=/sys/class/rtrs-client/s1 n src dst pairs=() args=() t0=$EPOCHREALTIME
+	unload rnbd-server rtrs-server
+	load_server sess_queue_depth=16 max_chunk_size=16384
+	for n in {11..22}; do ip addr add "10.0.0.$n/24" dev dummy0; done
+	await 10 has_gid rxe0 0a00:0016
+	for src in {11..22}; do
+		for dst in {11..22}; do pairs+=("ip:10.0.0.$src@ip:10.0.0.$dst"); done
+	done
+	for n in {0..31}; do args+=(--path "${pairs[n]}"); done
+	"$ADM" map /dev/ram0 --session s1 --connections 1 "${args[@]}"
+	for n in {32..127}; do echo "${pairs[n]}" >$sys/add_path; done
+	echo "# 128 paths were there after $(seconds_since "$t0") s" >&3
+	adm_is '.sessions[0] | .state == "connected" and .paths_connected == 128 and .paths_configured == 128' session list
+	run --separate-stderr -1 "$ADM" session add-path s1 "${pairs[128]}"
+	[[ $stderr == *"a session has 1 to 128 paths"* ]]
+	"$ADM" stats reset s1
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=8 --rw=randwrite --bs=4k --size=2m --verify=crc32c \
+		--verify_fatal=1 --minimal >/tmp/fio || fail "$(</tmp/fio)"
+	adm_is '[.stats[].counters | .write_ios + .read_ios] | length == 128 and min >= 1' stats
+	t0=$EPOCHREALTIME
+	"$ADM" session remove-path s1 "${pairs[@]:1:127}"
+	echo "# 127 of them were gone after $(seconds_since "$t0") s" >&3
+	adm_is '[.paths[] | .name, .state] == ["'"${pairs[0]}"'", "connected"]' path list
+	copy_and_compare 16
+	"$ADM" unmap rnbd0
+	for n in {11..22}; do ip addr del "10.0.0.$n/24" dev dummy0; done
+	unload rnbd-server rtrs-server
+	load_server
+}
+
 @test "the same address twice is refused, and nothing is left" {
 	run --separate-stderr -6 "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.0.1
 	[[ $stderr == *10.0.0.1* ]]
