@@ -133,8 +133,9 @@ monitor() { printf '%s\n' "$@" 1<>"$RUN/monitor.in"; }
 # cable LINK on|off: at the server's end
 cable() { monitor "set_link $*"; }
 
-# Not without the links: what nobody takes stays in their sockets, and when one is full, the QEMU that sends stands still as well
-freeze() { monitor stop "$(seq -f 'set_link link%g off' "$LINKS")"; }
+# First the links, so that what is sent is dropped: a QEMU that stands still takes nothing, and when a socket is full, the one that
+# sends stands still as well
+freeze() { monitor "$(seq -f 'set_link link%g off' "$LINKS")" stop; }
 thaw() { monitor "$(seq -f 'set_link link%g on' "$LINKS")" cont; }
 
 # guest_settings DIR NAME SHARED CMD...: what stage2 reads; SHARED is the folder of two guests
