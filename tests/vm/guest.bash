@@ -75,6 +75,7 @@ if declare -F run >/dev/null && ! declare -F bats_plain_run >/dev/null; then
 	run() {
 		local rc=0
 		bats_plain_run "$@" || rc=$?
+		# shellcheck disable=SC2154 # that sets it
 		document "$output" "$@"
 		return "$rc"
 	}
