@@ -79,7 +79,7 @@ unsigned int rnl_family_version(const struct nl *nl);
 /* Operations that the tool knows and the family does not list; returns how many it knows. */
 unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing);
 bool rnl_has_group(const struct nl *nl, const char *group);
-/* The last path policy that the loaded modules take; M_UNKNOWN where they do not tell, as by sysfs. */
+/* The last path policy that the loaded modules take; M_UNKNOWN: they do not tell, as by sysfs. */
 uint64_t rnl_max_mp_policy(struct nl *nl);
 
 /*

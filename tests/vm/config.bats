@@ -329,7 +329,8 @@ cut_before() {
 	dmesg_clean
 }
 
-# What runs, without what is of the moment (there are links by each path that udev saw), and whose it is: lines of a batch are nobody's
+# What runs, without what is of the moment, as links by each path that udev saw, and without whose
+# it is: what lines of a batch make is nobody's
 what_runs() {
 	adm 0 status --client -j
 	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner) else . end)' <<<"$output" >>/run/tmp/runs.$1

@@ -21,8 +21,8 @@
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
 #   ynl ARGS..                  a client of netlink that shares no code with ours: see there
-#   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against the schemas when the guest is gone;
-#                               "run" of bats and adm_is see to it by themselves
+#   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against
+#                               the schemas when the guest is gone; "run" and adm_is do it themselves
 #   ram_disk MIB [N], loop_disk MIB             print the device they made
 #   null_disk NAME ATTRIBUTE=VALUE..            /dev/NAME, of null_blk, or what it is from now on; null_disk_gone NAME. A slow one:
 #                               irqmode=2 completion_nsec=N
