@@ -54,8 +54,11 @@ static void server_search_path(struct checkup *k)
 	at = strstr(dir, "%SESSNAME%");
 	if (at)
 		*at = '\0';
-	if (sys_exists(k->root, "%s", dir)) {
+	if (sys_is_dir(k->root, "%s", dir)) {
 		check_tell(k, CHECK_PASS, dir, "is there");
+	} else if (sys_exists(k->root, "%s", dir)) {
+		check_tell(k, CHECK_FAIL, dir, "is no directory: no client can open anything");
+		check_hint(k, "load rnbd_server with another dev_search_path");
 	} else {
 		check_tell(k, CHECK_FAIL, dir, "does not exist: no client can open anything");
 		check_hint(k, "mkdir -p %s, or load rnbd_server with another dev_search_path", dir);
@@ -353,7 +356,7 @@ const struct check server_checks[] = {
 	{ "server.listen", "the server has RDMA devices to listen on", server_listen,
 	  .cause = "no RDMA device was there when the module was loaded",
 	  .cure = "rnbdadm check rdma.devices" },
-	{ "server.search_path", "its dev_search_path exists", server_search_path,
+	{ "server.search_path", "its dev_search_path is a directory", server_search_path,
 	  .cause = "the directory was never made, or is not mounted yet",
 	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
 	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm,

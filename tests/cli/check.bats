@@ -238,6 +238,8 @@ finds() {
 	finds fail server.export_perm sdb "gone from this host"
 	rmdir "$ROOT/srv"
 	finds fail server.search_path /srv/ "does not exist"
+	put /sys/module/rnbd_server/parameters/dev_search_path /proc/meminfo
+	finds fail server.search_path /proc/meminfo "is no directory"
 	put /proc/meminfo "MemAvailable: 60000 kB"
 	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
 	kernel check-bad
