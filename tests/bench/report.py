@@ -11,7 +11,7 @@ bench.json:
            quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
                       which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
                       where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
-           median, rounds
+           median, rounds: in each of them a contender is measured twice, there and back, and the mean counts
            to_in_tree, to_nvme, to_before, to_uncounted  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
@@ -64,7 +64,10 @@ def figures(raw):
     values = collections.defaultdict(dict)
     for line in raw:
         for quantity in MEASURED:
-            values[line["contender"], line["cell"], quantity][line["round"]] = line[quantity]
+            values[line["contender"], line["cell"], quantity].setdefault(line["round"], []).append(line[quantity])
+    for rounds in values.values():
+        for r in rounds:
+            rounds[r] = statistics.mean(rounds[r])
     for (contender, cell, quantity), rounds in values.items():
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
                  "median": round(statistics.median(rounds.values()), 2),
