@@ -145,15 +145,28 @@ static int on_intr(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
+static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t version)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(32768);
 
-	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, cmd,
-				 RNBD_FAMILY_VERSION)) {
+	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, version)) {
 		fputs("rnbdadm: out of memory\n", stderr);
 		_exit(1);
 	}
+	return msg;
+}
+
+struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
+{
+	return new_message(nl->family, cmd, flags, RNBD_FAMILY_VERSION);
+}
+
+/* A question to nlctrl about the family. */
+static struct nl_msg *new_question(int cmd, int flags)
+{
+	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1);
+
+	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, RNBD_FAMILY_NAME);
 	return msg;
 }
 
@@ -273,14 +286,8 @@ static void on_family(const struct nlmsghdr *h, void *arg)
 
 static bool resolve(struct nl *nl, struct nl_error *e)
 {
-	struct nl_msg *msg = nlmsg_alloc();
+	struct nl_msg *msg = new_question(CTRL_CMD_GETFAMILY, 0);
 
-	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, GENL_ID_CTRL, 0, 0,
-				 CTRL_CMD_GETFAMILY, 1) ||
-	    nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, RNBD_FAMILY_NAME) < 0) {
-		fputs("rnbdadm: out of memory\n", stderr);
-		_exit(1);
-	}
 	nl->family = -1;
 	if (!rnl_transact(nl, msg, on_family, nl, e)) {
 		if (e->kind == NL_FAIL_KERNEL && e->err == ENOENT)
@@ -448,14 +455,8 @@ uint64_t rnl_max_mp_policy(struct nl *nl)
 
 	if (nl->sysfs)
 		return M_UNKNOWN;
-	msg = nlmsg_alloc();
-	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, GENL_ID_CTRL, 0, NLM_F_DUMP,
-				 CTRL_CMD_GETPOLICY, 1) ||
-	    nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, RNBD_FAMILY_NAME) < 0 ||
-	    nla_put_u32(msg, CTRL_ATTR_OP, RNBD_CMD_SESSION_SET) < 0) {
-		fputs("rnbdadm: out of memory\n", stderr);
-		_exit(1);
-	}
+	msg = new_question(CTRL_CMD_GETPOLICY, NLM_F_DUMP);
+	nla_put_u32(msg, CTRL_ATTR_OP, RNBD_CMD_SESSION_SET);
 	return rnl_transact(nl, msg, on_policy, &l, &e) ? l.max : M_UNKNOWN;
 }
 

@@ -179,7 +179,7 @@ struct rtrs_client_counts {
  * struct rtrs_client_cpu_stats - counters of a path on one CPU, which alone writes to them
  * @c: counts
  * @inflight: submitted here less done here; only the sum over all CPUs means anything
- * @latency: of requests submitted here, kept under min-latency
+ * @latency: of requests submitted here, kept under min-latency; who completes one writes it
  * @failovers: requests submitted here that it has left to other paths; who takes the path
  *	down writes it
  * @came: requests done here, by the CPU that they were submitted on
@@ -522,7 +522,10 @@ struct rtrs_client_pick {
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session);
 /* Next connected path, each at most once; NULL: no more. */
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
-/* For stats.c: the path was chosen; a request that it carried took @ns. */
+/*
+ * For stats.c: the path was chosen for a request, of now so many; that request went elsewhere after
+ * all; or it took @ns, and @waiting is what was returned when the path was chosen for it.
+ */
 u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
 void rtrs_client_latency_undone(struct rtrs_client_latency *latency);
 void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns, u32 waiting);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which path a request takes. Nothing here is shared between CPUs but what is
- * read only: cursors, counters and latencies are of one CPU each, and only
- * min-inflight looks at those of the others.
+ * read only: cursors, counters and latencies are of one CPU each. Only min-inflight
+ * looks at those of the others, and a completion tells the CPU that submitted.
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
