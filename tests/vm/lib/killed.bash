@@ -30,7 +30,10 @@ killed_while() {
 
 # sweep MOMENTS ARGS..: killed at so many moments, each later than the one before, and from the first again when it was too late:
 # no stage of the command is left out, and a command that gets faster meanwhile is killed all the same. After each, check says
-# what must hold and brings back what was. How long it takes is not asked of the first, for which hosts have to meet.
+# what must hold and brings back what was. How long it takes is not asked of the first, for which hosts have to meet. Begins anew
+# while enough() fails, as moments of which nothing was seen may have been passed over.
+enough() { :; }
+
 sweep() {
 	local i ms=0 step moments=$1
 	shift
@@ -40,7 +43,8 @@ sweep() {
 	check
 	nap
 	CUT=0 DONE=0
-	for ((i = 0; i < 3 * moments && (i < moments || DONE == 0 || CUT < moments / 3); i++)); do
+	for ((i = 0; i < 6 * moments; i++)); do
+		((i < moments || DONE == 0 || CUT < moments / 3)) || ! enough || break
 		if killed_after $ms "$@"; then
 			((ms += step))
 		else

@@ -73,7 +73,7 @@ run_machine() {
 	cp --sparse=always "$machine/disk" "$RUN/disk" && truncate -s 64M "$RUN/server-disk" || return
 	rm -f "$RUN"/console*.log
 	for ((boot = 1; boot <= boots; boot++)); do
-		rm -f "$RUN/status"
+		rm -f "$RUN"/{status,begun}
 		guest_settings "$RUN" machine '' "$@"
 		echo "export LAB_BOOT=$boot LAB_BOOTS=$boots" >>"$RUN/settings"
 		LAB_APPEND="lab.disk=/dev/vda $MACHINE_APPEND ${LAB_APPEND-}" guest_start rnbd-machine "$RUN" "" \

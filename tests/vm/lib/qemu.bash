@@ -155,8 +155,8 @@ guest_settings() {
 }
 
 # guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
-# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed. Runs WHILE_WAITING again and again until
-# then.
+# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed, or whose kernel never came to our
+# first step. Runs WHILE_WAITING again and again until then.
 guest_wait() {
 	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why rc=0
 	while kill -0 "$pid" 2>/dev/null; do
@@ -174,6 +174,10 @@ guest_wait() {
 	wait "$reader" 2>/dev/null
 	if [[ $LAB_ACCEL == tcg && $rc -gt 128 ]]; then
 		guest_post_mortem "$dir" "QEMU crashed: signal $((rc - 128))"
+		return 126
+	fi
+	if [[ $LAB_ACCEL == tcg && ! -e $dir/begun ]]; then
+		guest_post_mortem "$dir" "the kernel died before anything of ours was loaded or run"
 		return 126
 	fi
 	if [[ ! -s $dir/status ]]; then
