@@ -68,7 +68,6 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 }
 
 @test "what the kernel said is recorded for a report, and replayed elsewhere" {
-	local what
 	adm 0 status -j --nl-record /run/tmp/record
 	jq 'del(.time, .backend)' <<<"$output" >/run/tmp/here
 	adm 0 status -j --nl-replay /run/tmp/record

@@ -136,7 +136,7 @@ purged() {
 		unit_is $unit LoadState not-found
 	done
 	[ ! -e /run/rnbd ]
-	cd /run/tmp/disk/up
+	cd /run/tmp/disk/up || return
 	find . | sort | comm -13 ../before - >/run/tmp/new
 	run -1 grep -E 'rnbd|rtrs' /run/tmp/new
 	find . ! -type d | sort | comm -13 ../before - >/run/tmp/files

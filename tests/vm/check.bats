@@ -274,7 +274,8 @@ finds() { looks "$2" && told "$@"; }
 }
 
 @test "a disk of the server that has another size than its client was told" {
-	local disk=$(loop_disk 16) file
+	local disk file
+	disk=$(loop_disk 16)
 	file=$(losetup -nO BACK-FILE "$disk")
 	"$ADM" map "$disk" --session s1 --path "$P1"
 	finds ok server.size "${disk##*/}" "16777216 bytes, as its clients were told"

@@ -68,22 +68,54 @@ told() {
 		all(.[]; length >= $n)' $EVENTS
 }
 
-# What is sent meanwhile from an interface that is set down leaves the queue pair of all of rdma_cm's messages in error. On Linux 6.1
-# the server was then seen to wait in cm_destroy_id() for the rest of the run, in which it let nobody connect; why is not known, and
-# the state of that queue pair does not tell.
+# Were anything sent meanwhile from an interface that is set down, the queue pair of all of rdma_cm's messages would be in error: nobody
+# could connect over it any more, and on Linux 6.1 whoever sent it would wait in cm_destroy_id() for ever (kernel/rtrs/core/cm-id.c)
 @test "an interface is set down, the server's or ours, or that of the server has no carrier: monitor tells, fail-overs are counted" {
-	local EVENTS=/run/tmp/events monitor link n=12 kinds=(down)
-	[[ $KERNEL == 6.1 ]] || n=6 kinds=(set-down set-down-here down)
+	local EVENTS=/run/tmp/events monitor link n=12
+	[[ $KERNEL == 6.1 ]] || n=6
 	[[ -n $VIRTIO ]] || n=4 # user-mode Linux has no carrier
 	"$ADM" monitor path -j >$EVENTS 3>&- & monitor=$!
 	await 10 grep -q '"event":"sync"' $EVENTS
-	cuts $n $n "${kinds[@]}"
+	cuts $n $n set-down set-down-here down
 	stalls "interface down" 1 2
 	kill $monitor
 	wait $monitor
 	document "$(<$EVENTS)"
 	for link in 1 2; do told $link $((n / 2)); done
 	adm_is 'all(.stats[]; .counters.failovers > 0)' stats
+}
+
+# away LINK: the path is lost, and what the server had of it
+away() {
+	await 10 lost "$1"
+	on_server await 10 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
+	await 10 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
+}
+
+@test "while an interface is down its RDMA device is deleted, or modules go: nothing waits, and the path comes back" {
+	local kind
+	load_start
+	for kind in rdma rdma-here; do
+		cut set-down 1 && ip link set link1 down
+		away 1
+		cut $kind 1
+		mend $kind 1
+		ip link set link1 up && mend set-down 1
+		await 60 path_is 1 connected
+	done
+	load_end /dev/ram0
+	cut set-down 1 && ip link set link1 down
+	away 1
+	unmap_all
+	unload_all
+	on_server unload_all
+	ip link set link1 up && mend set-down 1
+	# Goodbyes could wait no longer: what they did to Soft-RoCE
+	rdma link delete rxe1 && rxe_add rxe1 link1
+	on_server "rdma link delete rxe1 && rxe_add rxe1 link1"
+	on_server load_server "${SERVER_QUICK[@]}" && load_client
+	map /dev/ram0
+	dd if=/dev/$DISK of=/dev/null bs=1M count=4 iflag=direct status=none
 }
 
 @test "an RDMA device is deleted, the server's or ours" {

@@ -30,7 +30,7 @@
 #define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
 #define RTRS_CLIENT_SETTLE_MS		1000	/* of them, before requests go elsewhere */
 #define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
-#define RTRS_CLIENT_SGES		8	/* of a send: one message and up to 7 data */
+#define RTRS_CLIENT_SGES		18	/* of a send: message, 64 KiB of pages */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
 #define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats and probes alone */
 #define RTRS_CLIENT_SEND_HELD		2	/* of them, by a request until it is done */
@@ -229,7 +229,7 @@ struct rtrs_client_cpu_stats {
  * @lean: two messages for a request, see proto.h
  * @fences: the server can be told that another path is lost
  * @fenced: it has closed the one that it was asked to
- * @data_sges: gather entries for data of a send
+ * @data_sges: gather entries for data of a send, on each connection
  * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
  * @max_io_size: payload bytes of a request
  * @pinned: bytes that it keeps while it is up

@@ -59,6 +59,8 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	struct rtrs_client_con *con = id->context;
 	int err = 0;
 
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		con->c.removed = true;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		err = established(con, &event->param.conn);
 	else if (event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT)

@@ -71,7 +71,7 @@ struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u1
 void rtrs_client_con_destroy(struct rtrs_client_con *con)
 {
 	if (con->c.cm_id)
-		rdma_destroy_id(con->c.cm_id);
+		rtrs_cm_destroy(&con->c);
 	kmem_cache_free(con_cache, con);
 	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
 }
@@ -97,12 +97,11 @@ static u32 recvs_wanted(const struct rtrs_client_con *con)
 int rtrs_client_con_setup(struct rtrs_client_con *con)
 {
 	struct rtrs_client_path *path = con->path;
-	u32 sges = min_t(u32, RTRS_CLIENT_SGES, path->dev->ib_dev->attrs.max_send_sge);
 	u32 slots = con->c.cid ? path->geo.queue_depth : RTRS_SERVICE_DEPTH;
 	struct rtrs_qp_params params = {
 		.max_send_wr = 4 * slots + RTRS_CLIENT_SEND_SPARE + 1,
 		.max_recv_wr = recvs_wanted(con) + 1,
-		.max_send_sge = sges,
+		.max_send_sge = min_t(u32, RTRS_CLIENT_SGES, path->dev->ib_dev->attrs.max_send_sge),
 		.vector = con->c.cid ? con->c.cid - 1 : 0,
 		.poll_ctx = IB_POLL_SOFTIRQ,
 	};
@@ -110,15 +109,22 @@ int rtrs_client_con_setup(struct rtrs_client_con *con)
 
 	if (con->c.cid > path->session->io_cons)
 		params.poll_ctx = IB_POLL_DIRECT;
-	if (sges < 2)
+	if (params.max_send_sge < 2)
 		return -EOPNOTSUPP;
 	con->c.dev = path->dev;
 	err = rtrs_qp_create(&con->c, &params);
+	/* Each entry takes the room for all of them: what a send queue may have at most is less. */
+	if ((err == -ENOMEM || err == -EINVAL) && params.max_send_sge > 2) {
+		params.max_send_sge = 2;
+		err = rtrs_qp_create(&con->c, &params);
+	}
 	if (err)
 		return err;
 	if (con->c.max_send_wr < RTRS_CLIENT_SEND_MIN)
 		return -EOPNOTSUPP;
-	path->data_sges = sges - 1;
+	/* The service connection comes first. */
+	if (!con->c.cid || path->data_sges >= params.max_send_sge)
+		path->data_sges = params.max_send_sge - 1;
 	con->interval = min_t(u32, RTRS_CLIENT_SIGNAL_INTERVAL, con->c.max_send_wr / 4);
 	atomic_set(&con->credits, con->c.max_send_wr);
 	return 0;
@@ -151,7 +157,7 @@ void rtrs_client_con_gone(struct rtrs_client_con *con)
 
 void rtrs_client_con_disconnect(struct rtrs_client_con *con)
 {
-	if (con->live && rdma_disconnect(con->c.cm_id))
+	if (con->live && rtrs_cm_disconnect(&con->c))
 		rtrs_client_con_gone(con);
 }
 

@@ -90,6 +90,7 @@ void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
  * @max_send_wr: send queue entries that we may use
  * @max_recv_wr: receive queue entries that we may use
  * @private_cq: polled; not of the shared pool
+ * @removed: the handler of @cm_id was told that its RDMA device goes
  */
 struct rtrs_con {
 	struct rdma_cm_id *cm_id;
@@ -101,6 +102,7 @@ struct rtrs_con {
 	u32 max_send_wr;
 	u32 max_recv_wr;
 	bool private_cq;
+	bool removed;
 };
 
 /**
@@ -190,6 +192,14 @@ static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const str
 	this_cpu_inc(polls->total);
 	rtrs_raise(&polls->max, place + 1);
 }
+
+/* cm-id.c: how CM ids end. In process context. */
+
+/* Tells the peer; fails where the port is down. */
+int rtrs_cm_disconnect(struct rtrs_con *con);
+
+/* No handler of the caller's runs behind it. The queue pair must be destroyed. */
+void rtrs_cm_destroy(struct rtrs_con *con);
 
 /* hb.c: heartbeats, on the service connection of a path */
 

@@ -26,6 +26,7 @@ out_census:
 static void __exit rtrs_core_exit(void)
 {
 	rtrs_nl_exit();
+	rtrs_cm_exit();
 	rtrs_hb_wq_exit();
 	rtrs_census_exit();
 }

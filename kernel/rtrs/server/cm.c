@@ -259,6 +259,7 @@ static int con_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 		rtrs_server_path_close(con->path, -ECONNRESET);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		con->base.removed = true;
 		rtrs_server_path_close(con->path, -ENODEV);
 		break;
 	default:

@@ -313,7 +313,7 @@ void rtrs_server_con_stop(struct rtrs_server_con *con)
 	spin_lock_irqsave(&con->send_lock, flags);
 	con->dead = true;
 	spin_unlock_irqrestore(&con->send_lock, flags);
-	rdma_disconnect(con->base.cm_id);
+	rtrs_cm_disconnect(&con->base);
 }
 
 /* Stopped and drained: drops what is parked. */
@@ -333,7 +333,7 @@ void rtrs_server_con_flush(struct rtrs_server_con *con)
 void rtrs_server_con_detach(struct rtrs_server_con *con)
 {
 	rtrs_qp_destroy(&con->base);
-	rdma_destroy_id(con->base.cm_id);	/* waits for its handler */
+	rtrs_cm_destroy(&con->base);	/* waits for its handler */
 }
 
 void rtrs_server_con_free(struct rtrs_server_con *con)

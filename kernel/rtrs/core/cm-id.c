@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CM ids that end while their port is down. To end is to say goodbye, and Soft-RoCE takes what is
+ * sent through such a port for an error of the queue pair, which is that of all messages of the
+ * connection manager: none comes in any more, nobody can connect. Where several are sent one behind
+ * the other, Linux 6.1 forgets some in addition, and rdma_destroy_id() waits for them for ever.
+ * So they are kept until somebody can hear it, or the RDMA device goes, or this module.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <rdma/rdma_cm.h>
+#include "core.h"
+#include "main.h"
+
+#define LOOK_DELAY	(HZ / 2)
+
+/**
+ * struct kept - a CM id that nobody but this file knows
+ * @entry: of the ids that are kept, or by those that @leaving
+ * @cm_id: the id; its device stays until its handler has been told that it goes
+ * @leaving: it is about to be destroyed
+ */
+struct kept {
+	struct list_head entry;
+	struct rdma_cm_id *cm_id;
+	bool leaving;
+};
+
+static LIST_HEAD(kept_list);
+static DEFINE_MUTEX(kept_lock);	/* inside of an id's handler lock */
+
+static void kept_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look, kept_work);
+
+static bool port_is_down(struct rdma_cm_id *cm_id)
+{
+	struct ib_port_attr attr;
+
+	return cm_id->device && rdma_cap_ib_cm(cm_id->device, cm_id->port_num) &&
+	       !ib_query_port(cm_id->device, cm_id->port_num, &attr) &&
+	       attr.state == IB_PORT_DOWN;
+}
+
+/* Its last: where the device goes, so does the id. */
+static int kept_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
+{
+	struct kept *k = cm_id->context;
+	bool mine;
+
+	if (ev->event != RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return 0;
+	mutex_lock(&kept_lock);
+	mine = !k->leaving;
+	if (mine)
+		list_del(&k->entry);
+	mutex_unlock(&kept_lock);
+	if (mine)
+		kfree(k);
+	return mine;
+}
+
+/* One after the other. */
+static void kept_end(struct list_head *list)
+{
+	struct kept *k, *next;
+
+	list_for_each_entry_safe(k, next, list, entry) {
+		rdma_destroy_id(k->cm_id);
+		kfree(k);
+	}
+}
+
+static void kept_take(struct list_head *list, bool all)
+{
+	struct kept *k, *next;
+
+	mutex_lock(&kept_lock);
+	list_for_each_entry_safe(k, next, &kept_list, entry) {
+		if (!all && port_is_down(k->cm_id))
+			continue;
+		k->leaving = true;
+		list_move_tail(&k->entry, list);
+	}
+	if (!list_empty(&kept_list))
+		queue_delayed_work(system_unbound_wq, &look, LOOK_DELAY);
+	mutex_unlock(&kept_lock);
+}
+
+static void kept_work(struct work_struct *work)
+{
+	LIST_HEAD(list);
+
+	kept_take(&list, false);
+	kept_end(&list);
+}
+
+static bool keep(struct rtrs_con *con)
+{
+	struct kept *k;
+
+	if (!port_is_down(con->cm_id))
+		return false;
+	k = kmalloc(sizeof(*k), GFP_KERNEL);
+	if (!k)
+		return false;
+	k->cm_id = con->cm_id;
+	k->leaving = false;
+	rdma_lock_handler(con->cm_id);
+	if (con->removed) {
+		rdma_unlock_handler(con->cm_id);
+		kfree(k);
+		return false;
+	}
+	con->cm_id->context = k;
+	con->cm_id->event_handler = kept_handler;
+	mutex_lock(&kept_lock);
+	list_add_tail(&k->entry, &kept_list);
+	mutex_unlock(&kept_lock);
+	rdma_unlock_handler(con->cm_id);
+	queue_delayed_work(system_unbound_wq, &look, LOOK_DELAY);
+	return true;
+}
+
+int rtrs_cm_disconnect(struct rtrs_con *con)
+{
+	return port_is_down(con->cm_id) ? -ENETDOWN : rdma_disconnect(con->cm_id);
+}
+EXPORT_SYMBOL_GPL(rtrs_cm_disconnect);
+
+void rtrs_cm_destroy(struct rtrs_con *con)
+{
+	if (!keep(con))
+		rdma_destroy_id(con->cm_id);
+	con->cm_id = NULL;
+}
+EXPORT_SYMBOL_GPL(rtrs_cm_destroy);
+
+void rtrs_cm_exit(void)
+{
+	LIST_HEAD(list);
+
+	cancel_delayed_work_sync(&look);
+	kept_take(&list, true);
+	kept_end(&list);
+}
