@@ -422,12 +422,17 @@ static void print_clients(const struct out_opts *o, const struct status *st)
 	json_decref(map);
 }
 
+static bool by_sysfs(const struct ctx *ctx)
+{
+	return !strcmp(ctx_backend(ctx), "sysfs");
+}
+
 static void print_text(const struct ctx *ctx, const struct status *st)
 {
 	json_t *map = json_object(), *d;
 	size_t i;
 
-	if (ctx->backend == NL_SYSFS)
+	if (by_sysfs(ctx))
 		puts("backend sysfs");
 	print_summary(ctx, st);
 	json_array_foreach(st->devices, i, d)
@@ -439,10 +444,12 @@ static void print_text(const struct ctx *ctx, const struct status *st)
 
 static int conclude(struct ctx *ctx, const struct status *st)
 {
-	/* why neither side is there has been said by the last look */
+	/* why one side is not there has been said by the last look */
 	if (!st->client.there && !st->server.there) {
+		if (!st->client.wanted || !st->server.wanted)
+			return ctx->fail.code;
 		fail_set(&ctx->fail, XC_UNAVAILABLE, "no rnbd module is loaded (%s)",
-			 ctx->backend == NL_SYSFS ? "/sys/class/rnbd-client and rnbd-server absent" :
+			 by_sysfs(ctx) ? "/sys/class/rnbd-client and rnbd-server absent" :
 			 ctx->fail.err == ENOENT ? "netlink family 'rnbd' absent" :
 			 "the kernel says so");
 		fail_hint(&ctx->fail, "modprobe rnbd_client, or rnbd_server on a server");

@@ -209,9 +209,21 @@ untouched() { [[ $(cat "$@") == *Usage* && $(cat "$@" | grep -c Usage) -eq $# ]]
 	[ "$(jqv .backend)" = sysfs ]
 	adm 0 device list --backend auto --brief
 	fails 8 unavailable device list --backend netlink
+	# the header says so, though nobody asked for it
+	adm 0 status
+	golden sysfs-status.txt
+	[ "${lines[0]}" = "backend sysfs" ]
+	rm -r "$SYS"/class/{rtrs,rnbd}-server
+	fails 8 unavailable status --server
+	[[ $stderr == *"rnbd server module is not loaded (/sys/class/rnbd-server absent)"*"hint: modprobe rnbd_server"* ]]
+	adm 0 status --client
 	rm -r "$SYS"/class/r*
 	fails 8 unavailable session list
 	[[ $stderr == *"netlink family 'rnbd' absent"* ]]
+	fails 8 unavailable status
+	[[ $stderr == *"no rnbd module is loaded (netlink family 'rnbd' absent)"* ]]
+	fails 8 unavailable status --backend sysfs
+	[[ $stderr == *"no rnbd module is loaded (/sys/class/rnbd-client and rnbd-server absent)"* ]]
 	adm 2 session list --backend sysf
 }
 
