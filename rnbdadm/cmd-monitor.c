@@ -155,6 +155,8 @@ static void print_line(const struct ctx *ctx, const struct monitor *m, const cha
 			if (tells_change(m, changes, key))
 				put_value(&b, key, json_object_get(v, "old"),
 					  json_object_get(v, "new"));
+		json_object_foreach(json_object_get(line, "counters"), key, v)
+			put_value(&b, key, NULL, v);
 		json_object_foreach(s->data, key, v)
 			if (m->full && !is_name(key) && !json_is_null(v) &&
 			    !tells_change(m, changes, key))
@@ -241,6 +243,8 @@ static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *e
 	js_set(o, "source", json_string(m->polls ? "poll" : ctx_backend(ctx)));
 	if (m->full)
 		js_set(o, "data", or_null(data));
+	if (s && s->counters)
+		js_set(o, "counters", js_counters(s->counters));
 	return o;
 }
 
@@ -469,55 +473,32 @@ static int resync(struct ctx *ctx, struct monitor *m)
 	return rc;
 }
 
-static void print_counters(const struct ctx *ctx, const struct stats *st)
-{
-	json_t *now = js_now(ctx), *c = js_counters(&st->c), *v;
-	char *session = printable(st->session), *name = printable(st->path);
-	struct strbuf b = { 0 };
-	const char *key;
-
-	strbuf_printf(&b, "%s stats path    %s %s", json_string_value(now), session, name);
-	json_object_foreach(c, key, v)
-		put_value(&b, key, NULL, v);
-	puts(b.s);
-	free(b.s);
-	free(name);
-	free(session);
-	json_decref(c);
-	json_decref(now);
-	fflush(stdout);
-}
-
-/* --stats: the counters of each path, as they are now. */
-static int tell_stats(struct ctx *ctx, struct monitor *m)
+/* --stats: the counters of each path of one side, as they are now. */
+static bool tell_side(struct ctx *ctx, struct monitor *m, enum m_role role)
 {
 	struct snapshot s;
 
-	if (!ctx_snapshot(ctx, M_CLIENT, NL_STATS, &s)) {
-		/* without a client there are none */
+	if (!ctx_snapshot(ctx, role, NL_STATS, &s)) {
+		/* without its module there are none */
 		if (ctx->fail.code != XC_UNAVAILABLE || !ctx->nl)
-			return ctx->fail.code;
+			return false;
 		fail_clear(&ctx->fail);
 	}
 	for (size_t i = 0; i < s.stats.n; i++) {
-		const struct stats *st = &s.stats.v[i];
-		struct seen seen = { .what = WATCH_PATH, .object = "path", .data = json_object() };
-		json_t *line;
+		struct seen seen;
 
-		js_set(seen.data, "role", json_string(role_name(M_CLIENT)));
-		js_set_str(seen.data, "session", st->session);
-		js_set_str(seen.data, "name", st->path);
-		line = make_line(ctx, m, "stats", &seen, NULL);
-		js_set(line, "counters", js_counters(&st->c));
-		if (tells_json(ctx)) {
-			json_line(ctx, line);
-		} else {
-			print_counters(ctx, st);
-			json_decref(line);
-		}
+		watch_stats(&m->known, &s.stats.v[i], &seen);
+		tell(ctx, m, "stats", &seen, NULL);
 		json_decref(seen.data);
 	}
 	snapshot_free(&s);
+	return true;
+}
+
+static int tell_stats(struct ctx *ctx, struct monitor *m)
+{
+	if (!tell_side(ctx, m, M_CLIENT) || !tell_side(ctx, m, M_SERVER))
+		return ctx->fail.code;
 	m->next_stats = now_ms() + m->stats_ms;
 	return XC_OK;
 }
@@ -645,6 +626,9 @@ int cmd_monitor(struct ctx *ctx)
 		m.stats_ms = args_time(a, OPT_MONITOR_STATS, 1000);
 	if (args_has(a, OPT_MONITOR_STATS) && m.stats_ms < 10)
 		return fail_set(&ctx->fail, XC_USAGE, "--stats: at least 10ms");
+	if (args_has(a, OPT_MONITOR_STATS) && !(m.what & WATCH_PATH))
+		return fail_set(&ctx->fail, XC_USAGE,
+				"--stats: counters are those of paths; the types leave path out");
 	watch_init(&m.known);
 	m.signals = take_signals();
 	/* first the events, then what is there: nothing is missed between them */

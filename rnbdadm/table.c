@@ -134,7 +134,8 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_EVENTS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
 		       .help = "end after N events" },
 	[OPT_MONITOR_STATS] = { "stats", 0, ARG_OPTIONAL, T_TIME, "TIME",
-			      .help = "with the counters of the paths, at the start and each TIME (1s)" },
+			      .help = "with the counters of the paths that types and --filter "
+				      "leave, at the start and each TIME (1s)" },
 	[OPT_RCVBUF] = { "rcvbuf", 0, ARG_REQUIRED, T_UINT, "BYTES", .min = 4096, .max = 1 << 30,
 		       .help = "room for events that were not read yet (1048576)" },
 	[OPT_FOLLOW] = { "follow", .help = "when the modules are gone wait for them to come back" },

@@ -73,6 +73,29 @@ void watch_path(const struct path *p, struct seen *s)
 	js_set(s->data, "role", json_string(role_name(p->role)));
 }
 
+void watch_stats(const struct watch *w, const struct stats *st, struct seen *s)
+{
+	json_t *known;
+	struct path p;
+
+	path_init(&p);
+	p.id = st->path_id;
+	p.session_id = st->session_id;
+	p.role = st->role;
+	p.hca_port = st->hca_port;
+	memcpy(p.session, st->session, sizeof(p.session));
+	memcpy(p.name, st->path, sizeof(p.name));
+	memcpy(p.hca, st->hca, sizeof(p.hca));
+	memset(s, 0, sizeof(*s));
+	watch_path(&p, s);
+	s->counters = &st->c;
+	known = json_object_get(w->objects, s->key);
+	if (!known)
+		return;
+	json_decref(s->data);
+	s->data = json_incref(known);
+}
+
 void watch_device(const struct device *d, struct seen *s)
 {
 	set_key(s->key, "device", M_CLIENT, d->id);

@@ -31,6 +31,7 @@ struct seen {
 	json_t *data;
 	uint64_t edge;
 	const char *old_state;		/* of the event, or NULL */
+	const struct counters *counters; /* to be told with it, or NULL */
 };
 
 void watch_init(struct watch *w);
@@ -41,6 +42,8 @@ void watch_session(const struct session *sess, struct seen *s);
 void watch_path(const struct path *p, struct seen *s);
 void watch_device(const struct device *d, struct seen *s);
 void watch_export(const struct export *e, struct seen *s);
+/* The path that was counted, as far as it is known. */
+void watch_stats(const struct watch *w, const struct stats *st, struct seen *s);
 
 /* Learns the object without telling. */
 void watch_learn(struct watch *w, const struct seen *s);

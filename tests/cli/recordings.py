@@ -436,7 +436,7 @@ RECORDINGS = {
                          for c in ("session-get", "path-get")] + lists() + [
         {"dump": "export-get", "error": "EOPNOTSUPP", "extack": "module rnbd_server is not loaded"}],
     "only-server": [UP] + server() + [{"dump": c, "error": "EOPNOTSUPP", "extack": "module rtrs_client is not loaded"}
-                                      for c in ("session-get", "path-get", "device-get")],
+                                      for c in ("session-get", "path-get", "device-get", "stats-get")],
     "all-up": [UP] + server() + lists([SESSIONS[0]], [PATHS[2]], [dict(DEVICES[0], state=1)]),
     "new-denied": [UP] + server() + lists() + [
         {"do": c, "error": "EPERM"} for c in ("remap", "resize", "session-set", "export-close", "session-disconnect",

@@ -407,6 +407,9 @@ awaited() {
 	local form pid code=0 gone=$BATS_TEST_TMPDIR/gone EVENTS=$BATS_TEST_TMPDIR/events
 	adm 0 monitor --once -j
 	[ "$(printf '%s\n' "$output" | jq -sr '[.[].source] | unique | tojson')" = '["poll"]' ]
+	adm 0 monitor --stats --once -j
+	[ "$(printf '%s\n' "$output" | jq -sc '[.[] | select(.event == "stats") | .role, .counters.read_ios, .state]')" = \
+		'["client",10,"connected","client",0,"disconnected","client",null,"connected","server",7,"connected"]' ]
 	adm 10 monitor --count 1 --timeout 1500ms --no-snapshot
 	for form in text jsonl; do
 		"$RNBDADM" "${R[@]}" monitor --no-snapshot -o $form >"$EVENTS" 3>&- & pid=$!

@@ -129,7 +129,7 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 
 @test "monitor --stats: the counters of each path, again and again" {
 	adm 0 monitor path --no-snapshot --stats=200ms --timeout 2s -j
-	jq -es '[.[] | select(.event == "stats")] | group_by(.name) | length == 2 and all(.[]; length >= 3 and length <= 11) and
+	jq -es '[.[] | select(.event == "stats")] | group_by([.role, .name]) | length == 4 and all(.[]; length >= 3 and length <= 11) and
 		all(.[][]; .counters.read_ios >= 0)' <<<"$output"
 }
 
