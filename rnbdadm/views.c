@@ -13,7 +13,7 @@ static const struct field session_fields[] = {
 	{ "name", NULL, F_STR, false, "name given by the client" },
 	{ "role", NULL, F_STR, false, "client or server" },
 	{ "state", NULL, F_STR, false, "connected, degraded, reconnecting, disconnected" },
-	{ "peer_hostname", NULL, F_STR, false, "host name of the other end" },
+	{ "peer_hostname", NULL, F_STR, false, "host name of the other end, which nothing tells" },
 	{ "mp_policy", NULL, F_STR, false, "rule that picks the path of a request" },
 	{ "max_reconnect_attempts", NULL, F_COUNT, false, "-1 is no limit" },
 	{ "heartbeat_interval_ms", NULL, F_COUNT, false, "time between heartbeats" },
@@ -46,7 +46,6 @@ static const struct column session_columns[] = {
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
 	{ .title = "POLICY", .field = "mp_policy", .drop = 2 },
-	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
 	{ 0 }
 };
@@ -60,7 +59,6 @@ static const struct column client_columns[] = {
 	{ .title = "NAME", .field = "name" },
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
-	{ .title = "PEER", .field = "peer_hostname", .drop = 3 },
 	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
 	{ 0 }

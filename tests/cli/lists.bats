@@ -45,6 +45,21 @@ setup() {
 	golden session-list-utf8.txt
 }
 
+@test "the host name of the other end: null and a field, but no column where nobody asks for it" {
+	local list
+	for list in "session list" "server client list"; do
+		# shellcheck disable=SC2086
+		adm 0 $list
+		[[ ${lines[0]} != *PEER* ]]
+		# shellcheck disable=SC2086
+		adm 0 $list -F +peer_hostname
+		[[ ${lines[0]} == *"PEER HOSTNAME"* ]]
+		# shellcheck disable=SC2086
+		adm 0 $list -j
+		[ "$(printf '%s' "$output" | jq -c '[.sessions // .clients | .[].peer_hostname] | unique')" = '[null]' ]
+	done
+}
+
 @test "session list --stats adds counters, --details ids" {
 	adm 0 session list --stats --details -p
 	valid rnbdadm.session/1
