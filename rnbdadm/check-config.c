@@ -5,6 +5,8 @@
 
 #include "check.h"
 #include "plan.h"
+#include "sysfile.h"
+#include "sysinfo.h"
 
 /* Reads it; false with a result where there is none. A file that cannot be read is a failure here. */
 static bool read_config(struct checkup *k, struct conf *c)
@@ -91,6 +93,93 @@ static void config_drift(struct checkup *k)
 		else if (check_client(k))
 			compare(k, &c);
 	}
+	conf_free(&c);
+}
+
+/* Why it has no address */
+static const char *problem_of(const struct conf *c, const struct conf_path *way)
+{
+	for (size_t i = 0; i < c->nproblems; i++) {
+		const struct conf_problem *p = &c->problems[i];
+
+		if (p->at.file == way->at.file && p->at.line == way->at.line)
+			return p->message;
+	}
+	return "has no address";
+}
+
+/* The port that has the own address, as the kernel knows it of a path that runs. */
+static void find_port(struct checkup *k, struct path *p)
+{
+	struct path_list one = { p, 1 };
+	struct check_subnet net;
+	struct strlist ports = { 0 };
+
+	sys_ports(k->root, &ports);
+	for (size_t i = 0; i < ports.n && p->gid_index == M_UNKNOWN_INT; i++) {
+		const char *colon = strrchr(ports.v[i], ':');
+
+		snprintf(p->hca, sizeof(p->hca), "%.*s", (int)(colon - ports.v[i]), ports.v[i]);
+		if (parse_uint(colon + 1, &p->hca_port))
+			sys_paths(k->root, &one);
+	}
+	strlist_free(&ports);
+	if (p->gid_index != M_UNKNOWN_INT)
+		return;
+	*p->hca = *p->link_layer = '\0';
+	p->hca_port = M_UNKNOWN;
+	/* IPoIB: its GID is another than its address */
+	if (check_subnet(k->root, &p->client, &net) &&
+	    sys_number(k->root, "/sys/class/net/%s/type", net.dev) == 32)
+		strcpy(p->link_layer, "infiniband");
+}
+
+static void add_planned(struct checkup *k, const struct conf *c, const struct conf_section *s,
+			const struct conf_path *way)
+{
+	const struct session *sess = snapshot_session(&k->client, s->name);
+	struct addr_pair pair = conf_pair(c, s, way);
+	const struct ways one = { &pair, 1 };
+	struct check_planned *p;
+	char *name;
+
+	if (way->resolved && sess && !way_missing(&one, sess, &k->client))
+		return;
+	k->planned = xrealloc(k->planned, (k->nplanned + 1) * sizeof(*k->planned));
+	p = &k->planned[k->nplanned++];
+	p->at = conf_place_text(&way->at);
+	p->problem = way->resolved ? NULL : xstrdup(problem_of(c, way));
+	path_init(&p->path);
+	p->path.role = M_CLIENT;
+	name = way->resolved ? way_text(&pair) : xstrdup(way->text);
+	snprintf(p->path.name, sizeof(p->path.name), "%s", name);
+	free(name);
+	snprintf(p->path.session, sizeof(p->path.session), "%s", s->name);
+	if (!way->resolved)
+		return;
+	p->path.client = pair.src;
+	p->path.server = pair.dst;
+	if (pair.src.family != ADDR_NONE)
+		find_port(k, &p->path);
+}
+
+void check_planned(struct checkup *k)
+{
+	struct conf c = { 0 };
+
+	if (k->planned_read)
+		return;
+	k->planned_read = true;
+	/* what is wrong with it is told by config.valid */
+	if (conf_read(k->ctx, NULL, &c) || c.errors) {
+		fail_clear(&k->ctx->fail);
+		conf_free(&c);
+		return;
+	}
+	conf_resolve(&c);
+	for (size_t i = 0; i < c.n; i++)
+		for (size_t j = 0; j < c.v[i].npaths; j++)
+			add_planned(k, &c, &c.v[i], &c.v[i].paths[j]);
 	conf_free(&c);
 }
 

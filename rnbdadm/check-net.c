@@ -15,20 +15,38 @@ static bool is_ip(const struct addr *a)
 	return a->family == ADDR_IPV4 || a->family == ADDR_IPV6;
 }
 
-/* Each path of the client that has IP addresses and was asked for. */
-static void each_path(struct checkup *k, void (*each)(struct checkup *k, const struct path *p))
-{
-	bool any = false;
+typedef void path_fn(struct checkup *k, const struct path *p);
 
-	if (!check_client(k))
-		return;
+static bool looks_at(const struct checkup *k, const struct path *p)
+{
+	return check_wants(k, p) && is_ip(&p->server);
+}
+
+/*
+ * Each path of the client that has IP addresses and was asked for; then those that are only
+ * configured, and may not run because of what is found.
+ */
+static void each_path(struct checkup *k, path_fn *each)
+{
+	bool any = !check_client(k);
+
 	for (size_t i = 0; i < k->client.paths.n; i++) {
 		const struct path *p = &k->client.paths.v[i];
 
-		if (!check_wants(k, p) || !is_ip(&p->server))
+		if (!looks_at(k, p))
 			continue;
 		any = true;
 		each(k, p);
+	}
+	check_planned(k);
+	for (size_t i = 0; i < k->nplanned; i++) {
+		const struct check_planned *p = &k->planned[i];
+
+		if (!looks_at(k, &p->path))
+			continue;
+		any = true;
+		each(k, &p->path);
+		check_source(k, p);
 	}
 	if (!any)
 		check_tell(k, CHECK_SKIP, "", "no path over IP");
@@ -42,28 +60,44 @@ static void path_address(struct checkup *k, const struct path *p)
 	if (!is_ip(&p->client)) {
 		check_tell(k, CHECK_SKIP, p->name, "has no address of its own");
 	} else if (!check_own_address(k->root, &p->client)) {
-		check_tell(k, CHECK_FAIL, p->name, "%s is not an address of this host any more", text);
+		check_tell(k, CHECK_FAIL, p->name, "%s is not an address of this host", text);
 		check_hint(k, "ip addr add %s/PREFIX dev %s", text, *p->netdev ? p->netdev : "IFACE");
 	} else {
 		check_tell(k, CHECK_PASS, p->name, "%s is here", text);
 	}
 }
 
+/* A name in the configuration that has no address is a wrong one, too. */
 static void net_address(struct checkup *k)
 {
 	each_path(k, path_address);
+	for (size_t i = 0; i < k->nplanned; i++) {
+		const struct check_planned *p = &k->planned[i];
+
+		if (!p->problem || k->only.n)
+			continue;
+		check_tell(k, CHECK_FAIL, p->path.name, "%s", p->problem);
+		check_hint(k, "is the name in DNS or /etc/hosts, and the interface there?");
+		check_source(k, p);
+	}
 }
 
 static void path_route(struct checkup *k, const struct path *p)
 {
 	char *dev = check_route(k->root, &p->server, &p->client), text[ADDR_TEXT_MAX];
+	bool here = dev && (!strcmp(dev, "lo") || !strcmp(dev, p->netdev));
+	char *hca = dev && !*p->netdev ? check_rdma_of(k, dev) : NULL;
 
 	addr_format_bare(&p->server, text);
 	if (!dev) {
 		check_tell(k, CHECK_FAIL, p->name, "no route to %s", text);
 		check_hint(k, "ip route add %s dev %s", text, *p->netdev ? p->netdev : "IFACE");
-	} else if (!strcmp(dev, "lo") || !*p->netdev || !strcmp(dev, p->netdev)) {
+	} else if (here || hca) {
 		check_tell(k, CHECK_PASS, p->name, "%s through %s", text, dev);
+	} else if (!*p->netdev) {
+		check_tell(k, CHECK_FAIL, p->name, "the route to %s leaves through %s, which has "
+			   "no RDMA", text, dev);
+		check_hint(k, "ip route add %s dev IFACE, one with RDMA; 'rdma link'", text);
 	} else {
 		check_tell(k, CHECK_WARN, p->name, "the route to %s leaves through %s, the path uses %s", text,
 			   dev, p->netdev);
@@ -71,6 +105,7 @@ static void path_route(struct checkup *k, const struct path *p)
 	}
 	if (dev)
 		check_data(k, "netdev", js_str(dev));
+	free(hca);
 	free(dev);
 }
 
@@ -279,11 +314,11 @@ static void net_pause(struct checkup *k)
 }
 
 const struct check net_checks[] = {
-	{ "net.address", "the own address of each path is still there", net_address,
-	  .cause = "the address was removed or its interface went down",
-	  .cure = "ip addr add ADDRESS/PREFIX dev IFACE" },
+	{ "net.address", "the own address of each path is there", net_address,
+	  .cause = "the address was removed, its interface went down, or a wrong one is configured",
+	  .cure = "ip addr add ADDRESS/PREFIX dev IFACE, or correct it in the configuration" },
 	{ "net.route", "the route to each server leaves through the path's interface", net_route,
-	  .cause = "another route is preferred, or there is none",
+	  .cause = "another route is preferred, perhaps one without RDMA, or there is none",
 	  .cure = "ip route add SERVER dev IFACE, or a rule for the source address" },
 	{ "net.neigh", "servers in the same network answer", net_neigh,
 	  .cause = "the server is down, or in another VLAN",

@@ -57,6 +57,42 @@ void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct
 		check_tell(k, CHECK_SKIP, "", "no RDMA device");
 }
 
+/* A port has GIDs of its interface, and of the VLANs on that. */
+static bool has_gid_of(const struct checkup *k, const char *hca, const char *port, const char *dev)
+{
+	struct strlist gids = { 0 };
+	bool found = false;
+
+	sys_list(k->root, &gids, PORT "gid_attrs/ndevs", hca, port);
+	for (size_t i = 0; i < gids.n && !found; i++) {
+		char *s = sys_read(k->root, PORT "gid_attrs/ndevs/%s", hca, port, gids.v[i]);
+
+		found = s && !strcmp(s, dev);
+		free(s);
+	}
+	strlist_free(&gids);
+	return found;
+}
+
+char *check_rdma_of(const struct checkup *k, const char *dev)
+{
+	/* IPoIB: an interface of type InfiniBand */
+	if (sys_number(k->root, "/sys/class/net/%s/type", dev) == 32)
+		return xstrdup("InfiniBand");
+	for (size_t i = 0; i < k->hcas.n; i++) {
+		struct strlist ports = { 0 };
+		bool found = false;
+
+		sys_list(k->root, &ports, CLASS "/ports", k->hcas.v[i]);
+		for (size_t j = 0; j < ports.n && !found; j++)
+			found = has_gid_of(k, k->hcas.v[i], ports.v[j], dev);
+		strlist_free(&ports);
+		if (found)
+			return xstrdup(k->hcas.v[i]);
+	}
+	return NULL;
+}
+
 static void rdma_devices(struct checkup *k)
 {
 	char *list = strlist_join(&k->hcas, ", ");
@@ -128,7 +164,10 @@ static void rdma_phys_state(struct checkup *k)
 	check_ports(k, port_phys);
 }
 
-/* "100 Gb/sec (4X EDR)" */
+/*
+ * "100 Gb/sec (4X EDR)". Neither sysfs nor netlink tells how many lanes an InfiniBand port could
+ * have, or how fast: only that one lane is too few can be known.
+ */
 static void port_rate(struct checkup *k, const struct check_port *p)
 {
 	char *rate = sys_read(k->root, PORT "rate", p->hca, p->port);
@@ -212,26 +251,33 @@ static void path_gid(struct checkup *k, const struct path *p)
 	}
 }
 
-/* One result for each own address of a path. */
+/* Tells of the own address of a path that was asked for, if nothing has yet. */
+static bool new_address(struct checkup *k, const struct path *p, struct strlist *seen)
+{
+	char text[ADDR_TEXT_MAX];
+
+	addr_format(p->role == M_SERVER ? &p->server : &p->client, text);
+	if (!*text || !check_wants(k, p) || strlist_has(seen, text))
+		return false;
+	strlist_add(seen, text);
+	path_gid(k, p);
+	return true;
+}
+
 static void rdma_gid(struct checkup *k)
 {
 	const struct path_list *lists[] = { &k->client.paths, &k->exports.paths };
 	struct strlist seen = { 0 };
 
-	for (size_t l = 0; l < ARRAY_SIZE(lists); l++) {
-		for (size_t i = 0; i < lists[l]->n; i++) {
-			const struct path *p = &lists[l]->v[i];
-			char text[ADDR_TEXT_MAX];
-
-			addr_format(p->role == M_SERVER ? &p->server : &p->client, text);
-			if (!*text || strlist_has(&seen, text))
-				continue;
-			strlist_add(&seen, text);
-			path_gid(k, p);
-		}
-	}
+	for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+		for (size_t i = 0; i < lists[l]->n; i++)
+			new_address(k, &lists[l]->v[i], &seen);
+	check_planned(k);
+	for (size_t i = 0; i < k->nplanned; i++)
+		if (new_address(k, &k->planned[i].path, &seen))
+			check_source(k, &k->planned[i]);
 	if (!seen.n)
-		check_tell(k, CHECK_SKIP, "", "no path");
+		check_tell(k, CHECK_SKIP, "", "no path with an address of its own");
 	strlist_free(&seen);
 }
 
@@ -259,7 +305,6 @@ static const char *const error_counters[] = {
 };
 
 #define ERROR_COUNTERS	ARRAY_SIZE(error_counters)
-#define LOOK_MS		500	/* between two looks at the counters of all ports */
 
 /* The first look at a port */
 struct check_errors {
@@ -329,7 +374,7 @@ static void port_counters(struct checkup *k, const struct check_port *p)
 static void rdma_counters(struct checkup *k)
 {
 	if (each_port(k, first_look))
-		sleep_ms(LOOK_MS);
+		sleep_ms(CHECK_LOOK_MS);
 	check_ports(k, port_counters);
 	free(k->errors);
 	k->errors = NULL;
@@ -347,13 +392,14 @@ const struct check rdma_checks[] = {
 	  .cause = "no signal on the cable",
 	  .cure = "cable, transceiver, switch port" },
 	{ "rdma.rate", "they have the speed that they could have", rdma_rate,
-	  .cause = "the link came up with fewer lanes or a lower speed than the adapter has",
+	  .cause = "the link came up with fewer lanes or a lower speed than the adapter has; of "
+		   "InfiniBand a single lane alone is seen, as nothing tells more",
 	  .cure = "another cable or switch port; 'ethtool IFACE'" },
 	{ "rdma.roce", "Ethernet ports have a GID of RoCE v2", rdma_roce,
 	  .cause = "the interface has no IP address, or the adapter is set to RoCE v1",
 	  .cure = "an IP address on the interface; cma_roce_mode" },
 	{ "rdma.gid", "each own address of a path has a GID", rdma_gid,
-	  .cause = "the address moved to an interface without RDMA, or the interface is down",
+	  .cause = "the address is on an interface without RDMA, or on none",
 	  .cure = "ip addr add ADDRESS dev IFACE, on an interface of an RDMA port" },
 	{ "rdma.netns", "RDMA devices are visible in this network namespace", rdma_netns,
 	  .cause = "the RDMA subsystem is in exclusive mode; devices belong to one network namespace each",

@@ -72,6 +72,7 @@ bool check_own_address(const char *root, const struct addr *a)
 
 struct route {
 	const struct addr *dst;
+	bool direct;			/* without a gateway */
 	int best;
 	char dev[M_HCA_MAX];
 };
@@ -89,7 +90,8 @@ static bool route_line(char *s, void *arg)
 	memcpy(&want, r->dst->raw, 4);
 	bits = __builtin_popcount(mask);
 	/* up, and no reject */
-	if ((flags & 1) && !(flags & 0x200) && (want & mask) == dst && bits > r->best) {
+	if ((flags & 1) && !(flags & 0x200) && (want & mask) == dst && bits > r->best &&
+	    !(r->direct && (flags & 2))) {
 		r->best = bits;
 		snprintf(r->dev, sizeof(r->dev), "%s", dev);
 	}
@@ -136,6 +138,42 @@ static char *file_route(const char *root, const struct addr *dst)
 	else
 		each_line(root, "/proc/net/ipv6_route", route6_line, &r);
 	return *r.dev ? xstrdup(r.dev) : NULL;
+}
+
+/* ADDRESS INDEX LENGTH SCOPE FLAGS DEVICE; those of the scope of a link are on each of them */
+static bool inet6_line(char *s, void *arg)
+{
+	struct route *r = arg;
+	char own[33], hex[33];
+	unsigned int bits, scope;
+
+	hex32(r->dst->raw, own);
+	if (sscanf(s, "%32s %*x %x %x %*x %31s", hex, &bits, &scope, r->dev) != 4 ||
+	    scope == 0x20 || bits > 128 || strcmp(hex, own))
+		return false;
+	r->best = (int)bits;
+	return true;
+}
+
+bool check_subnet(const char *root, const struct addr *a, struct check_subnet *s)
+{
+	struct route r = { .dst = a, .direct = true, .best = -1 };
+	struct addr net = *a;
+	char text[ADDR_TEXT_MAX];
+
+	if (a->family == ADDR_IPV4)
+		each_line(root, "/proc/net/route", route_line, &r);
+	else if (a->family == ADDR_IPV6)
+		each_line(root, "/proc/net/if_inet6", inet6_line, &r);
+	if (r.best <= 0 || !check_own_address(root, a))
+		return false;
+	for (int i = 0, left = r.best; i < 16; i++, left -= 8)
+		if (left < 8)
+			net.raw[i] &= left > 0 ? 0xff00 >> left : 0;
+	addr_format_bare(&net, text);
+	snprintf(s->text, sizeof(s->text), "%s/%d", text, r.best);
+	snprintf(s->dev, sizeof(s->dev), "%s", r.dev);
+	return true;
 }
 
 /* ADDRESS TYPE FLAGS HWADDR MASK DEVICE */

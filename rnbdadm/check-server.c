@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The server side of this host, and a server that --server names. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "sysfile.h"
@@ -18,8 +21,41 @@ static bool have_server(struct checkup *k)
 	return false;
 }
 
+/* What the family says of the ports: those that take paths, and those that are drained. */
+static void tell_ports(struct checkup *k, uint64_t number, const struct port_list *ports)
+{
+	struct strlist on = { 0 }, off = { 0 };
+	char *list, *drained;
+
+	for (size_t i = 0; i < ports->n; i++)
+		strlist_addf(ports->v[i].drained == 1 ? &off : &on, "%s:%" PRIu64, ports->v[i].hca,
+			     ports->v[i].number);
+	list = strlist_join(&on, ", ");
+	drained = strlist_join(&off, ", ");
+	if (!ports->n) {
+		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but it listens on no RDMA device",
+			   number);
+		check_hint(k, "is it taken? see the kernel log; another port_nr of rnbd_server");
+	} else if (!on.n) {
+		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but no client can connect: %s "
+			   "drained", number, drained);
+		check_hint(k, "rnbdadm server port undrain %s", off.v[0]);
+	} else if (off.n) {
+		check_tell(k, CHECK_WARN, "", "port %" PRIu64 " of %s; drained: %s", number, list,
+			   drained);
+		check_hint(k, "rnbdadm server port undrain %s, when the work is done", off.v[0]);
+	} else {
+		check_tell(k, CHECK_PASS, "", "port %" PRIu64 " of %s", number, list);
+	}
+	free(drained);
+	free(list);
+	strlist_free(&on);
+	strlist_free(&off);
+}
+
 static void server_listen(struct checkup *k)
 {
+	struct snapshot s = { 0 };
 	uint64_t port;
 
 	if (!have_server(k))
@@ -27,15 +63,49 @@ static void server_listen(struct checkup *k)
 	port = sys_number(k->root, "/sys/module/rnbd_server/parameters/port_nr");
 	if (port == UINT64_MAX)
 		port = ADDR_DEFAULT_PORT;
-	if (k->hcas.n) {
-		check_tell(k, CHECK_PASS, "", "port %" PRIu64 " of %zu RDMA device%s", port, k->hcas.n,
-			   k->hcas.n == 1 ? "" : "s");
-	} else {
+	if (!k->hcas.n) {
 		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but there is no RDMA device to listen on",
 			   port);
 		check_hint(k, "rnbdadm check rdma.devices");
+	} else if (!check_server(k)) {
+		return;
+	} else if (ctx_snapshot(k->ctx, M_SERVER, NL_PORTS, &s)) {
+		tell_ports(k, port, &s.ports);
+	} else {
+		fail_clear(&k->ctx->fail);
+		check_tell(k, CHECK_SKIP, "", "port %" PRIu64 "; the module does not tell of which "
+			   "RDMA devices", port);
 	}
 	check_data(k, "port", js_u64(port));
+	snapshot_free(&s);
+}
+
+/*
+ * The directory that is the same for all sessions: what stands for %SESSNAME%, and so what is
+ * below it, differs. The module opens devices as root; another user may see less than that.
+ */
+static void tell_directory(struct checkup *k, const char *dir, bool for_each)
+{
+	char *path = xasprintf("%s%s", k->root, dir);
+	struct stat st;
+	int err = stat(path, &st) || (S_ISDIR(st.st_mode) && access(path, R_OK | X_OK)) ? errno : 0;
+
+	if (err == EACCES && geteuid()) {
+		check_tell(k, CHECK_SKIP, dir, "this user may not look into it, the module may");
+	} else if (err == EACCES) {
+		check_tell(k, CHECK_FAIL, dir, "cannot be read, not even by root");
+		check_hint(k, "permissions, or the options of its file system (root_squash)");
+	} else if (err) {
+		check_tell(k, CHECK_FAIL, dir, "does not exist: no client can open anything");
+		check_hint(k, "mkdir -p %s, or load rnbd_server with another dev_search_path", dir);
+	} else if (!S_ISDIR(st.st_mode)) {
+		check_tell(k, CHECK_FAIL, dir, "is no directory: no client can open anything");
+		check_hint(k, "load rnbd_server with another dev_search_path");
+	} else {
+		check_tell(k, CHECK_PASS, dir, "can be read%s", for_each ?
+			   "; what each session has below it was not looked at" : "");
+	}
+	free(path);
 }
 
 static void server_search_path(struct checkup *k)
@@ -50,19 +120,13 @@ static void server_search_path(struct checkup *k)
 		free(dir);
 		return;
 	}
-	/* the part before the name of the session is the same for all */
 	at = strstr(dir, "%SESSNAME%");
 	if (at)
 		*at = '\0';
-	if (sys_is_dir(k->root, "%s", dir)) {
-		check_tell(k, CHECK_PASS, dir, "is there");
-	} else if (sys_exists(k->root, "%s", dir)) {
-		check_tell(k, CHECK_FAIL, dir, "is no directory: no client can open anything");
-		check_hint(k, "load rnbd_server with another dev_search_path");
-	} else {
-		check_tell(k, CHECK_FAIL, dir, "does not exist: no client can open anything");
-		check_hint(k, "mkdir -p %s, or load rnbd_server with another dev_search_path", dir);
-	}
+	/* it may be the end of a name */
+	if (at && strrchr(dir, '/'))
+		strrchr(dir, '/')[1] = '\0';
+	tell_directory(k, dir, at);
 	free(dir);
 }
 
@@ -214,42 +278,6 @@ static char *host_of(const char *server, uint64_t *port)
 	return xstrdup(server);
 }
 
-/* A port has GIDs of its interface, and of the VLANs on that. */
-static bool has_gid_of(struct checkup *k, const char *hca, const char *port, const char *dev)
-{
-	struct strlist gids = { 0 };
-	bool found = false;
-
-	sys_list(k->root, &gids, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs", hca, port);
-	for (size_t i = 0; i < gids.n && !found; i++) {
-		char *s = sys_read(k->root, "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%s", hca,
-				   port, gids.v[i]);
-
-		found = s && !strcmp(s, dev);
-		free(s);
-	}
-	strlist_free(&gids);
-	return found;
-}
-
-/* The RDMA device of an interface, to be freed; NULL if it has none. */
-static char *rdma_of(struct checkup *k, const char *dev)
-{
-	for (size_t i = 0; i < k->hcas.n; i++) {
-		struct strlist ports = { 0 };
-		bool found = false;
-
-		sys_list(k->root, &ports, "/sys/class/infiniband/%s/ports", k->hcas.v[i]);
-		for (size_t j = 0; j < ports.n && !found; j++)
-			found = has_gid_of(k, k->hcas.v[i], ports.v[j], dev);
-		strlist_free(&ports);
-		if (found)
-			return xstrdup(k->hcas.v[i]);
-	}
-	/* IPoIB: an interface of type InfiniBand */
-	return sys_number(k->root, "/sys/class/net/%s/type", dev) == 32 ? xstrdup("InfiniBand") : NULL;
-}
-
 /* The path of a session to that server, a connected one if there is; the kernel connects them by RDMA. */
 static const struct path *path_to(const struct checkup *k, const struct addr *a, uint64_t port)
 {
@@ -294,7 +322,7 @@ static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 static void tell_way(struct checkup *k, const struct addr *a, uint64_t port)
 {
 	const struct addr any = { .family = ADDR_NONE };
-	char *dev = check_route(k->root, a, &any), *hca = dev ? rdma_of(k, dev) : NULL;
+	char *dev = check_route(k->root, a, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
 	char *dest = port ? xasprintf(" --dest-port %" PRIu64, port) : xstrdup("");
 	char text[ADDR_TEXT_MAX];
 
@@ -353,11 +381,11 @@ static void server_reachable(struct checkup *k)
 }
 
 const struct check server_checks[] = {
-	{ "server.listen", "the server has RDMA devices to listen on", server_listen,
-	  .cause = "no RDMA device was there when the module was loaded",
-	  .cure = "rnbdadm check rdma.devices" },
-	{ "server.search_path", "its dev_search_path is a directory", server_search_path,
-	  .cause = "the directory was never made, or is not mounted yet",
+	{ "server.listen", "the server listens on the ports of its RDMA devices", server_listen,
+	  .cause = "there is no RDMA device, another program has the port, or ports were drained",
+	  .cure = "rnbdadm check rdma.devices; another port_nr; rnbdadm server port undrain PORT" },
+	{ "server.search_path", "its dev_search_path is a directory that can be read",
+	  server_search_path, .cause = "the directory was never made, or is not mounted yet",
 	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
 	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm,
 	  .cause = "the disk below was removed, or is write-protected",

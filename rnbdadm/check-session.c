@@ -111,12 +111,20 @@ static void session_single_path(struct checkup *k)
 	each_session(k, single);
 }
 
-/* What all paths of a session have in common. */
+static bool same_subnet(const struct checkup *k, const struct addr *a, const struct check_subnet *s)
+{
+	struct check_subnet own;
+
+	return check_subnet(k->root, a, &own) && !strcmp(own.text, s->text);
+}
+
+/* What all paths of a session have in common. Which network the server is in nobody tells here. */
 static void fate(struct checkup *k, const struct session *s)
 {
 	const struct path *p, *a = path_of(k, s, 0);
-	bool hca = true, port = true, own = true, peer = true;
+	bool hca, port = true, own = true, peer = true, net;
 	struct strlist shared = { 0 };
+	struct check_subnet subnet;
 	char *list;
 
 	if (!a || !path_of(k, s, 1)) {
@@ -125,16 +133,20 @@ static void fate(struct checkup *k, const struct session *s)
 	}
 	/* unknown while they are down */
 	hca = *a->hca;
+	net = check_subnet(k->root, &a->client, &subnet);
 	for (size_t i = 1; (p = path_of(k, s, i)); i++) {
 		hca &= !strcmp(p->hca, a->hca);
 		port &= p->hca_port == a->hca_port;
 		own &= addr_equal(&p->client, &a->client);
 		peer &= addr_equal(&p->server, &a->server);
+		net = net && same_subnet(k, &p->client, &subnet);
 	}
 	if (hca)
 		strlist_addf(&shared, "the %s %s", port ? "port" : "adapter", a->hca);
 	if (own)
 		strlist_add(&shared, "the own address");
+	else if (net)
+		strlist_addf(&shared, "the subnet %s", subnet.text);
 	if (peer)
 		strlist_add(&shared, "the server's address");
 	list = strlist_join(&shared, ", ");
@@ -154,17 +166,31 @@ static void session_shared_fate(struct checkup *k)
 	each_session(k, fate);
 }
 
+static uint64_t failed_reconnects(const struct snapshot *s, const struct path *p)
+{
+	const struct stats *st = snapshot_stats(s, p->id);
+
+	return st && st->c.reconnects_failed != M_UNKNOWN ? st->c.reconnects_failed : 0;
+}
+
+/* Does a path try in vain now? Between two attempts may be more time than between the looks. */
+static bool goes_on(const struct checkup *k, const struct path *p)
+{
+	return failed_reconnects(&k->later, p) > failed_reconnects(&k->client, p) ||
+	       (!strcmp(path_state_name(p->state), "reconnecting") && p->reconnect_attempts &&
+		p->reconnect_attempts != M_UNKNOWN);
+}
+
 static void attempts(struct checkup *k, const struct session *s)
 {
 	int64_t max = s->set.v[SET_MAX_RECONNECT_ATTEMPTS];
-	const struct stats *st;
 	const struct path *p;
 	uint64_t failed = 0;
+	bool rising = false;
 
 	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
-		st = snapshot_stats(&k->client, p->id);
-		if (st && st->c.reconnects_failed != M_UNKNOWN)
-			failed += st->c.reconnects_failed;
+		failed += failed_reconnects(&k->client, p);
+		rising |= goes_on(k, p);
 		if (max < 0 || !strcmp(path_state_name(p->state), "connected") ||
 		    p->reconnect_attempts == M_UNKNOWN || (int64_t)p->reconnect_attempts < max)
 			continue;
@@ -174,18 +200,33 @@ static void attempts(struct checkup *k, const struct session *s)
 			   "rnbdadm session reconnect %s", s->name, s->name);
 		return;
 	}
-	if (failed) {
-		check_tell(k, CHECK_WARN, s->name, "%" PRIu64 " reconnects failed since the last reset",
-			   failed);
-		check_hint(k, "rnbdadm stats %s; 'rnbdadm stats reset %s' begins anew", s->name, s->name);
+	if (rising) {
+		check_tell(k, CHECK_WARN, s->name, "reconnects go on failing, %" PRIu64
+			   " since the last reset", failed);
+		check_hint(k, "rnbdadm check session.paths_down net rdma; rnbdadm stats %s",
+			   s->name);
+	} else if (failed) {
+		check_tell(k, CHECK_PASS, s->name, "no reconnect fails now, %" PRIu64
+			   " did since the last reset", failed);
 	} else {
 		check_tell(k, CHECK_PASS, s->name, "no reconnect failed");
 	}
 	check_data(k, "reconnects_failed", js_u64(failed));
 }
 
+/* Where some failed they are counted again; the first look was at the start of the run. */
 static void session_reconnects(struct checkup *k)
 {
+	int64_t left = k->read_ms + CHECK_LOOK_MS - now_ms();
+	uint64_t failed = 0;
+
+	for (size_t i = 0; i < k->client.paths.n; i++)
+		failed += failed_reconnects(&k->client, &k->client.paths.v[i]);
+	if (failed) {
+		sleep_ms(left > 0 ? left : 0);
+		if (!ctx_snapshot(k->ctx, M_CLIENT, NL_STATS, &k->later))
+			fail_clear(&k->ctx->fail);
+	}
 	each_session(k, attempts);
 }
 
@@ -276,9 +317,9 @@ const struct check session_checks[] = {
 	  .cause = "it was made with one",
 	  .cure = "rnbdadm session add-path SESSION [SRC@]DST over another port" },
 	{ "session.shared_fate", "not all paths go down together", session_shared_fate,
-	  .cause = "the paths have an adapter, a port or an address in common",
+	  .cause = "the paths have an adapter, a port, a subnet or an address in common",
 	  .cure = "rnbdadm session add-path SESSION over another adapter and switch" },
-	{ "session.reconnects", "no path was given up, no reconnect failed", session_reconnects,
+	{ "session.reconnects", "no path was given up, none fails to reconnect", session_reconnects,
 	  .cause = "the server was away for longer than max-reconnect-attempts allow, or it comes and goes",
 	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm session reconnect SESSION" },
 	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration,

@@ -121,33 +121,56 @@ static bool has_config(const struct checkup *k)
 	return any;
 }
 
+/*
+ * An enabled unit. Its runtime directory, as RuntimeDirectory= of the unit says, is there while it
+ * is at work and when it has succeeded, until it is stopped; systemd removes it when it fails.
+ */
+static void tell_unit(struct checkup *k, const char *unit)
+{
+	int len = (int)(strlen(unit) - strlen(".service"));
+
+	if (!sys_exists(k->root, "/run/systemd/system")) {
+		check_tell(k, CHECK_PASS, unit, "enabled; systemd does not run here");
+	} else if (sys_exists(k->root, "/run/%.*s", len, unit)) {
+		check_tell(k, CHECK_PASS, unit, "enabled, and it has not failed");
+	} else {
+		check_tell(k, CHECK_WARN, unit,
+			   "enabled, but not active: it failed, or was not started");
+		check_hint(k, "systemctl status %s says why; systemctl start %s", unit, unit);
+	}
+}
+
 static void system_unit(struct checkup *k)
 {
 	static const char *const dirs[] = {
 		"/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
 		"/lib/systemd/system", NULL,
 	};
-	static const char unit[] = "rnbd-restore.service";
+	static const char unit[] = "rnbd-restore.service", device[] = "rnbd-device@";
 	struct strlist wants = { 0 };
-	bool one = false;
+	bool any = false;
 
-	sys_list(k->root, &wants, "/etc/systemd/system/multi-user.target.wants");
-	for (size_t i = 0; i < wants.n; i++)
-		one |= !strncmp(wants.v[i], "rnbd-device@", strlen("rnbd-device@"));
-	strlist_free(&wants);
 	if (!has_config(k)) {
 		check_tell(k, CHECK_SKIP, unit, "nothing is configured in /etc/rnbd");
-	} else if (!find_file(k, dirs, unit)) {
+		return;
+	}
+	if (!find_file(k, dirs, unit)) {
 		check_tell(k, CHECK_FAIL, unit, "not installed: nothing is mapped after a reboot");
 		check_hint(k, "install the package, or make install");
-	} else if (sys_exists(k->root, "/etc/systemd/system/multi-user.target.wants/%s", unit)) {
-		check_tell(k, CHECK_PASS, unit, "enabled");
-	} else if (one) {
-		check_tell(k, CHECK_PASS, unit, "not enabled, but devices have units of their own");
-	} else {
-		check_tell(k, CHECK_FAIL, unit, "not enabled: nothing is mapped after a reboot");
-		check_hint(k, "systemctl enable %s", unit);
+		return;
 	}
+	sys_list(k->root, &wants, "/etc/systemd/system/multi-user.target.wants");
+	for (size_t i = 0; i < wants.n; i++) {
+		if (strcmp(wants.v[i], unit) && strncmp(wants.v[i], device, strlen(device)))
+			continue;
+		any = true;
+		tell_unit(k, wants.v[i]);
+	}
+	strlist_free(&wants);
+	if (any)
+		return;
+	check_tell(k, CHECK_FAIL, unit, "not enabled: nothing is mapped after a reboot");
+	check_hint(k, "systemctl enable %s", unit);
 }
 
 /* Is the system itself on a mapped device? */
@@ -193,9 +216,9 @@ const struct check system_checks[] = {
 	{ "system.udev", "the udev rules are installed and udev runs", system_udev,
 	  .cause = "the rules are not installed, or there is no udev",
 	  .cure = "install the package; udevadm control --reload" },
-	{ "system.unit", "what is configured is mapped at boot", system_unit,
-	  .cause = "the unit was not enabled",
-	  .cure = "systemctl enable rnbd-restore.service" },
+	{ "system.unit", "what is configured is mapped at boot, and was", system_unit,
+	  .cause = "the unit was not enabled, has failed, or waits for its next attempt",
+	  .cure = "systemctl enable rnbd-restore.service; systemctl status rnbd-restore.service" },
 	{ "system.initramfs", "a system on rnbd can boot", system_initramfs,
 	  .cause = "the initramfs was made without the module",
 	  .cure = "echo rnbd_client >>/etc/initramfs-tools/modules; update-initramfs -u" },

@@ -8,6 +8,13 @@
 
 enum check_status { CHECK_PASS, CHECK_WARN, CHECK_FAIL, CHECK_SKIP, CHECK_N };
 
+/* A path of the configuration that does not run. */
+struct check_planned {
+	struct path path;
+	char *at;			/* FILE:LINE */
+	char *problem;			/* why it has no address, or NULL */
+};
+
 /* What a check looks at; read once for all of them. */
 struct checkup {
 	struct ctx *ctx;
@@ -18,8 +25,13 @@ struct checkup {
 	const char *server;		/* --server, or NULL */
 	struct fail no_nl;		/* why there is no family, if so */
 	bool client_ok, server_ok;	/* the lists were read */
+	int64_t read_ms;		/* when */
 	struct fail client_why, server_why;	/* why not, where the module is there; told once */
 	struct snapshot client, exports;
+	struct snapshot later;		/* the client's counters, a while after that */
+	struct check_planned *planned;
+	size_t nplanned;
+	bool planned_read;
 	struct strlist hcas;
 	struct check_errors *errors;	/* of ports, at the first of two looks */
 	size_t nerrors;
@@ -31,6 +43,8 @@ struct check {
 	void (*run)(struct checkup *k);
 	const char *cause, *cure;	/* of what is not so, for the manual; hints of results are of their object */
 };
+
+#define CHECK_LOOK_MS	500	/* between two looks at counters, to see which rise */
 
 /* The tables of the areas end with a NULL id. */
 extern const struct check modules_checks[], netlink_checks[], rdma_checks[], net_checks[];
@@ -50,6 +64,10 @@ bool check_client(struct checkup *k);
 bool check_server(struct checkup *k);
 /* Is the path one of --path? Without that all are. */
 bool check_wants(const struct checkup *k, const struct path *p);
+/* Fills @k->planned, once. */
+void check_planned(struct checkup *k);
+/* The last result is of a path that is configured only: where to correct it. */
+void check_source(struct checkup *k, const struct check_planned *p);
 /* The netlink family; not so with in-tree drivers. */
 bool check_family(const struct checkup *k);
 bool check_loaded(const struct checkup *k, const char *module);
@@ -60,6 +78,9 @@ struct check_port {
 	char *port, name[M_HCA_MAX * 2], link_layer[16], netdev[M_HCA_MAX];
 	bool soft;			/* no device behind it: rxe, siw */
 };
+
+/* The RDMA device of an interface, to be freed; NULL if it has none. */
+char *check_rdma_of(const struct checkup *k, const char *dev);
 
 /* Calls @each for all ports; skips the check when there are none. */
 void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p));
@@ -75,5 +96,14 @@ int check_neighbour(const char *root, const struct addr *a, const char *dev);
 int check_pfc(const char *root, const char *dev);
 /* Is it one of this host's? */
 bool check_own_address(const char *root, const struct addr *a);
+
+/* The IP network of an own address, as its interface has it. */
+struct check_subnet {
+	char text[ADDR_TEXT_MAX + 4];	/* "10.0.0.0/24" */
+	char dev[M_HCA_MAX];
+};
+
+/* False where that is not known, or says nothing, as fe80::/64 does. */
+bool check_subnet(const char *root, const struct addr *a, struct check_subnet *s);
 
 #endif

@@ -65,6 +65,15 @@ void check_data(struct checkup *k, const char *key, json_t *v)
 	js_set(json_object_get(last(k), "data"), key, v);
 }
 
+void check_source(struct checkup *k, const struct check_planned *p)
+{
+	const char *hint = json_string_value(json_object_get(last(k), "hint"));
+
+	check_data(k, "source", js_str(p->at));
+	if (hint)
+		check_hint(k, "%s; or another address in %s", hint, p->at);
+}
+
 bool check_family(const struct checkup *k)
 {
 	return k->ctx->nl && !rnl_is_sysfs(k->ctx->nl);
@@ -128,6 +137,7 @@ static void read_all(struct checkup *k)
 		memset(&ctx->fail, 0, sizeof(ctx->fail));
 		return;
 	}
+	k->read_ms = now_ms();
 	k->client_ok = read_side(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT | NL_STATS_OPT,
 				 &k->client, &k->client_why);
 	k->server_ok = read_side(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &k->exports,
@@ -137,17 +147,28 @@ static void read_all(struct checkup *k)
 	sys_devices(k->root, &k->client.devices);
 }
 
+static bool is_there(const struct checkup *k, const struct addr_pair *want)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < k->client.paths.n; i++)
+		found |= addr_pair_matches(want, &k->client.paths.v[i].client,
+					   &k->client.paths.v[i].server);
+	for (size_t i = 0; i < k->nplanned; i++)
+		found |= addr_pair_matches(want, &k->planned[i].path.client,
+					   &k->planned[i].path.server);
+	return found;
+}
+
 /* Nothing is well with a path that is not there. */
 static int check_paths(struct checkup *k)
 {
-	for (size_t i = 0; k->client_ok && i < k->only.n; i++) {
-		bool found = false;
-		char *text;
+	char *text;
 
-		for (size_t j = 0; j < k->client.paths.n; j++)
-			found |= addr_pair_matches(&k->only.v[i], &k->client.paths.v[j].client,
-						   &k->client.paths.v[j].server);
-		if (found)
+	if (k->only.n)
+		check_planned(k);
+	for (size_t i = 0; k->client_ok && i < k->only.n; i++) {
+		if (is_there(k, &k->only.v[i]))
 			continue;
 		text = way_text(&k->only.v[i]);
 		fail_set(&k->ctx->fail, XC_NOT_FOUND, "no path '%s'", text);
@@ -356,7 +377,7 @@ int cmd_check(struct ctx *ctx)
 	int rc = check_words(ctx);
 
 	if (!rc)
-		rc = ways_parse(ctx, &k.only);
+		rc = ways_parse(ctx, OPT_CHECK_PATH, &k.only);
 	if (!rc) {
 		read_all(&k);
 		rc = check_paths(&k);
@@ -375,6 +396,11 @@ int cmd_check(struct ctx *ctx)
 			      plural(k.counts[CHECK_FAIL]), k.counts[CHECK_WARN],
 			      plural(k.counts[CHECK_WARN]));
 	json_decref(k.results);
+	for (size_t i = 0; i < k.nplanned; i++) {
+		free(k.planned[i].at);
+		free(k.planned[i].problem);
+	}
+	free(k.planned);
 	strlist_free(&k.hcas);
 	ways_free(&k.only);
 	fail_clear(&k.no_nl);
@@ -382,5 +408,6 @@ int cmd_check(struct ctx *ctx)
 	fail_clear(&k.server_why);
 	snapshot_free(&k.client);
 	snapshot_free(&k.exports);
+	snapshot_free(&k.later);
 	return rc;
 }

@@ -64,7 +64,7 @@ static char *default_session(const char *host)
 static int plan_paths(struct ctx *ctx, struct plan *p)
 {
 	const char *host = args_value(&ctx->args, OPT_SERVER_HOST);
-	int rc = ways_parse(ctx, &p->ways);
+	int rc = ways_parse(ctx, OPT_PATH, &p->ways);
 
 	if (!rc && host && !p->ways.n)
 		rc = add_server(ctx, p, host);

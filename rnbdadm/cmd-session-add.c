@@ -42,7 +42,8 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		p->req.poll_queues = UINT32_MAX;
 	else if (polls && (!parse_uint(polls, &p->req.poll_queues) || p->req.poll_queues > 4096))
 		return fail_set(&ctx->fail, XC_USAGE, "--poll-queues: at most 4096");
-	if (way_timeout(ctx, "session add", &p->req.timeout_ms) || ways_parse(ctx, &p->ways))
+	if (way_timeout(ctx, "session add", &p->req.timeout_ms) ||
+	    ways_parse(ctx, OPT_PATH, &p->ways))
 		return XC_USAGE;
 	if (!p->ways.n)
 		return fail_set(&ctx->fail, XC_USAGE, "--path is missing");

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sysfile.h"
@@ -74,18 +73,6 @@ bool sys_exists(const char *root, const char *fmt, ...)
 	there = !access(path, F_OK);
 	free(path);
 	return there;
-}
-
-bool sys_is_dir(const char *root, const char *fmt, ...)
-{
-	struct stat st;
-	char *path;
-	bool is;
-
-	BELOW(root, fmt, path);
-	is = !stat(path, &st) && S_ISDIR(st.st_mode);
-	free(path);
-	return is;
 }
 
 void sys_list(const char *root, struct strlist *l, const char *fmt, ...)

@@ -14,7 +14,6 @@ char *sys_read(const char *root, const char *fmt, ...) __attribute__((format(pri
 uint64_t sys_number(const char *root, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* All of it, however long; NULL if it cannot be read. */
 char *sys_text(const char *root, const char *file);
-bool sys_is_dir(const char *root, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool sys_exists(const char *root, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Names in a directory in natural order, without the dot files. */
 void sys_list(const char *root, struct strlist *l, const char *fmt, ...)

@@ -181,6 +181,9 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_LENIENT] = { "lenient", .help = "unknown keys are warnings" },
 	[OPT_CHECK_SERVER] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST[:PORT]",
 			     .help = "a server to be reached" },
+	[OPT_CHECK_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
+			   .help = "this path alone, where they are looked at one by one; may be "
+				   "repeated" },
 	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
 	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
 	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
@@ -699,7 +702,7 @@ const struct cmd cmd_table[] = {
 	  { { "CHECK", .optional = true, .repeat = true,
 	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
 		      "or one of 'rnbdadm help checks'" } },
-	  .opts = OPTS(OPT_CHECK_SERVER, OPT_PATH, OPT_STRICT, OPT_FIX_HINTS),
+	  .opts = OPTS(OPT_CHECK_SERVER, OPT_CHECK_PATH, OPT_STRICT, OPT_FIX_HINTS),
 	  .text = "Changes nothing. Exit code 11 if anything fails.",
 	  .examples = { "rnbdadm check", "rnbdadm check rdma net.mtu --strict -j" },
 	  .topic = "check",

@@ -22,12 +22,12 @@ int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 	return XC_OK;
 }
 
-int ways_parse(struct ctx *ctx, struct ways *w)
+int ways_parse(struct ctx *ctx, enum opt_id id, struct ways *w)
 {
 	const char *text;
 	int rc = XC_OK;
 
-	for (size_t i = 0; !rc && (text = args_nth(&ctx->args, OPT_PATH, i)); i++)
+	for (size_t i = 0; !rc && (text = args_nth(&ctx->args, id, i)); i++)
 		rc = way_add(ctx, w, text, "--path");
 	if (!rc && w->n > WAY_MAX)
 		rc = fail_set(&ctx->fail, XC_USAGE, "at most %d paths", WAY_MAX);

@@ -14,8 +14,8 @@ struct ways {
 
 /* [SRC@]DST with the port of --dest-port; @what names it in the failure. An exit code. */
 int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what);
-/* All of --path. */
-int ways_parse(struct ctx *ctx, struct ways *w);
+/* All that an option gives, which is --path. */
+int ways_parse(struct ctx *ctx, enum opt_id id, struct ways *w);
 void ways_free(struct ways *w);
 /* "ip:10.0.0.1@ip:10.0.0.2", to be freed. */
 char *way_text(const struct addr_pair *p);

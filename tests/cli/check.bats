@@ -196,6 +196,47 @@ finds() {
 	finds skip net.pause mlx5_0/1 "does not tell"
 }
 
+@test "paths of the configuration that do not run: looked at as well, with where they stand" {
+	local conf=/etc/rnbd/conf.d/10-srv1.conf
+	printf '     |-- %s\n        /32 host LOCAL\n' 192.168.1.5 10.0.5.1 >>"$ROOT/proc/net/fib_trie"
+	printf '%s\n' "ib0 0005000A 00000000 0001 0 0 0 00FFFFFF 0 0 0" "eth0 0001A8C0 00000000 0001 0 0 0 00FFFFFF 0 0 0" \
+		>>"$ROOT/proc/net/route"
+	put /sys/class/net/ib0/type 32
+	put $conf $'[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.7.7@10.0.0.9\n[session s9]
+path = 10.0.1.1@10.0.1.9\npath = 192.0.2.1\npath = 10.0.0.1@192.0.2.9\npath = 192.168.1.5@192.168.1.9
+path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
+	finds fail net.address ip:10.0.7.7@ip:10.0.0.9 "10.0.7.7 is not an address of this host"
+	[ "$(jqv '.results[] | select(.status == "fail" and .data.source == "'$conf':3") | .hint')" = \
+		"ip addr add 10.0.7.7/PREFIX dev IFACE; or another address in $conf:3" ]
+	# what runs is told of once, and needs no place
+	[ "$(jqv '[.results[] | select(.object == "ip:10.0.0.1@ip:10.0.0.2") | .data.source] == [null]')" = true ]
+	finds pass net.address ip:10.0.1.1@ip:10.0.1.9 "is here"
+	finds skip net.address ip:192.0.2.1 "no address of its own"
+	finds fail net.address host:nosuch.invalid "nosuch.invalid"
+	finds fail rdma.gid ip:10.0.7.7 "no GID of an RDMA device is this address of a path of cl1@srv1"
+	finds fail rdma.gid ip:192.168.1.5 "of a path of s9"
+	finds pass rdma.gid ip:10.0.1.1 "GID 3 of mlx5_1:1"
+	finds pass rdma.gid ip:10.0.5.1 IPoIB
+	finds fail net.route ip:192.0.2.1 "leaves through eth0, which has no RDMA"
+	[[ $output == *"or another address in $conf:6"* ]]
+	finds fail net.route ip:192.168.1.5@ip:192.168.1.9 "leaves through eth0, which has no RDMA"
+	finds warn net.route ip:10.0.0.1@ip:192.0.2.9 "leaves through eth0, the path uses ens1f0np0"
+	finds pass net.route ip:10.0.5.1@ip:10.0.5.2 "through ib0"
+	finds pass net.route ip:10.0.0.9 "10.0.0.9 through ens1f0np0"
+	put /proc/net/arp "10.0.1.9 0x1 0x0 00:00:00:00:00:00 * ens1f1np1"
+	finds fail net.neigh ip:10.0.1.1@ip:10.0.1.9 "does not answer ARP"
+	adm 11 check net.address rdma.gid --path 10.0.7.7@10.0.0.9 -j
+	[ "$(jqv '.results | length')" = 2 ]
+	fails 4 not_found check net.address --path 10.0.7.7@10.0.0.8
+	# also without the module; not where the file has mistakes, which are told elsewhere
+	kernel absent
+	finds fail net.address ip:10.0.7.7@ip:10.0.0.9 "not an address"
+	finds skip net.address "" "not loaded"
+	kernel check-good
+	printf 'hue = 3\n' >>"$ROOT/$conf"
+	adm 0 check net.address rdma.gid
+}
+
 @test "sessions: paths down and why, one path, shared fate, reconnects, migrations, policy" {
 	put "$IB/rate" "25 Gb/sec (1X EDR)"
 	finds warn session.policy cl1@srv1 "round-robin over paths of 25 and 100"
@@ -214,8 +255,36 @@ finds() {
 	finds warn session.single_path cl1@srv2 "one path only"
 	finds warn session.shared_fate cl1@srv1 "the port mlx5_0, the own address"
 	finds fail session.reconnects cl1@srv3 "given up after 3 attempts"
-	[[ $output == *"7 reconnects failed"* ]]
+	finds pass session.reconnects cl1@srv1 "no reconnect fails now, 7 did since the last reset"
 	finds warn session.cpu_migration cl1@srv1 "900 of 1000"
+}
+
+@test "session.reconnects: what goes on failing, by its counter or by a path that tries now" {
+	kernel check-flaps
+	finds warn session.reconnects cl1@srv1 "reconnects go on failing, 14 since the last reset"
+	# the same counters twice
+	kernel two-sessions
+	finds warn session.reconnects cl1@srv1 "reconnects go on failing, 7 since the last reset"
+	finds pass session.reconnects cl1@srv2 "no reconnect failed"
+}
+
+@test "session.shared_fate: one subnet of the own addresses, as their interfaces have it" {
+	kernel check-subnets
+	printf '     |-- %s\n        /32 host LOCAL\n' 10.0.0.5 >>"$ROOT/proc/net/fib_trie"
+	put /proc/net/if_inet6 "fd000000000000000000000000000001 04 40 00 80 ens1f0np0
+fd000000000000000000000000000005 05 40 00 80 ens1f1np1
+fe800000000000000000000000000001 04 40 20 80 ens1f0np0
+fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
+	finds warn session.shared_fate s1 "all paths share the subnet 10.0.0.0/24"
+	finds warn session.shared_fate s2 "all paths share the subnet fd00::/64"
+	finds pass session.shared_fate s3 "nothing in common"
+	# the second address is in a network of its own, or of none
+	sed -i 's/^fd000000000000000000000000000005 05 40/fd000000000000000000000000000005 05 7c/' "$ROOT/proc/net/if_inet6"
+	printf '%s\n' "ens1f1np1 0400000A 00000000 0001 0 0 0 FCFFFFFF 0 0 0" >>"$ROOT/proc/net/route"
+	finds pass session.shared_fate s1 "nothing in common"
+	finds pass session.shared_fate s2 "nothing in common"
+	sed -i '/ens1f/d' "$ROOT/proc/net/route"
+	finds pass session.shared_fate s1 "nothing in common"
 }
 
 @test "devices: disconnected, in use, migration, no node, queues" {
@@ -236,14 +305,31 @@ finds() {
 	finds warn server.export_perm sdb "read-only"
 	gone sys/class/block/sdb
 	finds fail server.export_perm sdb "gone from this host"
+	finds pass server.search_path /srv/ "can be read; what each session has below it was not looked at"
+	put /sys/module/rnbd_server/parameters/dev_search_path "/srv"/of%SESSNAME%/disks
+	finds pass server.search_path /srv/ "can be read"
+	put /sys/module/rnbd_server/parameters/dev_search_path /srv
+	finds pass server.search_path /srv "can be read"
+	[[ $output != *"each session"* ]]
 	rmdir "$ROOT/srv"
-	finds fail server.search_path /srv/ "does not exist"
+	finds fail server.search_path /srv "does not exist"
 	put /sys/module/rnbd_server/parameters/dev_search_path /proc/meminfo
 	finds fail server.search_path /proc/meminfo "is no directory"
 	put /proc/meminfo "MemAvailable: 60000 kB"
 	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
 	kernel check-bad
 	finds warn server.writers sdb "2 clients may write"
+	# ports: all listen, some are drained, all are, none is there, or nobody tells
+	finds warn server.listen "" "port 1234 of mlx5_0:1; drained: mlx5_1:1"
+	[[ $output == *"rnbdadm server port undrain mlx5_1:1"* ]]
+	kernel check-drained
+	finds fail server.listen "" "no client can connect: mlx5_0:1, mlx5_1:1 drained"
+	[[ $output == *"rnbdadm server port undrain mlx5_0:1"* ]]
+	kernel check-deaf
+	finds fail server.listen "" "listens on no RDMA device"
+	kernel check-old
+	finds skip server.listen "" "port 1234; the module does not tell"
+	kernel check-bad
 	# another size than the clients know; a smaller one is told of first
 	finds skip server.size sdb "does not tell"
 	kernel check-grew
@@ -254,6 +340,7 @@ finds() {
 	finds fail server.size sdb "has 2199023255552 bytes only, cl8@here was told 4398046511104"
 	[[ $output == *"revalidate sdb --force"* ]]
 	kernel check-good
+	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
 	finds pass server.size sdb "1099511627776 bytes, as its clients were told"
 	kernel check-bad
 	# the kernel's own attempts know best, those of the port that is asked for
@@ -300,6 +387,25 @@ finds() {
 	finds skip server.listen "" "not loaded"
 }
 
+@test "server.search_path: a directory that may not be read" {
+	[[ $(id -u) == 0 ]] || skip "needs root"
+	chown 65534 "$ROOT/srv"
+	chmod 700 "$ROOT/srv"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "${BATS_TEST_TMPDIR%/*}"
+	RNBDADM=$BATS_TEST_TMPDIR/as
+	# as FLAGS: a command that runs the tool with them
+	as() {
+		printf '#!/bin/sh\nexec setpriv %s %q "$@"\n' "$1" "$PLAIN" >"$RNBDADM"
+		chmod 755 "$RNBDADM"
+	}
+	as "--bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search"
+	finds fail server.search_path /srv/ "cannot be read, not even by root"
+	as "--reuid 1234 --clear-groups"
+	finds skip server.search_path /srv/ "this user may not look into it"
+	as "--reuid 65534 --clear-groups"
+	finds pass server.search_path /srv/ "can be read"
+}
+
 @test "system: memlock, huge pages, packet filter, udev, unit, initramfs" {
 	put /proc/self/limits "Max locked memory         8388608              8388608              bytes"
 	finds warn system.memlock "" "8192 KiB"
@@ -317,9 +423,21 @@ finds() {
 	finds warn system.udev 60-rnbd.rules "udev does not run"
 	gone usr/lib/udev
 	finds warn system.udev 60-rnbd.rules "not installed"
+	# what became of a unit its runtime directory tells, where systemd runs
+	finds pass system.unit rnbd-restore.service "enabled, and it has not failed"
+	gone run/rnbd-restore
+	finds warn system.unit rnbd-restore.service "not active: it failed, or was not started"
+	[[ $output == *"systemctl status rnbd-restore.service"* ]]
+	gone run/systemd
+	finds pass system.unit rnbd-restore.service "systemd does not run here"
+	mkdir -p "$ROOT/run/systemd/system"
 	rm "$ROOT"/etc/systemd/system/multi-user.target.wants/*
-	put /etc/systemd/system/multi-user.target.wants/rnbd-device@data.service ""
-	finds pass system.unit rnbd-restore.service "units of their own"
+	for unit in data disk.2; do
+		put "/etc/systemd/system/multi-user.target.wants/rnbd-device@$unit.service" ""
+	done
+	mkdir "$ROOT/run/rnbd-device@disk.2"
+	finds warn system.unit rnbd-device@data.service "not active"
+	finds pass system.unit rnbd-device@disk.2.service "it has not failed"
 	gone etc/systemd
 	finds fail system.unit rnbd-restore.service "not enabled"
 	gone usr/lib/systemd
@@ -377,6 +495,8 @@ finds() {
 	fails 2 usage check rdmaa
 	[[ $stderr == *"did you mean rdma"* ]]
 	fails 2 usage check rdma --path nonsense
+	adm 0 check --help
+	[[ $output == *"--path=[SRC@]DST        this path alone"* && $output != *"new session"* ]]
 }
 
 @test "check changes nothing and starts nothing" {

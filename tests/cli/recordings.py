@@ -669,7 +669,9 @@ GOOD_PATHS = [PATHS[0], path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "mlx5_1")]
 GOOD_STATS = [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 3, 3)]),
               stats(2, P2, 1, S1, "mlx5_1", (10, 40960, 0, 0))]
 GOOD = lists([session(1, S1, 0, 0, 2, 2, 2)], GOOD_PATHS, DEVICES[1:], GOOD_STATS)
-GOOD_SERVER = server(exports=[dict(e, **{"told-bytes": e["size-bytes"]}) for e in (EXPORTS[1], EXPORTS[2])])
+GOOD_EXPORTS = [dict(e, **{"told-bytes": e["size-bytes"]}) for e in (EXPORTS[1], EXPORTS[2])]
+LISTENING = [dict(p, drained=0) for p in PORTS]
+GOOD_SERVER = server(exports=GOOD_EXPORTS, ports=LISTENING)
 BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl1@srv3", 3, 0, 0, 1, 0,
                                                                          **{"max-reconnect-attempts": 3})],
             [path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "mlx5_0", 2, **{"last-error": -111}),
@@ -688,6 +690,15 @@ RECORDINGS.update({
     "check-shrank": [UP] + server(exports=[GREW[2], SHRANK[0]]) + GOOD,
     "check-dark": [UP] + GOOD_SERVER + lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 3, 0, 0, 0, 0)], [
         path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "", 4), path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "", 4)], DEVICES[1:], []),
+    "check-drained": [UP] + server(ports=[dict(p, drained=1) for p in PORTS]) + GOOD,
+    "check-deaf": [UP] + server(ports=[]) + GOOD,
+    # two looks at the counters: more reconnects failed in between
+    "check-flaps": [UP] + GOOD_SERVER + GOOD[:3] + [
+        {"dump": "stats-get", "objects": [dict(st, **{"reconnects-failed": n}) for st in GOOD_STATS]} for n in (7, 8)],
+    # all paths in a network of IPv4, of IPv6, in that which each link has
+    "check-subnets": [UP] + GOOD_SERVER + lists([session(i, "s%d" % i, 0, 0, 2, 2, 0) for i in (1, 2, 3)], [
+        path(10 * i + k, i, "s%d" % i, "ip:%s%d" % (net, k), "ip:%s%d" % (net, k + 1), "mlx5_%d" % (k > 1))
+        for i, net in enumerate(("10.0.0.", "fd00::", "fe80::"), 1) for k in (1, 5)], [], []),
     "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],
                    "groups": ["session"]}] + GOOD_SERVER + GOOD,
 })
@@ -789,6 +800,8 @@ def make_check_root(root):
     put(root, "/etc/rnbd/conf.d/10-srv1.conf", "")
     put(root, "/usr/lib/systemd/system/rnbd-restore.service", "")
     put(root, "/etc/systemd/system/multi-user.target.wants/rnbd-restore.service", "")
+    os.makedirs(os.path.join(root, "run/systemd/system"))
+    os.makedirs(os.path.join(root, "run/rnbd-restore"))
 
 
 def make_many(root, n):

@@ -34,6 +34,7 @@ restored() {
 	sha256sum --check --quiet $NOTES/sums
 	# the file system need not wait for the end of the units
 	await 20 unit_is rnbd-restore ActiveState active
+	rnbdadm check system.unit | grep "rnbd-restore.service: enabled, and it has not failed"
 	await 20 unit_is rnbd-shutdown ActiveState active
 }
 
@@ -98,6 +99,8 @@ write_more() {
 	went_in_order
 	await 60 systemctl -q is-active multi-user.target
 	await 60 again
+	# until it is tried again
+	await 60 eval 'rnbdadm check system.unit | grep "rnbd-restore.service: enabled, but not active"'
 	[ ! -e /data/1 ]
 }
 
