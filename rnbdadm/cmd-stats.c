@@ -190,10 +190,20 @@ static int check_scope(struct ctx *ctx, const struct sampling *how)
 				"--sg: they are counted by path");
 	if (how->by == STATS_BY_DEVICE && how->role == M_SERVER)
 		return fail_set(&ctx->fail, XC_USAGE, "--by device is of this client");
-	if ((how->since || how->save) && (args_has(a, OPT_INTERVAL) || ctx->out.fmt == OUT_PROM))
-		return fail_set(&ctx->fail, XC_USAGE, "--since and --save go with neither -i nor prom");
+	if ((how->since || how->save) && args_has(a, OPT_INTERVAL))
+		return fail_set(&ctx->fail, XC_USAGE, "--since and --save do not go with -i");
 	if (how->save && a->nargs)
 		return fail_set(&ctx->fail, XC_USAGE, "--save has all counters, and takes no selector");
+	return XC_OK;
+}
+
+/* All counters of all paths, or of those that are selected, are written. */
+static int check_prom(struct ctx *ctx)
+{
+	for (const unsigned char *o = ctx->args.cmd->opts; *o; o++)
+		if (*o != OPT_TEXTFILE && *o != OPT_SERVER_ROLE && args_has(&ctx->args, *o))
+			return fail_set(&ctx->fail, XC_USAGE, "prom has all counters of paths, "
+					"and takes no --%s", opt_table[*o].name);
 	return XC_OK;
 }
 
@@ -207,10 +217,8 @@ static int check_tables(struct ctx *ctx, const struct sampling *how)
 				"has both");
 	if (args_has(a, OPT_TEXTFILE))
 		ctx->out.fmt = OUT_PROM;
-	if (ctx->out.fmt == OUT_PROM && (args_has(a, OPT_INTERVAL) || how->rate ||
-					 how->wants.per_cpu || how->wants.sg || args_has(a, OPT_BY)))
-		return fail_set(&ctx->fail, XC_USAGE, "prom has all counters of paths, and takes "
-				"none of -i, --rate, --by, --per-cpu and --sg");
+	if (ctx->out.fmt == OUT_PROM && check_prom(ctx))
+		return XC_USAGE;
 	return check_scope(ctx, how);
 }
 

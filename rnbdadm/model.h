@@ -36,6 +36,8 @@ struct counters {
 /* The family's first and last bucket with an end: 1 us, 69 s. Beyond is what has none. */
 #define M_LATENCY_FIRST	10
 #define M_LATENCY_LAST	36
+/* The same of entries: 128. */
+#define M_SG_LAST	8
 
 enum m_op { M_READ, M_WRITE };
 

@@ -76,6 +76,8 @@ GETTER(reconnects_ok, st->c.reconnects_ok)
 GETTER(reconnects_failed, st->c.reconnects_failed)
 GETTER(completions, st->d.completions)
 GETTER(polls, st->d.polls)
+GETTER(completions_max, st->d.completions_max)
+GETTER(heartbeat, st->heartbeat_ns)
 
 static uint64_t get_migrations(const struct stats *st)
 {
@@ -103,7 +105,18 @@ static const struct metric metrics[] = {
 	  "Completions on another CPU than that which submitted.", get_migrations },
 	{ "path_completions_total", "counter", "Completions of work requests.", get_completions },
 	{ "path_polls_total", "counter", "Polls of completion queues.", get_polls },
+	{ "path_poll_completions_max", "gauge", "Most completions found by one poll.",
+	  get_completions_max },
+	{ "path_heartbeat_latency_seconds", "gauge", "Round trip of the last heartbeat.",
+	  get_heartbeat },
 };
+
+static void put_value(struct prom *p, uint64_t v) { strbuf_printf(&p->b, "} %" PRIu64 "\n", v); }
+
+static void put_seconds(struct prom *p, uint64_t ns)
+{
+	strbuf_printf(&p->b, "} %.12g\n", (double)ns / 1e9);
+}
 
 static void put_metric(struct prom *p, const struct metric *m)
 {
@@ -119,7 +132,10 @@ static void put_metric(struct prom *p, const struct metric *m)
 		any = true;
 		series(p, m->name);
 		path_labels(p, &p->s->stats.v[i]);
-		strbuf_printf(&p->b, "} %" PRIu64 "\n", v);
+		if (strstr(m->name, "_seconds"))
+			put_seconds(p, v);
+		else
+			put_value(p, v);
 	}
 }
 
@@ -149,60 +165,63 @@ static void put_states(struct prom *p)
 	}
 }
 
-static void put_heartbeats(struct prom *p)
+static const char *const ops[] = { [M_READ] = "read", [M_WRITE] = "write" };
+
+static void put_longest(struct prom *p)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < p->s->stats.n; i++) {
-		const struct stats *st = &p->s->stats.v[i];
+	for (size_t i = 0; i < 2 * p->s->stats.n; i++) {
+		const struct stats *st = &p->s->stats.v[i / 2];
+		enum m_op op = i % 2 ? M_WRITE : M_READ;
 
-		if (st->heartbeat_ns > INT64_MAX)
+		if (!st->d.counted || st->d.max_ns[op] > INT64_MAX)
 			continue;
 		if (!any)
-			head(p, "path_heartbeat_latency_seconds", "gauge",
-			     "Round trip of the last heartbeat.");
+			head(p, "path_io_latency_max_seconds", "gauge",
+			     "Longest time from submission to completion of a request.");
 		any = true;
-		series(p, "path_heartbeat_latency_seconds");
+		series(p, "path_io_latency_max_seconds");
 		path_labels(p, st);
-		strbuf_printf(&p->b, "} %.12g\n", (double)st->heartbeat_ns / 1e9);
+		label(p, "op", ops[op]);
+		put_seconds(p, st->d.max_ns[op]);
 	}
 }
 
-static void put_bucket(struct prom *p, const struct stats *st, const char *op, size_t i,
-		       uint64_t n)
+/* One line of a histogram: "_bucket" or "_count", of what is up to @le. @op may be NULL. */
+static void put_part(struct prom *p, const struct stats *st, const char *name, const char *op,
+		     const char *le, uint64_t n)
 {
-	char end[32] = "+Inf";
-
-	if (i + 1 < M_LATENCY_N)
-		snprintf(end, sizeof(end), "%.12g", (double)latency_end(i) / 1e9);
-	series(p, "path_io_latency_seconds_bucket");
+	series(p, name);
 	path_labels(p, st);
-	label(p, "op", op);
-	label(p, "le", end);
-	strbuf_printf(&p->b, "} %" PRIu64 "\n", n);
+	if (op)
+		label(p, "op", op);
+	if (le)
+		label(p, "le", le);
+	put_value(p, n);
 }
 
-static void put_histogram(struct prom *p, const struct stats *st, enum m_op op)
+/* The buckets are always the same, so that a series does not begin with its first request. */
+static void put_latency(struct prom *p, const struct stats *st, enum m_op op)
 {
-	const char *word = op == M_READ ? "read" : "write";
 	uint64_t n = 0;
+	char end[32];
 
 	/* a sum that cannot be told makes no histogram */
 	if (!st->d.counted || latency_count(&st->d, op) > INT64_MAX)
 		return;
 	for (size_t i = 0; i < M_LATENCY_N; i++) {
 		n += st->d.latency[op][i];
-		/* always the same, so that a series does not begin with its first request */
-		if ((i >= M_LATENCY_FIRST && i <= M_LATENCY_LAST) || i + 1 == M_LATENCY_N)
-			put_bucket(p, st, word, i, n);
+		if (i < M_LATENCY_FIRST || i > M_LATENCY_LAST)
+			continue;
+		snprintf(end, sizeof(end), "%.12g", (double)latency_end(i) / 1e9);
+		put_part(p, st, "path_io_latency_seconds_bucket", ops[op], end, n);
 	}
-	series(p, "path_io_latency_seconds_count");
-	path_labels(p, st);
-	label(p, "op", word);
-	strbuf_printf(&p->b, "} %" PRIu64 "\n", n);
+	put_part(p, st, "path_io_latency_seconds_bucket", ops[op], "+Inf", n);
+	put_part(p, st, "path_io_latency_seconds_count", ops[op], NULL, n);
 }
 
-static void put_histograms(struct prom *p)
+static void put_latencies(struct prom *p)
 {
 	bool any = false;
 
@@ -213,8 +232,54 @@ static void put_histograms(struct prom *p)
 			head(p, "path_io_latency_seconds", "histogram",
 			     "Time from submission to completion of a request.");
 		any |= st->d.counted;
-		put_histogram(p, st, M_READ);
-		put_histogram(p, st, M_WRITE);
+		put_latency(p, st, M_READ);
+		put_latency(p, st, M_WRITE);
+	}
+}
+
+static void put_sg(struct prom *p, const struct stats *st)
+{
+	uint64_t n = 0;
+	char end[32];
+
+	for (size_t i = 0; i < M_SG_N; i++) {
+		n += st->d.sg[i];
+		if (i > M_SG_LAST)
+			continue;
+		snprintf(end, sizeof(end), "%" PRIu64, sg_end(i));
+		put_part(p, st, "path_sg_entries_bucket", NULL, end, n);
+	}
+	put_part(p, st, "path_sg_entries_bucket", NULL, "+Inf", n);
+	put_part(p, st, "path_sg_entries_count", NULL, NULL, n);
+}
+
+/* Of a sum that cannot be told there is none. */
+static bool has_sg(const struct distributions *d)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < M_SG_N; i++) {
+		if (d->sg[i] > INT64_MAX - n)
+			return false;
+		n += d->sg[i];
+	}
+	return d->counted;
+}
+
+static void put_sgs(struct prom *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->s->stats.n; i++) {
+		const struct stats *st = &p->s->stats.v[i];
+
+		if (!has_sg(&st->d))
+			continue;
+		if (!any)
+			head(p, "path_sg_entries", "histogram",
+			     "Entries of the scatter-gather list of a request.");
+		any = true;
+		put_sg(p, st);
 	}
 }
 
@@ -325,8 +390,9 @@ int stats_prom(struct ctx *ctx, enum m_role role)
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
 		put_metric(&p, &metrics[i]);
 	put_states(&p);
-	put_heartbeats(&p);
-	put_histograms(&p);
+	put_longest(&p);
+	put_latencies(&p);
+	put_sgs(&p);
 	put_sessions(&p, ctx->args.nargs);
 	put_tool(&p, ctx, !rc);
 	if (!file)

@@ -489,9 +489,13 @@ rnbd2,100000" ]
 	prom
 	alone 2 session list -o prom
 	[[ $stderr == *"no prom output"* ]]
-	for how in "-i 1" --rate --per-cpu --sg "--by hca"; do
-		# shellcheck disable=SC2086
-		adm 2 stats -o prom $how
+	# what it would leave out is refused
+	for how in --interval=1 --rate --per-cpu --sg --latency --by=hca --fields=name --sort=name --filter=session=cl1@srv1 --unit=K \
+		--totals --no-totals --no-headers --wide --brief --since=x --save=x; do
+		adm 2 stats -o prom "$how"
+		[[ $stderr == *"prom has all counters of paths, and takes no ${how%%=*}" ]]
+		adm 2 stats "$how" --textfile "$BATS_TEST_TMPDIR/f"
+		[ ! -e "$BATS_TEST_TMPDIR/f" ]
 	done
 }
 
