@@ -20,7 +20,8 @@ static const struct {
 } keys[CK_N] = {
 	[SET_MAX_RECONNECT_ATTEMPTS] = { OPT_MAX_RECONNECT, .json = CONF_JSON_INT },
 	[SET_HEARTBEAT_MISSES] = { OPT_HEARTBEAT_MISSES, .json = CONF_JSON_INT },
-	[CK_MP_POLICY] = { OPT_MP_POLICY, .kinds = SESSION | DEFAULTS },
+	[CK_MP_POLICY] = { OPT_MP_POLICY, .kinds = SESSION | DEFAULTS,
+			   .help = "rule that picks the path of a request (round-robin)" },
 	[CK_DEST_PORT] = { OPT_DEST_PORT, .kinds = SESSION | DEFAULTS, .json = CONF_JSON_INT },
 	[CK_CONNECTIONS] = { OPT_CONNECTIONS, .kinds = SESSION | DEFAULTS, .json = CONF_JSON_INT },
 	[CK_POLL_QUEUES] = { OPT_POLL_QUEUES, .kinds = SESSION | DEVICE | DEFAULTS,

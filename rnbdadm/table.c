@@ -89,7 +89,8 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_SAVE_MAP] = { "save", .help = "map it at boot, too: conf.d/90-saved.conf lists it" },
 	[OPT_ADD_PATHS] = { "add-paths", .help = "add those of --path that an existing session lacks" },
 	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
-		     .help = "wait until the change shows: connected, gone, node ready (10s)" },
+		     .help = "wait until the change shows: connected, gone, node ready (10s; "
+			     "session add-path 30s)" },
 	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
 	[OPT_IF_EXISTS] = { "if-exists", .help = "a device that is not there is no error" },
 	[OPT_LAZY] = { "lazy", .help = "wait for the last close first, up to --timeout (30s)" },

@@ -70,7 +70,7 @@ PAGES = ["rnbdadm", "rnbdadm-batch", "rnbdadm-check", "rnbdadm-config", "rnbdadm
          "rnbdadm-path", "rnbdadm-server", "rnbdadm-session", "rnbdadm-stats", "rnbdadm.conf"]
 # In the order that mdoc(7) has
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "JSON OUTPUT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
-MORE = {"rnbdadm": ["ENVIRONMENT"], "rnbdadm-config": ["BOOT AND SHUTDOWN"]}
+MORE = {"rnbdadm": ["ENVIRONMENT", "REPORTING BUGS"], "rnbdadm-config": ["BOOT AND SHUTDOWN"]}
 
 
 def sections(directory):
@@ -79,7 +79,7 @@ def sections(directory):
         names.append(page)
         parts = re.split(r"^\.Sh (.*)\n", text, flags=re.M)[1:]
         heads = [h.replace('"', "") for h in parts[::2]]
-        if [h for h in heads if h not in MORE.get(page, ())] != SECTIONS:
+        if [h for h in heads if h not in MORE.get(page, ())] != SECTIONS or set(MORE.get(page, ())) - set(heads):
             problems.append("%s: the sections are %s" % (page, heads))
         for h, body in zip(heads, parts[1::2]):
             if not re.search(r"\w", re.sub(r'^\.(\\"|Bl|El|Bd|Ed|Pp).*', "", body, flags=re.M)):

@@ -242,6 +242,11 @@ nothing_sent() {
 		fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2 $w
 		[[ $stderr == *"the path is not connected after 30000 ms"* ]]
 	done
+	# as its help says
+	adm 0 session add-path -h
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"node ready (10s; session add-path 30s)"* ]]
+	adm 0 config edit-hints
+	[[ $output != *"of a new session"* ]]
 	fails 10 timeout session add-path cl1@srv1 10.0.2.1@10.0.2.2 --wait=2s
 	[[ $stderr == *"after 2000 ms"* ]]
 }
