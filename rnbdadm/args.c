@@ -611,6 +611,12 @@ bool args_has(const struct parsed *p, enum opt_id id)
 	return false;
 }
 
+void optval_word(const struct optval *v, struct strlist *words)
+{
+	strlist_addf(words, "--%s%s%s", opt_table[v->id].name, v->value ? "=" : "",
+		     v->value ? v->value : "");
+}
+
 const char *args_value(const struct parsed *p, enum opt_id id)
 {
 	const char *v = NULL;

@@ -156,6 +156,9 @@ void args_free(struct parsed *p);
  */
 bool args_scan(int argc, char **argv, int *quiet);
 
+/* Adds it as one word of a command line: "--wait=5s". */
+void optval_word(const struct optval *v, struct strlist *words);
+
 bool args_has(const struct parsed *p, enum opt_id id);
 /* The last value of an option, or NULL. */
 const char *args_value(const struct parsed *p, enum opt_id id);

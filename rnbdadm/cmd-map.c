@@ -176,8 +176,10 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 	sys_devices(ctx->test_root, &l);
 	json_array_append_new(list, js_device(&l.v[0], &o));
 	js_set(ctx->data, "changed", json_boolean(changed));
-	if (ctx->out.fmt == OUT_TEXT && !ctx->out.fields) {
-		printf("/dev/%s\n", d->name);
+	if (ctx->out.fmt == OUT_TEXT && (ctx->dry_run || !ctx->out.fields)) {
+		/* a plan is all that a dry run prints */
+		if (!ctx->dry_run)
+			printf("/dev/%s\n", d->name);
 		json_decref(list);
 	} else if (ctx->out.fmt == OUT_CSV || ctx->out.fmt == OUT_TEXT) {
 		out_list(ctx, &device_view, list);
@@ -185,39 +187,6 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 		out_attach(ctx, &device_view, list);
 	}
 	snapshot_free(&(struct snapshot){ .devices = l });
-}
-
-/* 0: go on; an exit code, or -1: nothing left to do. */
-static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s)
-{
-	uint64_t want = p->req.access;
-	bool saved = false;
-	int rc;
-
-	for (size_t i = 0; i < s->devices.n; i++) {
-		const struct device *d = &s->devices.v[i];
-
-		if (strcmp(d->session, p->session) || strcmp(d->device_path, p->req.device_path))
-			continue;
-		if (want == M_UNKNOWN)
-			access_parse("rw", &want);
-		if (ctx->idempotent && d->access == want) {
-			rc = keep_check(ctx, &p->keep, d);
-			if (!rc && !ctx->dry_run)
-				rc = keep_save(ctx, &p->keep, s, &saved);
-			if (!rc)
-				print_device(ctx, d, saved);
-			return rc ? rc : -1;
-		}
-		ctx->fail.err = EEXIST;
-		fail_object(&ctx->fail, "device", d->name);
-		if (ctx->idempotent)
-			return fail_set(&ctx->fail, XC_CONFLICT,
-					"already mapped as /dev/%s with access %s", d->name,
-					access_name(d->access) ? access_name(d->access) : "unknown");
-		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
-	}
-	return XC_OK;
 }
 
 /* EPERM of the kernel's own check of capabilities, not of the server. */
@@ -304,7 +273,7 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 		enum opt_id id = a->opts[i].id;
 
 		if (id != OPT_ACCESS && id != OPT_POLL_QUEUES && id != OPT_CONNECTIONS &&
-		    id != OPT_DEST_PORT && id != OPT_MP_POLICY && id != OPT_TIMEOUT)
+		    id != OPT_DEST_PORT && id != OPT_MP_POLICY)
 			continue;
 		strlist_addf(&w, "--%s", opt_table[id].name);
 		strlist_add(&w, a->opts[i].value);
@@ -313,6 +282,53 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	keep_words(&w, &p->keep);
 	plan_add(ctx, &w);
 	strlist_free(&w);
+}
+
+/* It is as it was asked for, and may be left to be saved. */
+static int found_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s,
+			const struct device *d)
+{
+	int rc = keep_check(ctx, &p->keep, d);
+	bool saved = false;
+
+	if (!rc && ctx->dry_run) {
+		plan_empty(ctx);
+		if (keep_pending(&p->keep))
+			print_plan(ctx, p);
+	} else if (!rc) {
+		rc = keep_save(ctx, &p->keep, s, &saved);
+	}
+	if (!rc)
+		print_device(ctx, d, saved);
+	return rc;
+}
+
+/* 0: go on; an exit code, or -1: nothing left to do. */
+static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s)
+{
+	uint64_t want = p->req.access;
+	int rc;
+
+	for (size_t i = 0; i < s->devices.n; i++) {
+		const struct device *d = &s->devices.v[i];
+
+		if (strcmp(d->session, p->session) || strcmp(d->device_path, p->req.device_path))
+			continue;
+		if (want == M_UNKNOWN)
+			access_parse("rw", &want);
+		if (ctx->idempotent && d->access == want) {
+			rc = found_mapped(ctx, p, s, d);
+			return rc ? rc : -1;
+		}
+		ctx->fail.err = EEXIST;
+		fail_object(&ctx->fail, "device", d->name);
+		if (ctx->idempotent)
+			return fail_set(&ctx->fail, XC_CONFLICT,
+					"already mapped as /dev/%s with access %s", d->name,
+					access_name(d->access) ? access_name(d->access) : "unknown");
+		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
+	}
+	return XC_OK;
 }
 
 static void print_plan_paths(struct ctx *ctx, const struct plan *p)
@@ -330,8 +346,10 @@ static void print_plan_paths(struct ctx *ctx, const struct plan *p)
 	}
 	if (args_has(&ctx->args, OPT_DEST_PORT))
 		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));
+	/* what is to be waited for is the disk */
+	plan_timeout(ctx, &w);
 	if (p->add.n)
-		plan_add(ctx, &w);
+		plan_line(ctx, &w);
 	strlist_free(&w);
 }
 

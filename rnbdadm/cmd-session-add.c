@@ -65,8 +65,8 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 		enum opt_id id = a->opts[i].id;
 
 		if (id == OPT_POLL_QUEUES || id == OPT_CONNECTIONS || id == OPT_DEST_PORT ||
-		    id == OPT_MP_POLICY || id == OPT_TIMEOUT)
-			strlist_addf(&w, "--%s=%s", opt_table[id].name, a->opts[i].value);
+		    id == OPT_MP_POLICY)
+			optval_word(&a->opts[i], &w);
 	}
 	settings_words(&w, &p->req.set);
 	plan_add(ctx, &w);

@@ -32,13 +32,13 @@ static int64_t patience(const struct ctx *ctx, const struct item *it, int64_t st
 {
 	int64_t limit = ctx->timeout_ms == M_UNKNOWN_INT ? 30000 : ctx->timeout_ms, left;
 
-	if (ctx->dry_run || ctx->force)
+	if (ctx->force)
 		return 0;
 	if (args_has(&ctx->args, OPT_LAZY)) {
 		left = start + limit - now_ms();
 		return limit < 0 ? limit : left > 0 ? left : 0;
 	}
-	return it->dev->users.n ? 0 : look_ms(ctx);
+	return it->dev->users.n || ctx->dry_run ? 0 : look_ms(ctx);
 }
 
 /* The safety check: false when the device must stay. */
@@ -50,19 +50,20 @@ static bool may_unmap(struct ctx *ctx, struct item *it, int64_t start)
 	char *list;
 
 	use_list(it->dev, &used);
-	if (used.n && limit && !use_wait(ctx, it->dev, &used, limit)) {
+	if (used.n && limit && !ctx->dry_run && !use_wait(ctx, it->dev, &used, limit)) {
 		job_fail(ctx, it);
 		strlist_free(&used);
 		return false;
 	}
-	if (!used.n || ctx->force) {
+	/* a dry run does not wait for the last close */
+	if (!used.n || ctx->force || (ctx->dry_run && limit)) {
 		strlist_free(&used);
 		return true;
 	}
 	list = strlist_join(&used, ", ");
 	strlist_free(&used);
 	fail_object(&it->fail, "device", it->dev->name);
-	if (lazy && !ctx->dry_run) {
+	if (lazy) {
 		it->fail.err = ETIMEDOUT;
 		fail_set(&it->fail, XC_TIMEOUT, "the device is still in use");
 	} else {

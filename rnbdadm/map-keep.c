@@ -243,12 +243,17 @@ static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct s
 	return rc;
 }
 
+bool keep_pending(const struct map_keep *k)
+{
+	return k->save && !conf_device(&k->named, k->session, k->device_path);
+}
+
 int keep_save(struct ctx *ctx, const struct map_keep *k, const struct snapshot *s, bool *changed)
 {
 	struct snapshot now = { 0 };
 	int rc;
 
-	if (!k->save || conf_device(&k->named, k->session, k->device_path))
+	if (!keep_pending(k))
 		return XC_OK;
 	if (!s && !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES, &now))
 		return ctx->fail.code;

@@ -19,6 +19,8 @@ int keep_check(struct ctx *ctx, struct map_keep *k, const struct device *known);
 /* Notes of the name and the owner, which are there before the disk is, and go if it does not come. */
 int keep_note(struct ctx *ctx, const struct map_keep *k);
 void keep_forget(struct ctx *ctx, const struct map_keep *k);
+/* Is it to be saved, and not configured yet? */
+bool keep_pending(const struct map_keep *k);
 /*
  * The mapping goes into the saved configuration, unless it is configured. @s: what runs, NULL to look;
  * @changed is set if it was not configured.

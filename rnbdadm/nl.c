@@ -212,6 +212,9 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	if (nl->cfg.verbose && nl->req->nlmsg_type == nl->family && !dry)
 		fprintf(stderr, "rnbdadm: request %s\n",
 			rnl_cmd_name(((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
+	/* what is not sent takes no number: the next answer would not be that awaited */
+	if (dry)
+		nl->req->nlmsg_seq = 1;
 	nl_complete_msg(nl->sk, msg);
 	if (nl->cfg.trace)
 		rnl_trace_msg(nl, dry ? "--" : "->", nl->req);

@@ -317,6 +317,8 @@ void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool fo
 	strlist_add(&w, verb);
 	strlist_add(&w, it->session);
 	strlist_add(&w, it->path ? it->path->name : it->word);
+	if (args_has(&ctx->args, OPT_DEST_PORT))
+		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));
 	if (force)
 		strlist_add(&w, "--force");
 	plan_add(ctx, &w);

@@ -240,7 +240,7 @@ static void add_plan_hex(struct ctx *ctx, const struct strlist *words)
 	json_array_append_new(hex, js_words_hex(words));
 }
 
-void plan_add(struct ctx *ctx, const struct strlist *words)
+void plan_line(struct ctx *ctx, const struct strlist *words)
 {
 	json_t *plan;
 
@@ -260,4 +260,36 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 		add_plan_hex(ctx, words);
 	plan = json_object_get(ctx->data, "plan");
 	json_array_append_new(plan, js_list(words));
+}
+
+void plan_timeout(const struct ctx *ctx, struct strlist *words)
+{
+	if (ctx->timeout_ms == -1)
+		strlist_add(words, "--timeout=infinite");
+	else if (ctx->timeout_ms != M_UNKNOWN_INT)
+		strlist_addf(words, "--timeout=%lldms", (long long)ctx->timeout_ms);
+}
+
+/* Of a line of a batch those of the batch, too. */
+void plan_add(struct ctx *ctx, const struct strlist *words)
+{
+	static const enum opt_id own[] = {
+		OPT_IF_EXISTS, OPT_LAZY, OPT_ONLY_DOWN, OPT_ONLY_DISCONNECTED, OPT_WAIT,
+		OPT_NO_WAIT,
+	};
+	struct strlist all = { 0 };
+
+	for (size_t i = 0; i < words->n; i++)
+		strlist_add(&all, words->v[i]);
+	for (size_t i = 0; i < ctx->args.nopts; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(own); k++)
+			if (ctx->args.opts[i].id == own[k])
+				optval_word(&ctx->args.opts[i], &all);
+	plan_timeout(ctx, &all);
+	if (ctx->idempotent)
+		strlist_add(&all, "--idempotent");
+	if (ctx->yes)
+		strlist_add(&all, "--yes");
+	plan_line(ctx, &all);
+	strlist_free(&all);
 }

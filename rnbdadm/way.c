@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,13 +41,30 @@ void ways_free(struct ways *w)
 	memset(w, 0, sizeof(*w));
 }
 
+/* With the interface of a link-local one, which the kernel's spelling leaves out. */
+static void put_addr(struct strbuf *b, const struct addr *a)
+{
+	char text[ADDR_TEXT_MAX], dev[IF_NAMESIZE];
+
+	addr_format(a, text);
+	strbuf_puts(b, text);
+	if (a->family != ADDR_IPV6 || !a->scope)
+		return;
+	if (if_indextoname(a->scope, dev))
+		strbuf_printf(b, "%%%s", dev);
+	else
+		strbuf_printf(b, "%%%u", a->scope);
+}
+
 char *way_text(const struct addr_pair *p)
 {
-	char src[ADDR_TEXT_MAX], dst[ADDR_TEXT_MAX];
+	struct strbuf b = { 0 };
 
-	addr_format(&p->src, src);
-	addr_format(&p->dst, dst);
-	return xasprintf("%s%s%s", src, *src ? "@" : "", dst);
+	put_addr(&b, &p->src);
+	if (p->src.family != ADDR_NONE)
+		strbuf_puts(&b, "@");
+	put_addr(&b, &p->dst);
+	return b.s;
 }
 
 void ways_words(struct strlist *words, const struct ways *w)

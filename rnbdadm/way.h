@@ -17,7 +17,7 @@ int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 /* All that an option gives, which is --path. */
 int ways_parse(struct ctx *ctx, enum opt_id id, struct ways *w);
 void ways_free(struct ways *w);
-/* "ip:10.0.0.1@ip:10.0.0.2", to be freed. */
+/* "ip:10.0.0.1@ip:10.0.0.2", "ip:fe80::1%eth0", as a command takes it; to be freed. */
 char *way_text(const struct addr_pair *p);
 /* As options of a command: --path for each. */
 void ways_words(struct strlist *words, const struct ways *w);

@@ -106,6 +106,56 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	jqv '.results[0] | .changed == false and .output.plan == [["unmap", "rnbd2"]]'
 }
 
+# changes FILE COMMAND..: what it asks the kernel to change
+changes() {
+	local file=$BATS_TEST_TMPDIR/$1
+	shift
+	cp -r "$REC/root/." "$BATS_TEST_TMPDIR/$((++N))"
+	R=(--nl-replay "$REC/changes.nl" --test-root "$BATS_TEST_TMPDIR/$N")
+	adm 0 "$@" --trace
+	sed -nE '/ dump /d; / nlctrl/d; s/^nl ->.* ms //p' <<<"$stderr" >"$file"
+	[ -s "$file" ]
+}
+
+@test "a plan asks for what its command asks for" {
+	local command N=0
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' 'path = fe80::9%lo' 'wait = 5s' 'io-timeout = 3s' \
+		'[session s9]' 'path = ip:fe80::1%lo@ip:fe80::9%lo dest-port=999' 'connections = 4' 'wait = 6s' \
+		'[device d]' 'session = cl1@srv1' 'device-path = vol9' 'access = ro' >"$BATS_TEST_TMPDIR/conf"
+	while read -r command; do
+		# shellcheck disable=SC2086
+		changes asked $command
+		R=(--nl-replay "$REC/changes.nl" --test-root "$REC/root")
+		# shellcheck disable=SC2086
+		adm 0 $command -n
+		echo "$output" >"$F"
+		changes planned batch "$F" -y
+		diff "$BATS_TEST_TMPDIR/asked" "$BATS_TEST_TMPDIR/planned"
+	done <<-E
+		session add-path cl1@srv1 10.0.9.9 fe80::9%lo --dest-port 999 --timeout 5s
+		session reconnect cl1@srv1 10.0.1.2 --timeout 5s
+		session add s9 --path fe80::1%lo@fe80::9%lo --path 10.0.0.9 --dest-port 999 --timeout 3s --connections 4 --io-timeout 5s
+		map vol9 --session s9 --path ip:fe80::9%lo --timeout 3s --poll-queues 2
+		remap rnbd2 --timeout 3s
+		recover session cl1@srv1 --timeout 3s --wait=5s
+		recover --all --timeout 3s
+		recover --all --add-missing --config $BATS_TEST_TMPDIR/conf --timeout 3s
+		unmap rnbd2 --if-exists
+		session disconnect cl1@srv1 10.0.1.2 --idempotent
+		session remove cl1@srv1 --force
+		server export revalidate ram0 --timeout 3s
+		stats reset --all -y
+	E
+}
+
+@test "-n of the batch: the options of the batch are in each line" {
+	replay changes
+	lines 'unmap rnbd2 --no-wait' 'remap rnbd2 --timeout 2s'
+	adm 0 batch -n "$F" --timeout 5s --idempotent
+	[ "$output" = "rnbdadm unmap rnbd2 --no-wait --timeout=5000ms --idempotent
+rnbdadm remap rnbd2 --timeout=2000ms --idempotent" ]
+}
+
 @test "each line with what its command prints" {
 	replay two-sessions
 	run --separate-stderr -3 "$RNBDADM" "${R[@]}" batch -k - -j <<<$'session list\nsession show nosuch'

@@ -68,11 +68,19 @@ world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); 
 @test "--save: what is mapped and not saved is saved with --idempotent; not in a dry run" {
 	world map-saved
 	adm 0 "${NEW[@]}" --save --idempotent -n
+	plan="rnbdadm map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9 --save --idempotent"
+	[ "$output" = "$plan" ]
+	adm 0 "${NEW[@]}" --save --idempotent -nj
+	valid rnbdadm.map/1
+	[ "rnbdadm $(jqv '.dry_run and .changed == false, (.plan[] | join(" "))' | tail -n 1)" = "$plan" ]
 	[ ! -e "$SAVED" ]
 	adm 0 "${NEW[@]}" --save --idempotent -j
 	valid rnbdadm.map/1
 	[ "$(jqv '.changed')" = true ]
 	grep -qx '\[device vol9\]' "$SAVED"
+	# then there is nothing to do
+	adm 0 "${NEW[@]}" --save --idempotent -n
+	[ -z "$output" ]
 	# under the name that it was mapped with, unless that became another's
 	rm "$SAVED"
 	mkdir -p "$NOTES"
@@ -201,7 +209,7 @@ world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); 
 	[ "$output" = /dev/rnbd3 ]
 	[[ $stderr == *"added path"* ]]
 	adm 0 "${cmd[@]}" --add-paths -n
-	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.9" ]
+	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.9 --timeout=5000ms" ]
 	[[ ${lines[1]} == "rnbdadm map vol9 --session cl1@srv1 "* ]]
 	world map-add-paths-fails
 	fails 1 failed "${cmd[@]}" --add-paths

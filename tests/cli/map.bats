@@ -87,7 +87,7 @@ setup() {
 	# this recording has no answer to a map
 	replay two-sessions
 	adm 0 "${NEW[@]}" --access ro --timeout 5s -n
-	[ "$output" = "rnbdadm map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9 --access ro --timeout 5s" ]
+	[ "$output" = "rnbdadm map vol9 --session cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9 --access ro --timeout=5000ms" ]
 	plan=$output
 	adm 0 "${NEW[@]}" -n -j
 	valid rnbdadm.map/1
@@ -111,6 +111,14 @@ setup() {
 	valid rnbdadm.map/1
 	[ "$(jqv '.changed | not')" = true ]
 	fails 6 conflict map vol0 --session cl1@srv1 --idempotent --access ro
+	# there is nothing to do, and no line that would do it
+	adm 0 map vol0 --session cl1@srv1 --idempotent -n
+	[ -z "$output$stderr" ]
+	adm 0 map vol0 --session cl1@srv1 --idempotent -n -F name
+	[ -z "$output$stderr" ]
+	adm 0 map vol0 --session cl1@srv1 --idempotent -nj
+	valid rnbdadm.map/1
+	jqv '.dry_run and .plan == [] and .changed == false and .devices[0].name == "rnbd0"'
 }
 
 @test "waits until the node can be opened" {

@@ -188,6 +188,16 @@ setup() {
 	[ "$(jqv '.devices[0].result')" = would-unmap ]
 	fails 7 busy unmap rnbd0 -n
 	fails 4 not_found unmap rnbd9 -n
+	# how it is to be done is in the line, too
+	adm 0 unmap rnbd2 --if-exists --no-wait --wait=2s --timeout 5s --idempotent -y -n
+	[ "$output" = "rnbdadm unmap rnbd2 --if-exists --no-wait --wait=2s --timeout=5000ms --idempotent --yes" ]
+	adm 0 unmap rnbd0 --lazy --timeout infinite -n
+	[ "$output" = "rnbdadm unmap rnbd0 --lazy --timeout=infinite" ]
+	adm 0 unmap rnbd0 rnbd2 --lazy -nj
+	valid rnbdadm.unmap/1
+	[ "$(jqv '[.devices[].result] | unique | join(" ")')" = would-unmap ]
+	# but not if it is not to wait at all
+	fails 10 timeout unmap rnbd0 --lazy --timeout 0 -n
 }
 
 @test "--lazy waits for the last close, at most --timeout" {
