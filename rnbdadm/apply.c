@@ -206,7 +206,7 @@ static void do_path_add(struct apply *a, struct plan_step *st)
 	pair = conf_pair(a->c, st->section, st->way);
 	if (rnl_path_add(a->ctx->nl, id, &pair, conf_wait(a->c, st->section), &now, &e)) {
 		step_done(a, st, "added", &e);
-	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
+	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST && st->stage == STAGE_CONNECT) {
 		st->result = "present";
 	} else {
 		step_nl(a, st, &e);
@@ -224,7 +224,7 @@ static void do_settings(struct apply *a, struct plan_step *st)
 	bool ok;
 
 	settings_init(&want);
-	conf_settings(a->c, st->section, &all);
+	conf_settings_now(a->c, st->section, &all);
 	for (size_t i = 0; i < a->p->n; i++) {
 		const struct plan_step *other = &a->p->v[i];
 
@@ -375,7 +375,10 @@ static void do_step(struct apply *a, struct plan_step *st)
 		do_map(a, st);
 		break;
 	case STAGE_PATHS:
-		do_path_remove(a, st);
+		if (st->action == PLAN_ADD)
+			do_path_add(a, st);
+		else
+			do_path_remove(a, st);
 		break;
 	case STAGE_PRUNE:
 		if (st->object == PLAN_DEVICE)

@@ -72,9 +72,12 @@ static void compare(struct checkup *k, struct conf *c)
 		check_tell(k, CHECK_WARN, "", "%zu change%s to be made, first %s %s", p.n, p.n == 1 ? "" : "s",
 			   plan_object_name(st->object), st->name);
 		check_hint(k, "rnbdadm config diff shows them, rnbdadm config apply makes them");
-	} else if (p.notes.n) {
-		check_tell(k, CHECK_WARN, "", "%s", p.notes.v[0]);
-		check_hint(k, "it cannot be changed while it is there; rnbdadm config diff");
+	} else if (p.nunmet) {
+		char *text = plan_unmet_text(&p.unmet[0]);
+
+		check_tell(k, CHECK_WARN, "", "%s", text);
+		check_hint(k, "rnbdadm config diff shows all that apply cannot change");
+		free(text);
 	} else {
 		check_tell(k, CHECK_PASS, "", "what is configured runs");
 	}

@@ -56,14 +56,23 @@ static void read_opts(struct ctx *ctx, struct plan_opts *o)
 struct work {
 	struct conf c;
 	struct snapshot s;
-	struct strlist only;
+	struct strlist only, map_words;
 	struct plan p;
 };
+
+/* What bounds all requests; those that connect have a time of their own. */
+static void add_timeouts(const struct ctx *ctx, struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].action != PLAN_ADD)
+			plan_timeout(ctx, &p->v[i].command);
+}
 
 static int work_read(struct ctx *ctx, struct work *w)
 {
 	const char *file = ctx->args.nargs ? ctx->args.args[0] : NULL;
-	struct plan_opts o = { .only = &w->only };
+	struct plan_opts o = { .only = &w->only, .map_words = &w->map_words };
+	const struct parsed *a = &ctx->args;
 	size_t told;
 	int rc;
 
@@ -79,9 +88,11 @@ static int work_read(struct ctx *ctx, struct work *w)
 	for (size_t i = told; i < w->c.nproblems; i++)
 		warn(ctx, "%s", w->c.problems[i].message);
 	read_opts(ctx, &o);
+	for (size_t i = 0; i < a->nopts; i++)
+		if (a->opts[i].id == OPT_WAIT || a->opts[i].id == OPT_NO_WAIT)
+			optval_word(&a->opts[i], &w->map_words);
 	plan_make(&w->p, &w->c, &w->s, &o);
-	for (size_t i = 0; i < w->p.notes.n; i++)
-		warn(ctx, "%s", w->p.notes.v[i]);
+	add_timeouts(ctx, &w->p);
 	return XC_OK;
 }
 
@@ -90,7 +101,18 @@ static void work_free(struct work *w)
 	plan_free(&w->p);
 	snapshot_free(&w->s);
 	strlist_free(&w->only);
+	strlist_free(&w->map_words);
 	conf_free(&w->c);
+}
+
+static int differs(struct ctx *ctx, const struct plan *p)
+{
+	const char *s = p->n == 1 ? "" : "s";
+
+	if (!p->nunmet)
+		return fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", p->n, s);
+	return fail_set(&ctx->fail, XC_DIFFERS,
+			"%zu change%s, and %zu that apply cannot make", p->n, s, p->nunmet);
 }
 
 int cmd_config_diff(struct ctx *ctx)
@@ -100,11 +122,10 @@ int cmd_config_diff(struct ctx *ctx)
 
 	if (!rc) {
 		plan_document(ctx, &w.p);
-		if (ctx->out.fmt == OUT_TEXT && (w.p.n || w.p.nunlisted))
+		if (ctx->out.fmt == OUT_TEXT && (w.p.n || w.p.nunlisted || w.p.nunmet))
 			plan_print(&w.p);
-		if (w.p.n)
-			rc = fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", w.p.n,
-				      w.p.n == 1 ? "" : "s");
+		if (w.p.n || w.p.nunmet)
+			rc = differs(ctx, &w.p);
 	}
 	work_free(&w);
 	return rc;
@@ -141,7 +162,17 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 {
 	/* in JSON the commands are with the changes */
 	for (size_t i = 0; i < p->n && ctx->out.fmt == OUT_TEXT; i++)
-		plan_add(ctx, &p->v[i].command);
+		plan_line(ctx, &p->v[i].command);
+}
+
+static void warn_unmet(struct ctx *ctx, const struct plan *p)
+{
+	for (size_t i = 0; i < p->nunmet; i++) {
+		char *text = plan_unmet_text(&p->unmet[i]);
+
+		warn(ctx, "%s", text);
+		free(text);
+	}
 }
 
 int cmd_config_apply(struct ctx *ctx)
@@ -150,8 +181,10 @@ int cmd_config_apply(struct ctx *ctx)
 	int rc = ctx_lock(ctx) ? work_read(ctx, &w) : (int)ctx->fail.code;
 	bool plan = !rc;
 
-	if (!rc)
+	if (!rc) {
+		warn_unmet(ctx, &w.p);
 		rc = may_prune(ctx, &w);
+	}
 	if (!rc && ctx->dry_run) {
 		js_set(ctx->data, "dry_run", json_true());
 		print_plan(ctx, &w.p);

@@ -97,7 +97,7 @@ int cmd_config_save(struct ctx *ctx)
 		fail_clear(&ctx->fail);
 	if (!rc) {
 		noted_names(ctx, &s, &named);
-		conf_running(&c, &s, session, &named);
+		conf_running(&c, &s, session, &named, ctx->test_root);
 		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
 	}
 	snapshot_free(&s);

@@ -107,8 +107,10 @@ static void request_like(const struct ctx *ctx, const struct snapshot *s, const 
 		.timeout_ms = timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, .paths = pairs,
 	};
 	settings_init(&req->set);
-	if (sess)
+	if (sess) {
 		req->set.mp_policy = sess->set.mp_policy;
+		req->connections = snapshot_connections(s, sess);
+	}
 	/* the last device takes the session along, so it may have to be made again */
 	p = index_find(&s->session_paths, d->session_id, &n);
 	for (size_t i = 0; i < n && i < max; i++) {

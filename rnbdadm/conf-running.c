@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf.h"
 #include "select.h"
 #include "settings.h"
+#include "sysinfo.h"
+#include "way.h"
 
 static const struct conf_place nowhere;
 
@@ -13,21 +14,6 @@ static void set(struct conf *c, struct conf_section *s, enum conf_key k, char *t
 {
 	conf_set(c, s, conf_key_name(k), text, &nowhere);
 	free(text);
-}
-
-/* With the interface of a link-local one, which the kernel's spelling leaves out. */
-static void addr_text(const struct addr *a, struct strbuf *b)
-{
-	char text[ADDR_TEXT_MAX], dev[IF_NAMESIZE];
-
-	addr_format(a, text);
-	strbuf_puts(b, text);
-	if (a->family != ADDR_IPV6 || !a->scope)
-		return;
-	if (if_indextoname(a->scope, dev))
-		strbuf_printf(b, "%%%s", dev);
-	else
-		strbuf_printf(b, "%%%u", a->scope);
 }
 
 /* The port of all paths, or 0: the usual one, or each its own. */
@@ -52,31 +38,36 @@ static void add_paths(struct conf *c, struct conf_section *sec, const struct sna
 		set(c, sec, CK_DEST_PORT, xasprintf("%u", port));
 	for (size_t i = 0; i < n; i++) {
 		const struct path *p = &s->paths.v[e[i].pos];
-		struct strbuf b = { 0 };
+		struct addr_pair pair = { .dst = p->server };
+		char *text;
 
 		if (p->server.family == ADDR_NONE)
 			continue;
-		strbuf_puts(&b, "");
-		if (p->client.family == p->server.family) {
-			addr_text(&p->client, &b);
-			strbuf_puts(&b, "@");
-		}
-		addr_text(&p->server, &b);
+		if (p->client.family == p->server.family)
+			pair.src = p->client;
+		text = way_text(&pair);
 		if (!port && p->server.port && p->server.port != ADDR_DEFAULT_PORT)
-			strbuf_printf(&b, " dest-port=%u", p->server.port);
-		set(c, sec, CK_PATH, b.s);
+			set(c, sec, CK_PATH, xasprintf("%s dest-port=%u", text, p->server.port));
+		else
+			set(c, sec, CK_PATH, xstrdup(text));
+		free(text);
 	}
 }
 
-static void add_session(struct conf *c, const struct snapshot *s, const struct session *sess)
+static void add_session(struct conf *c, const struct snapshot *s, const struct session *sess,
+			const char *root)
 {
 	struct conf_section *sec = conf_section(c, CONF_SESSION, sess->name, &nowhere);
+	uint64_t connections = snapshot_connections(s, sess);
 
 	if (mp_policy_name(sess->set.mp_policy))
 		set(c, sec, CK_MP_POLICY, xstrdup(mp_policy_name(sess->set.mp_policy)));
 	for (int i = 0; i < SET_N; i++)
 		if (sess->set.v[i] != M_UNKNOWN_INT)
 			set(c, sec, (enum conf_key)i, setting_text((enum m_setting)i, sess->set.v[i]));
+	/* as many as there are CPUs it has by itself */
+	if (connections != M_UNKNOWN && connections != sys_cpus(root))
+		set(c, sec, CK_CONNECTIONS, xasprintf("%llu", (unsigned long long)connections));
 	if (sess->poll_queues && sess->poll_queues != M_UNKNOWN)
 		set(c, sec, CK_POLL_QUEUES, xasprintf("%llu", (unsigned long long)sess->poll_queues));
 	add_paths(c, sec, s, sess);
@@ -134,29 +125,26 @@ static bool can_return(const struct snapshot *s, const struct session *sess)
 }
 
 bool conf_running_device(struct conf *c, const struct snapshot *s, const struct device *d,
-			 const char *name, const char *connections, const struct conf *named)
+			 const char *name, const struct conf *named, const char *root)
 {
 	const struct session *sess = snapshot_session(s, d->session);
 
 	if (!sess || !can_return(s, sess))
 		return false;
-	if (!conf_find(named, CONF_SESSION, sess->name)) {
-		add_session(c, s, sess);
-		if (connections)
-			set(c, &c->v[0], CK_CONNECTIONS, xstrdup(connections));
-	}
+	if (!conf_find(named, CONF_SESSION, sess->name))
+		add_session(c, s, sess, root);
 	add_device(c, d, name ? xstrdup(name) : new_name(c, named, d->device_path));
 	return true;
 }
 
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
-		  const struct conf *named)
+		  const struct conf *named, const char *root)
 {
 	for (size_t i = 0; i < s->sessions.n; i++) {
 		const struct session *sess = &s->sessions.v[i];
 
 		if ((!session || !strcmp(session, sess->name)) && can_return(s, sess))
-			add_session(c, s, sess);
+			add_session(c, s, sess, root);
 	}
 	for (size_t i = 0; i < s->devices.n; i++) {
 		const struct device *d = &s->devices.v[i];

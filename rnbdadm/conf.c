@@ -372,8 +372,8 @@ const struct conf_section *conf_device(const struct conf *c, const char *session
 	return NULL;
 }
 
-const struct conf_value *conf_get(const struct conf *c, const struct conf_section *s,
-				  enum conf_key k)
+const struct conf_value *conf_given(const struct conf *c, const struct conf_section *s,
+				    enum conf_key k)
 {
 	const struct conf_section *d = conf_find(c, CONF_DEFAULTS, "");
 	const struct conf_value *v = &s->v[k];
@@ -381,7 +381,15 @@ const struct conf_value *conf_get(const struct conf *c, const struct conf_sectio
 	/* an empty value is the kernel's, whatever the defaults say */
 	if (!v->text && d)
 		v = &d->v[k];
-	return v->text && *v->text ? v : NULL;
+	return v->text ? v : NULL;
+}
+
+const struct conf_value *conf_get(const struct conf *c, const struct conf_section *s,
+				  enum conf_key k)
+{
+	const struct conf_value *v = conf_given(c, s, k);
+
+	return v && *v->text ? v : NULL;
 }
 
 uint64_t conf_uint(const struct conf *c, const struct conf_section *s, enum conf_key k,
@@ -444,6 +452,22 @@ void conf_settings(const struct conf *c, const struct conf_section *s,
 	}
 }
 
+static bool is_empty(const struct conf *c, const struct conf_section *s, enum conf_key k)
+{
+	return conf_given(c, s, k) && !conf_get(c, s, k);
+}
+
+void conf_settings_now(const struct conf *c, const struct conf_section *s,
+		       struct session_settings *set)
+{
+	conf_settings(c, s, set);
+	if (is_empty(c, s, CK_MP_POLICY))
+		mp_policy_parse("round-robin", &set->mp_policy);
+	for (int i = 0; i < SET_N; i++)
+		if (is_empty(c, s, (enum conf_key)i))
+			set->v[i] = setting_default((enum m_setting)i);
+}
+
 struct addr_pair conf_pair(const struct conf *c, const struct conf_section *s,
 			   const struct conf_path *p)
 {
@@ -451,6 +475,16 @@ struct addr_pair conf_pair(const struct conf *c, const struct conf_section *s,
 
 	if (!pair.dst.port)
 		pair.dst.port = (uint16_t)conf_uint(c, s, CK_DEST_PORT, 0);
+	return pair;
+}
+
+struct addr_pair conf_pair_sought(const struct conf *c, const struct conf_section *s,
+				  const struct conf_path *p)
+{
+	struct addr_pair pair = conf_pair(c, s, p);
+
+	if (!pair.dst.port)
+		pair.dst.port = ADDR_DEFAULT_PORT;
 	return pair;
 }
 

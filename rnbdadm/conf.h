@@ -96,6 +96,9 @@ const struct conf_section *conf_device(const struct conf *c, const char *session
 /* The value that holds for @s, its own or that of [defaults]; NULL: the kernel's own. */
 const struct conf_value *conf_get(const struct conf *c, const struct conf_section *s,
 				  enum conf_key k);
+/* The same where it is empty, which asks for the kernel's own; NULL: nothing is said. */
+const struct conf_value *conf_given(const struct conf *c, const struct conf_section *s,
+				    enum conf_key k);
 /* The same as a number, or @none. */
 uint64_t conf_uint(const struct conf *c, const struct conf_section *s, enum conf_key k,
 		   uint64_t none);
@@ -106,22 +109,31 @@ uint64_t conf_wait(const struct conf *c, const struct conf_section *s);
 /* Policy and settings that are given; the others are unknown. */
 void conf_settings(const struct conf *c, const struct conf_section *s,
 		   struct session_settings *set);
-/* The address pair with its port. */
+/* The same of a session that is there: what is empty is what a new one would have. */
+void conf_settings_now(const struct conf *c, const struct conf_section *s,
+		       struct session_settings *set);
+/* The address pair with its port, 0 for the usual one. */
 struct addr_pair conf_pair(const struct conf *c, const struct conf_section *s,
 			   const struct conf_path *p);
+/* The same to look for it: a path is one of the usual port where no other is given. */
+struct addr_pair conf_pair_sought(const struct conf *c, const struct conf_section *s,
+				  const struct conf_path *p);
 /* "FILE:LINE", to be freed; NULL if there is no file. */
 char *conf_place_text(const struct conf_place *at);
 
-/* What runs, as far as it can be made again; names of devices are those that @named has for them. */
+/*
+ * What runs, as far as it can be made again; names of devices are those that @named has for
+ * them. @root as in ctx, for what this host takes by itself, which is left out.
+ */
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
-		  const struct conf *named);
+		  const struct conf *named, const char *root);
 
 /*
- * One device of it, as @name or one that is free, with its session where @named does not have that; false if
- * it cannot be made again. @name and @connections, of a new session, may be NULL.
+ * One device of it, as @name or, where that is NULL, one that is free, with its session where
+ * @named does not have that; false if it cannot be made again.
  */
 bool conf_running_device(struct conf *c, const struct snapshot *s, const struct device *d,
-			 const char *name, const char *connections, const struct conf *named);
+			 const char *name, const struct conf *named, const char *root);
 
 /*
  * conf-file.c: @file, "-" for stdin, NULL for those of the system; checked. An exit code; with

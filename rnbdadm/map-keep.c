@@ -212,9 +212,18 @@ static int write_saved(struct ctx *ctx, const struct map_keep *k, const struct c
 	return err ? whole_fail(ctx, SAVED_FILE, err) : XC_OK;
 }
 
+/* What was asked for is saved, also where this host would take it by itself. */
+static void add_connections(const struct ctx *ctx, struct conf *c)
+{
+	static const struct conf_place nowhere;
+	const char *text = args_value(&ctx->args, OPT_CONNECTIONS);
+
+	if (text && c->v[0].kind == CONF_SESSION && !c->v[0].v[CK_CONNECTIONS].text)
+		conf_set(c, &c->v[0], conf_key_name(CK_CONNECTIONS), text, &nowhere);
+}
+
 static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct snapshot *s)
 {
-	const char *connections = args_value(&ctx->args, OPT_CONNECTIONS);
 	char *name = k->name ? xstrdup(k->name) :
 			       registry_name(ctx->test_root, k->session, k->device_path);
 	const struct device *d = NULL;
@@ -232,12 +241,14 @@ static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct s
 			d = &s->devices.v[i];
 	if (!d)
 		rc = fail_set(&ctx->fail, XC_FAILED, "it is gone again");
-	else if (!conf_running_device(&c, s, d, name, connections, &k->named))
+	else if (!conf_running_device(&c, s, d, name, &k->named, ctx->test_root))
 		rc = fail_set(&ctx->fail, XC_FAILED, "the session has no address that can be saved");
 	else
 		rc = make_dirs(ctx);
-	if (!rc)
+	if (!rc) {
+		add_connections(ctx, &c);
 		rc = write_saved(ctx, k, &c);
+	}
 	conf_free(&c);
 	free(name);
 	return rc;

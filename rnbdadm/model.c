@@ -189,6 +189,18 @@ const struct session *snapshot_session(const struct snapshot *s, const char *nam
 	return NULL;
 }
 
+uint64_t snapshot_connections(const struct snapshot *s, const struct session *sess)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_paths, sess->id, &n);
+	uint64_t all = n ? s->paths.v[e[0].pos].connections : M_UNKNOWN;
+
+	/* all paths have the same; one is that of the service */
+	if (all == M_UNKNOWN || sess->poll_queues == M_UNKNOWN || all <= sess->poll_queues + 1)
+		return M_UNKNOWN;
+	return all - 1 - sess->poll_queues;
+}
+
 const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id)
 {
 	size_t n;

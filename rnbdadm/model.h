@@ -194,6 +194,8 @@ bool device_kernel_state_parse(const char *s, uint64_t *v);
 
 const struct session *snapshot_session(const struct snapshot *s, const char *name);
 const struct stats *snapshot_stats(const struct snapshot *s, uint32_t path_id);
+/* I/O connections of each path of the session; M_UNKNOWN where the kernel does not tell. */
+uint64_t snapshot_connections(const struct snapshot *s, const struct session *sess);
 /* The entries of one key, in the order of the list; their number is in @n. */
 const struct index_entry *index_find(const struct index *ix, uint32_t key, size_t *n);
 /* Natural order of names everywhere, and the indexes. */

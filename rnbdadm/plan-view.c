@@ -36,19 +36,39 @@ static void print_step(const struct plan_step *st)
 	free(name);
 }
 
-static void print_session(const struct plan *p, size_t first)
+char *plan_unmet_text(const struct plan_unmet *u)
 {
-	const char *session = p->v[first].session;
+	char *name = printable(u->name);
+	const char *old = u->old ? u->old : "unknown";
+	char *text = xasprintf("%s %s: %s stays %s, not %s: %s", plan_object_name(u->object), name,
+			       conf_key_name(u->key), old, u->new, u->reason);
+
+	free(name);
+	return text;
+}
+
+static void print_unmet(const struct plan_unmet *u)
+{
+	char *name = printable(u->name);
+	bool device = u->object == PLAN_DEVICE;
+
+	printf("!   %s%s%s%s  %s -> %s  (%s)\n", device ? "device " : "", device ? name : "",
+	       device ? "  " : "", conf_key_name(u->key), u->old ? u->old : "-", u->new, u->reason);
+	free(name);
+}
+
+static void print_session(const struct plan *p, const char *session)
+{
 	char *name = printable(session);
 	char sign = ' ';
 
-	for (size_t i = first; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i].object == PLAN_SESSION && p->v[i].action != PLAN_CHANGE &&
 		    !strcmp(p->v[i].session, session))
 			sign = p->v[i].action == PLAN_ADD ? '+' : '-';
 	printf("%c session %s\n", sign, name);
 	free(name);
-	for (size_t i = first; i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_step *st = &p->v[i];
 		char *way;
 
@@ -62,6 +82,9 @@ static void print_session(const struct plan *p, size_t first)
 			print_step(st);
 		}
 	}
+	for (size_t i = 0; i < p->nunmet; i++)
+		if (!strcmp(p->unmet[i].session, session))
+			print_unmet(&p->unmet[i]);
 }
 
 static void count(const struct plan *p, size_t by_action[3], size_t *failed)
@@ -77,16 +100,18 @@ static void count(const struct plan *p, size_t by_action[3], size_t *failed)
 
 void plan_print(const struct plan *p)
 {
+	struct strlist seen = { 0 };
 	size_t n[3], failed;
 
-	for (size_t i = 0; i < p->n; i++) {
-		bool seen = false;
+	for (size_t i = 0; i < p->n + p->nunmet; i++) {
+		const char *session = i < p->n ? p->v[i].session : p->unmet[i - p->n].session;
 
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = !strcmp(p->v[j].session, p->v[i].session);
-		if (!seen)
-			print_session(p, i);
+		if (strlist_has(&seen, session))
+			continue;
+		strlist_add(&seen, session);
+		print_session(p, session);
 	}
+	strlist_free(&seen);
 	for (size_t i = 0; i < p->nunlisted; i++) {
 		const struct plan_unlisted *u = &p->unlisted[i];
 		char *name = printable(u->name), *owner = printable(u->owner ? u->owner : "none");
@@ -104,8 +129,11 @@ void plan_print(const struct plan *p)
 		free(session);
 	}
 	count(p, n, &failed);
-	printf("%zu to add, %zu to change, %zu to remove, %zu unlisted\n", n[PLAN_ADD], n[PLAN_CHANGE],
+	printf("%zu to add, %zu to change, %zu to remove, %zu unlisted", n[PLAN_ADD], n[PLAN_CHANGE],
 	       n[PLAN_REMOVE], p->nunlisted);
+	if (p->nunmet)
+		printf(", %zu that stay", p->nunmet);
+	putchar('\n');
 }
 
 static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
@@ -134,10 +162,29 @@ static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
 	return o;
 }
 
+static json_t *js_unmet(const struct plan_unmet *u)
+{
+	char *source = conf_place_text(&u->source), *key = conf_key_json(u->key);
+	json_t *o = json_object();
+
+	js_set(o, "object", json_string(plan_object_name(u->object)));
+	js_set_str(o, "session", u->session);
+	js_set_str(o, "name", u->name);
+	js_set(o, "key", json_string(key));
+	js_set(o, "old", u->old ? json_string(u->old) : json_null());
+	js_set(o, "new", json_string(u->new));
+	js_set(o, "reason", json_string(u->reason));
+	js_set(o, "source", source ? js_str(source) : json_null());
+	free(source);
+	free(key);
+	return o;
+}
+
 void plan_document(struct ctx *ctx, const struct plan *p)
 {
 	static const char *const modes[] = { "sync", "add", "replace" };
-	json_t *changes = json_array(), *rest = json_array(), *sum = json_object();
+	json_t *changes = json_array(), *rest = json_array(), *stay = json_array();
+	json_t *sum = json_object();
 	size_t n[3], failed;
 
 	for (size_t i = 0; i < p->n; i++)
@@ -156,6 +203,8 @@ void plan_document(struct ctx *ctx, const struct plan *p)
 		js_set(o, "owner", u->owner ? js_str(u->owner) : json_null());
 		json_array_append_new(rest, o);
 	}
+	for (size_t i = 0; i < p->nunmet; i++)
+		json_array_append_new(stay, js_unmet(&p->unmet[i]));
 	count(p, n, &failed);
 	for (int i = 0; i < 3; i++)
 		js_set(sum, actions[i], json_integer((json_int_t)n[i]));
@@ -164,5 +213,6 @@ void plan_document(struct ctx *ctx, const struct plan *p)
 	js_set(ctx->data, "mode", json_string(modes[p->mode]));
 	js_set(ctx->data, "changes", changes);
 	js_set(ctx->data, "unlisted", rest);
+	js_set(ctx->data, "unmet", stay);
 	js_set(ctx->data, "summary", sum);
 }

@@ -41,9 +41,10 @@ static void word_port(struct plan_step *st, const struct addr_pair *pair)
 		strlist_addf(&st->command, "--dest-port=%u", pair->dst.port);
 }
 
-static void word_value(struct maker *m, struct plan_step *st, enum conf_key k, const char *option)
+static void word_value(struct maker *m, struct plan_step *st, const struct conf_section *s,
+		       enum conf_key k, const char *option)
 {
-	const struct conf_value *v = conf_get(m->c, st->section, k);
+	const struct conf_value *v = conf_get(m->c, s, k);
 
 	if (v)
 		strlist_addf(&st->command, "--%s=%s", option, v->text);
@@ -75,9 +76,10 @@ static bool selected(const struct maker *m, const struct conf_section *s)
 	return false;
 }
 
-static void plan_path_add(struct maker *m, const struct conf_section *s, const struct conf_path *way)
+static void plan_path_add(struct maker *m, enum plan_stage stage, const struct conf_section *s,
+			  const struct conf_path *way)
 {
-	struct plan_step *st = add_step(m, STAGE_CONNECT, PLAN_ADD, PLAN_PATH);
+	struct plan_step *st = add_step(m, stage, PLAN_ADD, PLAN_PATH);
 	struct addr_pair pair = conf_pair(m->c, s, way);
 
 	st->session = s->name;
@@ -88,6 +90,7 @@ static void plan_path_add(struct maker *m, const struct conf_section *s, const s
 	words(st, "session", "add-path", s->name);
 	words(st, st->name, NULL, NULL);
 	word_port(st, &pair);
+	word_value(m, st, s, CK_WAIT, "timeout");
 }
 
 /* By its first path that has an address; the others are added to it. */
@@ -115,18 +118,18 @@ static void plan_session_add(struct maker *m, const struct conf_section *s)
 	words(st, "--path", text, NULL);
 	free(text);
 	word_port(st, &pair);
-	word_value(m, st, CK_CONNECTIONS, "connections");
+	word_value(m, st, s, CK_CONNECTIONS, "connections");
 	if (polls != M_UNKNOWN && polls != UINT32_MAX)
 		strlist_addf(&st->command, "--poll-queues=%llu", (unsigned long long)polls);
 	else if (polls == UINT32_MAX)
 		strlist_add(&st->command, "--poll-queues=all");
-	word_value(m, st, CK_MP_POLICY, "mp-policy");
-	word_value(m, st, CK_WAIT, "timeout");
+	word_value(m, st, s, CK_MP_POLICY, "mp-policy");
+	word_value(m, st, s, CK_WAIT, "timeout");
 	conf_settings(m->c, s, &set);
 	settings_words(&st->command, &set);
 	for (size_t i = 0; i < s->npaths; i++)
 		if (i != first)
-			plan_path_add(m, s, &s->paths[i]);
+			plan_path_add(m, STAGE_CONNECT, s, &s->paths[i]);
 }
 
 static void plan_change(struct maker *m, const struct conf_section *s, const struct session *sess,
@@ -141,7 +144,7 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 	st->name = conf_key_json(k);
 	st->old = old;
 	st->new = new;
-	st->source = conf_get(m->c, s, k)->at;
+	st->source = conf_given(m->c, s, k)->at;
 	if (k == CK_MP_POLICY) {
 		words(st, "mp-policy", "set", s->name);
 		words(st, new, NULL, NULL);
@@ -151,12 +154,40 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 	}
 }
 
+/* Takes @old, which may be NULL, and @new. */
+static void add_unmet(struct maker *m, const struct conf_section *s, enum conf_key k, char *old,
+		      char *new)
+{
+	const struct conf_value *v = conf_given(m->c, s, k);
+	bool device = s->kind == CONF_DEVICE;
+	struct plan *p = m->p;
+
+	p->unmet = xrealloc(p->unmet, (p->nunmet + 1) * sizeof(*p->unmet));
+	p->unmet[p->nunmet++] = (struct plan_unmet){
+		.object = device ? PLAN_DEVICE : PLAN_SESSION, .key = k, .old = old, .new = new,
+		.session = device ? s->v[CK_SESSION].text : s->name, .name = s->name,
+		.reason = device ? "it needs an unmap" :
+			  k < CK_SETTINGS ? "the loaded modules have no such setting" :
+					    "only a new session takes it",
+		.source = v ? v->at : s->at,
+	};
+}
+
+/* What a session keeps as it began. */
+static void plan_lasting(struct maker *m, const struct conf_section *s, enum conf_key k,
+			 uint64_t have, uint64_t want)
+{
+	if (want != M_UNKNOWN && want != UINT32_MAX && have != M_UNKNOWN && want != have)
+		add_unmet(m, s, k, xasprintf("%llu", (unsigned long long)have),
+			  xasprintf("%llu", (unsigned long long)want));
+}
+
 static void plan_settings(struct maker *m, const struct conf_section *s, const struct session *sess)
 {
 	uint64_t polls = conf_poll_queues(m->c, s);
 	struct session_settings want;
 
-	conf_settings(m->c, s, &want);
+	conf_settings_now(m->c, s, &want);
 	if (want.mp_policy != M_UNKNOWN && want.mp_policy != sess->set.mp_policy) {
 		const char *old = mp_policy_name(sess->set.mp_policy);
 
@@ -164,20 +195,22 @@ static void plan_settings(struct maker *m, const struct conf_section *s, const s
 			    xstrdup(mp_policy_name(want.mp_policy)));
 	}
 	for (int i = 0; i < SET_N; i++) {
-		if (want.v[i] == M_UNKNOWN_INT || want.v[i] == sess->set.v[i])
+		enum conf_key k = (enum conf_key)i;
+		int64_t have = sess->set.v[i];
+
+		if (want.v[i] == M_UNKNOWN_INT || want.v[i] == have)
 			continue;
-		if (sess->set.v[i] == M_UNKNOWN_INT)
-			strlist_addf(&m->p->notes, "session %s: the loaded modules have no %s",
-				     s->name, conf_key_name((enum conf_key)i));
-		else
-			plan_change(m, s, sess, (enum conf_key)i,
-				    setting_text((enum m_setting)i, sess->set.v[i]),
+		if (have != M_UNKNOWN_INT)
+			plan_change(m, s, sess, k, setting_text((enum m_setting)i, have),
 				    setting_text((enum m_setting)i, want.v[i]));
+		else if (conf_get(m->c, s, k))
+			add_unmet(m, s, k, NULL, setting_text((enum m_setting)i, want.v[i]));
 	}
-	if (polls != M_UNKNOWN && polls != UINT32_MAX && sess->poll_queues != M_UNKNOWN &&
-	    polls != sess->poll_queues)
-		strlist_addf(&m->p->notes, "session %s: poll-queues hold for a new session; it has "
-			     "%llu", s->name, (unsigned long long)sess->poll_queues);
+	if (polls == M_UNKNOWN && conf_given(m->c, s, CK_POLL_QUEUES))
+		polls = 0;
+	plan_lasting(m, s, CK_POLL_QUEUES, sess->poll_queues, polls);
+	plan_lasting(m, s, CK_CONNECTIONS, snapshot_connections(m->s, sess),
+		     conf_uint(m->c, s, CK_CONNECTIONS, M_UNKNOWN));
 }
 
 static void plan_path_remove(struct maker *m, const struct conf_section *s, const struct path *p)
@@ -198,54 +231,80 @@ static bool is_up(const struct path *p)
 	return !strcmp(path_state_name(p->state), "connected");
 }
 
+/* The running paths of a session; those that are configured ones are taken. */
+struct running {
+	const struct index_entry *e;
+	bool *taken;
+	size_t n;
+};
+
 /* The running path that a configured one is, of those that are none yet; -1 for none. */
-static ssize_t find_path(const struct maker *m, const struct conf_section *s, size_t way,
-			 const struct index_entry *e, const bool *taken, size_t n)
+static ssize_t find_path(const struct maker *m, const struct running *r,
+			 const struct addr_pair *pair)
 {
-	struct addr_pair pair = conf_pair(m->c, s, &s->paths[way]);
 	ssize_t found = -1;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct path *p = &m->s->paths.v[e[i].pos];
+	for (size_t i = 0; i < r->n; i++) {
+		const struct path *p = &m->s->paths.v[r->e[i].pos];
 
-		if (taken[i] || !addr_pair_matches(&pair, &p->client, &p->server))
+		if (r->taken[i] || !addr_pair_matches(pair, &p->client, &p->server))
 			continue;
-		if (found < 0 || (is_up(p) && !is_up(&m->s->paths.v[e[found].pos])))
+		if (found < 0 || (is_up(p) && !is_up(&m->s->paths.v[r->e[found].pos])))
 			found = (ssize_t)i;
 	}
 	return found;
 }
 
+/* One over another port goes first: a session has no two paths of the same addresses. */
+static void plan_missing(struct maker *m, struct running *r, const struct conf_section *s,
+			 const struct conf_path *way, bool may_remove)
+{
+	struct addr_pair pair = conf_pair(m->c, s, way);
+	enum plan_stage stage = STAGE_CONNECT;
+	ssize_t at;
+
+	pair.dst.port = 0;
+	at = may_remove ? find_path(m, r, &pair) : -1;
+	if (at >= 0) {
+		stage = STAGE_PATHS;
+		plan_path_remove(m, s, &m->s->paths.v[r->e[at].pos]);
+		r->taken[at] = true;
+	}
+	plan_path_add(m, stage, s, way);
+}
+
 static void plan_paths(struct maker *m, const struct conf_section *s, const struct session *sess)
 {
-	size_t n;
-	const struct index_entry *e = index_find(&m->s->session_paths, sess->id, &n);
-	bool *taken = xcalloc(n + 1, sizeof(*taken)), *done = xcalloc(s->npaths + 1, sizeof(*done));
-	bool known = true;
+	bool *done = xcalloc(s->npaths + 1, sizeof(*done));
+	bool may_remove = m->o->mode != PLAN_ADD_ONLY;
+	struct running r = { 0 };
 
+	r.e = index_find(&m->s->session_paths, sess->id, &r.n);
+	r.taken = xcalloc(r.n + 1, sizeof(*r.taken));
 	/* those that name both ends choose first */
 	for (int any = 0; any < 2; any++) {
 		for (size_t i = 0; i < s->npaths; i++) {
 			const struct conf_path *way = &s->paths[i];
-			ssize_t at = -1;
+			struct addr_pair pair = conf_pair_sought(m->c, s, way);
+			ssize_t at;
 
 			if (!way->resolved || (way->pair.src.family == ADDR_NONE) != any)
 				continue;
-			at = find_path(m, s, i, e, taken, n);
+			at = find_path(m, &r, &pair);
 			if (at >= 0)
-				done[i] = taken[at] = true;
+				done[i] = r.taken[at] = true;
 		}
 	}
-	for (size_t i = 0; i < s->npaths; i++) {
-		known = known && s->paths[i].resolved;
-		if (!done[i])
-			plan_path_add(m, s, &s->paths[i]);
-	}
 	/* without its address nobody knows whether it is one of those that are there */
-	for (size_t i = 0; i < n && known && m->o->mode != PLAN_ADD_ONLY; i++)
-		if (!taken[i])
-			plan_path_remove(m, s, &m->s->paths.v[e[i].pos]);
-	free(taken);
+	for (size_t i = 0; i < s->npaths; i++)
+		may_remove = may_remove && s->paths[i].resolved;
+	for (size_t i = 0; i < s->npaths; i++)
+		if (!done[i])
+			plan_missing(m, &r, s, &s->paths[i], may_remove);
+	for (size_t i = 0; i < r.n && may_remove; i++)
+		if (!r.taken[i])
+			plan_path_remove(m, s, &m->s->paths.v[r.e[i].pos]);
+	free(r.taken);
 	free(done);
 }
 
@@ -275,23 +334,30 @@ static const struct device *find_device(const struct snapshot *s, const char *se
 	return NULL;
 }
 
+/* A mapping keeps its access. */
+static void plan_access(struct maker *m, const struct conf_section *s, const struct device *d)
+{
+	const struct conf_value *v = conf_given(m->c, s, CK_ACCESS);
+	const char *old = access_name(d->access);
+	uint64_t want;
+
+	if (v && access_parse(*v->text ? v->text : "rw", &want) && d->access != M_UNKNOWN &&
+	    want != d->access)
+		add_unmet(m, s, CK_ACCESS, old ? xstrdup(old) : NULL, xstrdup(access_name(want)));
+}
+
 static void plan_device(struct maker *m, const struct conf_section *s)
 {
 	const char *session = s->v[CK_SESSION].text, *path = s->v[CK_DEVICE_PATH].text;
 	const struct device *d = find_device(m->s, session, path);
-	const struct conf_value *access = conf_get(m->c, s, CK_ACCESS);
 	const struct conf_value *optional = conf_get(m->c, s, CK_OPTIONAL);
+	const struct strlist *more = m->o->map_words;
 	struct plan_step *st;
-	uint64_t want;
 
-	if (d) {
-		if (access && access_parse(access->text, &want) && d->access != M_UNKNOWN &&
-		    want != d->access)
-			strlist_addf(&m->p->notes, "device %s: access %s needs an unmap; %s is mapped "
-				     "%s", s->name, access->text, d->name,
-				     access_name(d->access) ? access_name(d->access) : "otherwise");
+	if (d && m->o->mode != PLAN_ADD_ONLY)
+		plan_access(m, s, d);
+	if (d)
 		return;
-	}
 	st = add_step(m, STAGE_MAP, PLAN_ADD, PLAN_DEVICE);
 	st->session = session;
 	st->section = s;
@@ -300,8 +366,11 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	st->optional = optional && !strcmp(optional->text, "yes");
 	words(st, "map", *path == '-' ? NULL : path, NULL);
 	words(st, "--session", session, NULL);
-	word_value(m, st, CK_ACCESS, "access");
+	word_value(m, st, s, CK_ACCESS, "access");
 	strlist_addf(&st->command, "--name=%s", s->name);
+	word_value(m, st, conf_find(m->c, CONF_SESSION, session), CK_WAIT, "timeout");
+	for (size_t i = 0; more && i < more->n; i++)
+		strlist_add(&st->command, more->v[i]);
 	if (*path == '-')
 		words(st, "--", path, NULL);
 }
@@ -433,8 +502,12 @@ void plan_free(struct plan *p)
 	}
 	for (size_t i = 0; i < p->nunlisted; i++)
 		free(p->unlisted[i].owner);
+	for (size_t i = 0; i < p->nunmet; i++) {
+		free(p->unmet[i].old);
+		free(p->unmet[i].new);
+	}
 	free(p->v);
 	free(p->unlisted);
-	strlist_free(&p->notes);
+	free(p->unmet);
 	memset(p, 0, sizeof(*p));
 }

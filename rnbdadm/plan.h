@@ -43,11 +43,22 @@ struct plan_unlisted {
 	char *owner;
 };
 
+/* What differs and stays so: no step makes it so while the object is there. */
+struct plan_unmet {
+	enum plan_object object;
+	const char *session, *name;		/* of the object */
+	enum conf_key key;
+	char *old, *new;			/* @old may be NULL: unknown */
+	const char *reason;
+	struct conf_place source;
+};
+
 struct plan_opts {
 	enum plan_mode mode;
 	enum plan_prune prune;
 	const struct strlist *only;		/* "session:S", "device:D"; empty: all */
 	bool force;
+	const struct strlist *map_words;	/* options of each map, or NULL */
 	/* the owner of an object, to be freed, or NULL */
 	char *(*owner)(const void *arg, const char *session, const char *device_path);
 	const void *arg;
@@ -59,7 +70,8 @@ struct plan {
 	size_t n;
 	struct plan_unlisted *unlisted;
 	size_t nunlisted;
-	struct strlist notes;			/* what differs and cannot be changed */
+	struct plan_unmet *unmet;
+	size_t nunmet;
 };
 
 /* Both must live as long as the plan. */
@@ -67,9 +79,11 @@ void plan_make(struct plan *p, const struct conf *c, const struct snapshot *s,
 	       const struct plan_opts *o);
 void plan_free(struct plan *p);
 
-/* plan-view.c: the plan as people read it, and "changes", "unlisted" and "summary". */
+/* plan-view.c: the plan as people read it, and "changes", "unlisted", "unmet" and "summary". */
 void plan_print(const struct plan *p);
 void plan_document(struct ctx *ctx, const struct plan *p);
+/* A sentence, to be freed. */
+char *plan_unmet_text(const struct plan_unmet *u);
 const char *plan_object_name(enum plan_object o);
 
 /* apply.c: does it, step by step; @s is what the plan was made from. An exit code. */

@@ -14,18 +14,20 @@ static const struct {
 	bool time;
 	bool zero, infinite;		/* 0 and -1 are taken, too */
 	int64_t min, max;
+	int64_t normal;			/* what the kernel takes by itself */
 	const char *range;
 } table[SET_N] = {
-	[SET_MAX_RECONNECT_ATTEMPTS] = { OPT_MAX_RECONNECT },
+	[SET_MAX_RECONNECT_ATTEMPTS] = { OPT_MAX_RECONNECT, .normal = -1 },
 	[SET_HEARTBEAT_INTERVAL_MS] = { OPT_HEARTBEAT_INTERVAL, true, .min = 200, .max = MINUTE,
-					.range = "from 200ms to 60s" },
-	[SET_HEARTBEAT_MISSES] = { OPT_HEARTBEAT_MISSES },
+					.normal = 5000, .range = "from 200ms to 60s" },
+	[SET_HEARTBEAT_MISSES] = { OPT_HEARTBEAT_MISSES, .normal = 5 },
 	[SET_RECONNECT_DELAY_MS] = { OPT_RECONNECT_DELAY, true, .min = 10, .max = 10 * MINUTE,
-				     .range = "from 10ms to 10m" },
+				     .normal = 1000, .range = "from 10ms to 10m" },
 	[SET_RECONNECT_DELAY_MAX_MS] = { OPT_RECONNECT_DELAY_MAX, true, .min = 10,
-					 .max = 10 * MINUTE, .range = "from 10ms to 10m" },
+					 .max = 10 * MINUTE, .normal = 30000,
+					 .range = "from 10ms to 10m" },
 	[SET_CONNECT_TIMEOUT_MS] = { OPT_CONNECT_TIMEOUT, true, .min = 100, .max = 10 * MINUTE,
-				     .range = "from 100ms to 10m" },
+				     .normal = 30000, .range = "from 100ms to 10m" },
 	[SET_IO_TIMEOUT_MS] = { OPT_IO_TIMEOUT, true, .zero = true, .min = 1000, .max = DAY,
 				.range = "0 or from 1s to 1d" },
 	[SET_NO_PATH_TIMEOUT_MS] = { OPT_NO_PATH_TIMEOUT, true, true, true, .min = 1, .max = DAY,
@@ -74,6 +76,11 @@ int settings_parse(struct ctx *ctx, struct session_settings *want)
 enum opt_id setting_opt(enum m_setting i)
 {
 	return table[i].opt;
+}
+
+int64_t setting_default(enum m_setting i)
+{
+	return table[i].normal;
 }
 
 bool settings_any(const struct session_settings *s)

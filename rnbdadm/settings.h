@@ -18,6 +18,8 @@ char *setting_parse(enum m_setting i, const char *dashes, const char *text, int6
 /* The reverse, to be freed. */
 char *setting_text(enum m_setting i, int64_t v);
 enum opt_id setting_opt(enum m_setting i);
+/* What a session has that was told nothing. */
+int64_t setting_default(enum m_setting i);
 bool settings_any(const struct session_settings *s);
 /* The options that ask for @want again. */
 void settings_words(struct strlist *w, const struct session_settings *want);

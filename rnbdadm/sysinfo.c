@@ -212,6 +212,22 @@ bool sys_has_rdma(const char *root)
 	return any;
 }
 
+/* "0-3,6" */
+uint64_t sys_cpus(const char *root)
+{
+	char *s = sys_read(root, "/sys/devices/system/cpu/online"), *save = NULL;
+	unsigned int first, last;
+	uint64_t n = 0;
+
+	for (char *t = s ? strtok_r(s, ",", &save) : NULL; t; t = strtok_r(NULL, ",", &save)) {
+		int got = sscanf(t, "%u-%u", &first, &last);
+
+		n += got == 2 && last >= first ? last - first + 1 : got > 0;
+	}
+	free(s);
+	return n ? n : M_UNKNOWN;
+}
+
 bool sys_udev_busy(const char *root) { return sys_exists(root, "/run/udev/queue"); }
 
 bool sys_module(const char *root, const char *module, char **version)

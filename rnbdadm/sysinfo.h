@@ -43,6 +43,9 @@ bool sys_has_rdma(const char *root);
 /* Is the module there, loaded or built in? @version is to be freed, may be NULL. */
 bool sys_module(const char *root, const char *module, char **version);
 
+/* CPUs that are online, or M_UNKNOWN. */
+uint64_t sys_cpus(const char *root);
+
 /* Has udev events to handle? */
 bool sys_udev_busy(const char *root);
 

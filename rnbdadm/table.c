@@ -237,8 +237,8 @@ const struct opt opt_table[OPT_MAX] = {
 			  .help = "instead of the files below /etc/rnbd; - is stdin" }
 #define EMPTY_CONFIG	"\"defaults\":{},\"sessions\":[],\"devices\":[]"
 #define EMPTY_PLAN	.empty = "{\"changed\":false,\"mode\":null,\"dry_run\":false,\"changes\":[],"	\
-				 "\"unlisted\":[],\"summary\":{\"add\":0,\"change\":0,\"remove\":0,"	\
-				 "\"unlisted\":0,\"failed\":0}}"
+				 "\"unlisted\":[],\"unmet\":[],\"summary\":{\"add\":0,"		\
+				 "\"change\":0,\"remove\":0,\"unlisted\":0,\"failed\":0}}"
 
 #define CONFIG_SAVE(...)								\
 	.args = { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },	\
@@ -664,7 +664,9 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_validate },
 	{ "config", "diff", "show what 'config apply' would change", { ARG_CONFIG },
 	  .opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_LENIENT),
-	  .text = "The exit code is 11 if there is anything to change.",
+	  .text = "The exit code is 11 if anything differs, also what apply cannot make so while "
+		  "it is there (!): access of a mapping, connections and poll queues of a "
+		  "session.",
 	  .examples = { "rnbdadm config diff", "rnbdadm config save | rnbdadm config diff -" },
 	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_PLAIN,
 	  .run = cmd_config_diff },

@@ -68,6 +68,9 @@ setup() { load helpers; }
 	replay recreate-set
 	adm 0 remap rnbd2 --recreate --trace
 	[[ $stderr == *"session-set len="*"max-reconnect-attempts=5"* ]]
+	# of a session that tells them the connections are asked for, too: it may end with its last device
+	replay recreate-connections
+	adm 0 remap rnbd0 --recreate --force
 	replay recreate-fails
 	fails 1 failed remap rnbd2 --recreate
 	[[ $stderr == *"unmapped, but not mapped again"*"rnbdadm map ram0 --session cl1@srv2"* ]]

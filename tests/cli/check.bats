@@ -456,7 +456,7 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 	finds pass config.valid "" "1 file, 1 section"
 	finds pass config.drift "" "what is configured runs"
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol0\naccess = ro'
-	finds warn config.drift "" "device d: access ro needs an unmap"
+	finds warn config.drift "" "device d: access stays rw, not ro: it needs an unmap"
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nmp-policy = min-latency'
 	finds warn config.drift "" "2 changes to be made, first session mp_policy"
 	kernel absent

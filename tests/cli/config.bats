@@ -186,6 +186,24 @@ path=10.0.0.1" >"$CONF"
 	[ "$(grep '^\[device' <<<"$output")" = $'[device data]\n[device vol1]\n[device scratch]' ]
 }
 
+@test "save: connections, unless this host would take as many by itself" {
+	world two-sessions
+	mkdir -p "$ROOT/sys/devices/system/cpu"
+	for cpus in 0 0-14 0-15,17 ""; do
+		echo "$cpus" >"$ROOT/sys/devices/system/cpu/online"
+		adm 0 config save
+		# the other session is of modules that do not tell
+		[ "$(grep connections <<<"$output")" = "connections = 16" ]
+		echo "$output" >"$CONF"
+		adm 0 config diff "$CONF"
+	done
+	for cpus in 0-15 0,2-15,17; do
+		echo "$cpus" >"$ROOT/sys/devices/system/cpu/online"
+		adm 0 config save
+		[[ $output != *connections* ]]
+	done
+}
+
 @test "save: to a file, at once, not over another one" {
 	replay two-sessions
 	adm 0 config save "$CONF"
@@ -407,12 +425,165 @@ plan() {
 	done
 }
 
-@test "what cannot be changed while it runs is a warning" {
+@test "what apply cannot change while it runs differs all the same: diff says so, apply warns" {
 	replay two-sessions
-	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\nio-timeout = 3s\n[device d]\nsession = cl1@srv2\ndevice-path = ram0\naccess = rw'
+	conf <<-'E'
+		[session cl1@srv1]
+		path = 10.0.0.2
+		path = 10.0.1.2
+		connections = 4
+		poll-queues = 2
+		[session cl1@srv2]
+		path = 10.0.0.3
+		io-timeout = 3s
+		no-path-timeout =
+		[device d]
+		session = cl1@srv2
+		device-path = ram0
+		access =
+		[device e]
+		session = cl1@srv1
+		device-path = vol0
+		access = migration
+	E
 	adm 0 config diff "$CONF" --mode add
+	[[ $output != *!* ]]
+	adm 11 config diff "$CONF"
+	[ "$output" = "  session cl1@srv1
+!   poll-queues  0 -> 2  (only a new session takes it)
+!   connections  16 -> 4  (only a new session takes it)
+!   device e  access  rw -> migration  (it needs an unmap)
+  session cl1@srv2
+!   io-timeout  - -> 3000ms  (the loaded modules have no such setting)
+!   device d  access  ro -> rw  (it needs an unmap)
+- device rnbd1  vol1@cl1@srv1  (unlisted, owner none; only with --prune=all)
+0 to add, 0 to change, 0 to remove, 1 unlisted, 5 that stay" ]
+	[ "$stderr" = "rnbdadm: config diff $CONF: 0 changes, and 5 that apply cannot make" ]
+	adm 11 config diff "$CONF" -j
+	valid rnbdadm.plan/1
+	jqv '.changes == [] and .error.code == "differs" and (.unmet | length == 5)'
+	[ "$(jqv '.unmet[] | select(.key == "access") | [.object, .session, .name, .old, .new, (.source | sub(".*:"; ""))] | join(" ")')" = \
+		"device cl1@srv2 d ro rw 13
+device cl1@srv1 e rw migration 17" ]
+	[ "$(jqv '.unmet[] | select(.key == "io_timeout_ms") | [.session, .old, .new] | tojson')" = '["cl1@srv2",null,"3000ms"]' ]
+	# apply has nothing to do, and says what remains
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		adm 0 config apply "$CONF" $n
+		[ -z "$output" ]
+		[ "$(grep -c 'warning: ' <<<"$stderr")" = 5 ]
+		[[ $stderr == *"warning: session cl1@srv1: connections stays 16, not 4: only a new session takes it"* ]]
+		[[ $stderr == *"warning: session cl1@srv2: io-timeout stays unknown, not 3000ms: "* ]]
+		[[ $stderr == *"warning: device d: access stays ro, not rw: it needs an unmap"* ]]
+	done
+	# what is as it is asked for, or was not asked for
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\nconnections = 16\npoll-queues =\n[session cl1@srv2]\npath = 10.0.0.3\nconnections = 3'
 	adm 0 config diff "$CONF"
-	[[ $stderr == *"the loaded modules have no io-timeout"*"access rw needs an unmap"* ]]
+	sed -i 's/^poll-queues =.*/&all/' "$CONF"
+	adm 0 config diff "$CONF"
+}
+
+@test "an empty value is the kernel's, also where another one runs" {
+	local keys="mp-policy max-reconnect-attempts heartbeat-interval heartbeat-misses reconnect-delay reconnect-delay-max connect-timeout io-timeout no-path-timeout"
+	replay told
+	{
+		printf '[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n'
+		# shellcheck disable=SC2086
+		printf '%s =\n' $keys
+	} >"$CONF"
+	adm 11 config diff "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '.changes | map([.name, .old, .new, (.source | sub(".*:"; ""))] | join(" ")) | .[]')" = "mp_policy min-latency round-robin 4
+max_reconnect_attempts 7 -1 5
+heartbeat_interval_ms 200ms 5000ms 6
+heartbeat_misses 100 5 7
+reconnect_delay_ms 10ms 1000ms 8
+reconnect_delay_max_ms 600000ms 30000ms 9
+connect_timeout_ms 1500ms 30000ms 10
+io_timeout_ms 86400000ms 0 11
+no_path_timeout_ms infinite 0 12" ]
+	# the README has the same
+	adm 0 config apply -n "$CONF"
+	plan=${output/mp-policy set cl1@srv1 /session set cl1@srv1 --mp-policy=}
+	for k in $keys; do
+		adm 0 session set cl1@srv1 --$k="$(sed -n "s/^| \`--$k\` | [^|]* | \([^ ]*\) |.*/\1/p" "$TOP/README.md")" -n
+		grep -qxF -- "$output" <<<"$plan"
+	done
+	# one request, which the recording compares
+	adm 0 config apply "$CONF"
+	# in the defaults, too; a session that is new is told nothing
+	printf '%s\n' '[defaults]' 'io-timeout =' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' '[session s9]' 'path = 10.0.0.9' >"$CONF"
+	adm 0 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session add s9 --path ip:10.0.0.9
+rnbdadm session set cl1@srv1 --io-timeout=0" ]
+}
+
+@test "a path without a port is one of the usual port; another one of the same addresses goes first" {
+	replay moved
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.1.1@10.0.1.2'
+	adm 0 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
+rnbdadm session add-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
+rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2
+rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
+	adm 0 config apply "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '[.changes[] | .step, .result] | join(" ")')" = "5 removed 5 added 5 removed 5 added" ]
+	# nothing is taken away
+	adm 11 config diff "$CONF" --mode add -j
+	[ "$(jqv '[.changes[].action] | unique | join(" ")')" = add ]
+	# that of the session, or of the path, is another one
+	echo "dest-port = 999" >>"$CONF"
+	adm 0 config diff "$CONF"
+	sed -i '3s/$/ dest-port=1234/' "$CONF"
+	adm 11 config diff "$CONF" -j
+	[ "$(jqv '.changes | length')" = 2 ]
+	# the only one stays, and that is told
+	replay moved-last
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2'
+	adm 1 config apply "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '[.changes[].result] | join(" ")')" = "deferred failed" ]
+	[[ $stderr == *"no other path of session 'cl1@srv1' is connected"*"would have this path twice"* ]]
+}
+
+@test "link-local addresses keep their interface, from file to plan" {
+	replay two-sessions
+	conf <<-'E'
+		[session cl1@srv1]
+		path = 10.0.0.2
+		path = 10.0.1.2
+		path = fe80::9%lo
+		[session s9]
+		path = fe80::1%lo,ip:fe80::9%lo
+		path = fe80::1%99@fe80::8%99
+	E
+	adm 0 config show --resolved "$CONF"
+	[ "$(grep -o '^path = .*%[^ ]*' <<<"$output")" = "path = ip:fe80::9%lo
+path = ip:fe80::1%lo@ip:fe80::9%lo
+path = ip:fe80::1%99@ip:fe80::8%99" ]
+	adm 0 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:fe80::9%lo
+rnbdadm session add s9 --path ip:fe80::1%lo@ip:fe80::9%lo
+rnbdadm session add-path s9 ip:fe80::1%99@ip:fe80::8%99" ]
+	adm 0 map vol9 --session s9 --path fe80::9%lo -n
+	[ "$output" = "rnbdadm map vol9 --session s9 --path ip:fe80::9%lo" ]
+	adm 0 session add s9 --path fe80::1%lo@fe80::9%lo -n
+	[ "$output" = "rnbdadm session add s9 --path ip:fe80::1%lo@ip:fe80::9%lo" ]
+	adm 0 session recover cl1@srv1 --add-missing --config "$CONF" -n
+	[[ $output == *"rnbdadm session add-path cl1@srv1 ip:fe80::9%lo" ]]
+}
+
+@test "the plan of apply has the times that apply takes, and what --wait says" {
+	replay two-sessions
+	conf <<<$'[defaults]\nwait = 5s\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.9.2\nmp-policy = rr\n[device d]\nsession = cl1@srv1\ndevice-path = -x'
+	adm 0 config apply -n "$CONF" --wait=1m --timeout 3s
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.2 --timeout=5s
+rnbdadm mp-policy set cl1@srv1 round-robin --timeout=3000ms
+rnbdadm map --session cl1@srv1 --name=d --timeout=5s --wait=1m -- -x
+rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 --timeout=3000ms" ]
+	adm 0 restore -n "$CONF" --no-wait
+	[[ $output == *"map --session cl1@srv1 --name=d --timeout=5s --no-wait -- -x"* ]]
 }
 
 @test "an address that has no answer: the rest goes on, nothing is taken away" {

@@ -377,6 +377,10 @@ RECORDINGS = {
     "recreate-set": [UP] + lists([dict(SESSIONS[0], **{"max-reconnect-attempts": 5}), SESSIONS[1]]) + [
         unmap(3), {"do": "map", "request": RECREATE, "reply": device(7, "rnbd3", 9, S2, "ram0", 64 << 20, 0)},
         {"do": "session-set", "request": {"id": 9, "role": 0, "max-reconnect-attempts": 5}, "reply": SESSIONS[0]}],
+    "recreate-connections": [UP] + lists() + [unmap(1, True), {"do": "map", "request": {
+        "session-name": S1, "device-path": "vol0", "access-mode": 1,
+        "path": [{"client-addr": p["client-addr"], "server-addr": p["server-addr"]} for p in PATHS[:2]],
+        "poll-queues": 0, "connections": 16, "mp-policy": 2}, "reply": device(7, "rnbd0", 1, S1, "vol0", 20 << 30)}],
     "recreate-fails": [UP] + lists() + [unmap(3), {"do": "map", "request": RECREATE, "error": "ECONNREFUSED"}],
     "recreate-force": [UP] + lists() + [unmap(1, True), {"do": "map", "reply": device(7, "rnbd0", 1, S1, "vol0", 20 << 30)}],
     "resize": [UP] + lists() + [resize(1, 30 << 30)] + sized(0, 30 << 30),
@@ -628,6 +632,29 @@ RECORDINGS.update({
 })
 
 
+# a session that was told other settings, and one whose paths go to another port
+TOLD = dict(SESSIONS[1], settings=dict(NEW_SETTINGS, **{"max-reconnect-attempts": 7, "no-path-timeout-ms": -1}),
+            **{"max-reconnect-attempts": 7})
+BY_ITSELF = {k: 0 if k == "no-path-timeout-ms" else v for k, v in SETTINGS.items() if k != "max-reconnect-attempts"}
+MOVED = [dict(p, state=1, **{"server-addr": p["server-addr"].replace("#1234", "#999")}) for p in PATHS[:2]]
+
+
+def moved(p):
+    """It is taken out, then added at the usual port."""
+    return lists(paths=MOVED) + [
+        on_path("del", p["id"]), {"do": "path-add", "reply": dict(p, state=1), "request": {
+            "session-id": 1, "client-addr": p["client-addr"], "server-addr": p["server-addr"].replace("#1234", ""), "timeout-ms": 30000}}]
+
+
+RECORDINGS.update({
+    "told": [UP] + lists([SESSIONS[0], TOLD]) + [{"do": "session-set", "request": {
+        "id": 1, "role": 0, "mp-policy": 0, "max-reconnect-attempts": -1, "settings": BY_ITSELF}, "reply": SESSIONS[1]}],
+    "moved": [UP] + lists(paths=MOVED + PATHS[2:]) + moved(PATHS[0]) + moved(PATHS[1]),
+    "moved-last": [UP] + 2 * lists(paths=MOVED[:1] + PATHS[2:]) + [
+        {"do": "path-add", "error": "EEXIST", "extack": "10.0.0.2: the session would have this path twice"}],
+})
+
+
 # map --save, --add-paths and recover --add-missing
 RECORDINGS.update({
     "map-save": [UP] + lists() + [{"do": "map", "reply": NEW}] + lists(*WITH_ADDED, devices=DEVICES + [NEW]),
@@ -744,6 +771,8 @@ def make_root(root):
     put(root, "/sys/block/rnbd1/holders/dm-3", "")
     put(root, "/sys/block/dm-3/dm/name", "vg0-lv1")
     put(root, "/sys/module/rnbd_client/version", "0.1")
+    # as many as a path has connections by itself
+    put(root, "/sys/devices/system/cpu/online", "0-11,14-17")
     put(root, "/sys/class/block/sdb/ro", "0")
     put(root, "/sys/class/block/ram0/ro", "1")
     os.makedirs(os.path.join(root, "sys/module/rtrs_core"))

@@ -133,7 +133,17 @@ static void paths(void)
 	add_session(1, "s");
 	add_path(1, 1, A, 1);
 	make("[session s]\npath = " A " dest-port=999\n");
-	is("add path " A "; remove path " A, "another port is another path");
+	is("remove path " A "; add path " A, "another port is another path, for which the first makes room");
+	add_session(1, "s");
+	add_path(1, 1, A, 1);
+	s.paths.v[0].server.port = 999;
+	make("[session s]\npath = 10.0.0.2\n");
+	is("remove path " A "; add path ip:10.0.0.2", "a path without a port is one of the usual port");
+	add_session(1, "s");
+	add_path(1, 1, A, 1);
+	s.paths.v[0].server.port = 999;
+	make("[session s]\npath = 10.0.0.2\ndest-port = 999\n");
+	is("", "or of that of its session");
 	add_session(1, "s");
 	add_path(1, 1, A, 1);
 	make("[session s]\npath = host:nosuch.invalid\n");
