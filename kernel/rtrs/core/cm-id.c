@@ -17,14 +17,14 @@
 
 /**
  * struct kept - a CM id that nobody but this file knows
- * @entry: of the ids that are kept, or by those that @leaving
- * @cm_id: the id; its device stays until its handler has been told that it goes
- * @leaving: it is about to be destroyed
+ * @entry: of the ids that are kept, or that are about to be destroyed
+ * @cm_id: the id; its device waits for it
+ * @removed: that device goes
  */
 struct kept {
 	struct list_head entry;
 	struct rdma_cm_id *cm_id;
-	bool leaving;
+	bool removed;
 };
 
 static LIST_HEAD(kept_list);
@@ -42,57 +42,39 @@ static bool port_is_down(struct rdma_cm_id *cm_id)
 	       attr.state == IB_PORT_DOWN;
 }
 
-/* Its last: where the device goes, so does the id. */
 static int kept_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 {
 	struct kept *k = cm_id->context;
-	bool mine;
 
-	if (ev->event != RDMA_CM_EVENT_DEVICE_REMOVAL)
-		return 0;
-	mutex_lock(&kept_lock);
-	mine = !k->leaving;
-	if (mine)
-		list_del(&k->entry);
-	mutex_unlock(&kept_lock);
-	if (mine)
-		kfree(k);
-	return mine;
+	if (ev->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		WRITE_ONCE(k->removed, true);
+		mod_delayed_work(system_unbound_wq, &look, 0);
+	}
+	return 0;
 }
 
-/* One after the other. */
-static void kept_end(struct list_head *list)
+/* Destroys those that need not be kept, or all; one after the other. */
+static void kept_end(bool all)
 {
 	struct kept *k, *next;
-
-	list_for_each_entry_safe(k, next, list, entry) {
-		rdma_destroy_id(k->cm_id);
-		kfree(k);
-	}
-}
-
-static void kept_take(struct list_head *list, bool all)
-{
-	struct kept *k, *next;
+	LIST_HEAD(list);
 
 	mutex_lock(&kept_lock);
-	list_for_each_entry_safe(k, next, &kept_list, entry) {
-		if (!all && port_is_down(k->cm_id))
-			continue;
-		k->leaving = true;
-		list_move_tail(&k->entry, list);
-	}
+	list_for_each_entry_safe(k, next, &kept_list, entry)
+		if (all || READ_ONCE(k->removed) || !port_is_down(k->cm_id))
+			list_move_tail(&k->entry, &list);
 	if (!list_empty(&kept_list))
 		queue_delayed_work(system_unbound_wq, &look, LOOK_DELAY);
 	mutex_unlock(&kept_lock);
+	list_for_each_entry_safe(k, next, &list, entry) {
+		rdma_destroy_id(k->cm_id);	/* waits for its handler */
+		kfree(k);
+	}
 }
 
 static void kept_work(struct work_struct *work)
 {
-	LIST_HEAD(list);
-
-	kept_take(&list, false);
-	kept_end(&list);
+	kept_end(false);
 }
 
 static bool keep(struct rtrs_con *con)
@@ -105,7 +87,7 @@ static bool keep(struct rtrs_con *con)
 	if (!k)
 		return false;
 	k->cm_id = con->cm_id;
-	k->leaving = false;
+	k->removed = false;
 	rdma_lock_handler(con->cm_id);
 	if (con->removed) {
 		rdma_unlock_handler(con->cm_id);
@@ -138,9 +120,7 @@ EXPORT_SYMBOL_GPL(rtrs_cm_destroy);
 
 void rtrs_cm_exit(void)
 {
-	LIST_HEAD(list);
-
 	cancel_delayed_work_sync(&look);
-	kept_take(&list, true);
-	kept_end(&list);
+	kept_end(true);
+	cancel_delayed_work_sync(&look);	/* of a handler */
 }
