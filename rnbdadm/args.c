@@ -293,7 +293,13 @@ char *opt_problem(const struct opt *o, const char *dashes, const char *v, char *
 		if (word_allowed(o->values, v))
 			break;
 		t = values_text(o->values);
-		msg = xasprintf("'%s' is not a value of %s%s (%s)", q, dashes, o->name, t);
+		/* by their long names */
+		if (!strcmp(o->metavar, "POLICY")) {
+			*strstr(t, ", rr") = '\0';
+			msg = xasprintf("'%s' is not a policy (%s)", q, t);
+		} else {
+			msg = xasprintf("'%s' is not a value of %s%s (%s)", q, dashes, o->name, t);
+		}
 		for (char *save = NULL, *w = strtok_r(t, ", ", &save); w;
 		     w = strtok_r(NULL, ", ", &save))
 			strlist_add(&legal, w);
@@ -512,6 +518,9 @@ static bool parse_words(struct parser *ps, int argc, char **argv)
 			continue;
 		}
 		/* "-1G" is a size; no option is a digit */
+		/* as with ip */
+		if (!p->literal && !p->object && !strcmp(a, "-b"))
+			a = "batch";
 		if (p->literal || a[0] != '-' || !a[1] || (a[1] >= '0' && a[1] <= '9'))
 			ok = take_word(ps, a, p->literal);
 		else if (a[1] == '-')

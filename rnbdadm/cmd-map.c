@@ -262,10 +262,12 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 static void print_plan(struct ctx *ctx, const struct plan *p)
 {
 	const struct parsed *a = &ctx->args;
+	bool like_option = *p->req.device_path == '-';
 	struct strlist w = { 0 };
 
 	strlist_add(&w, "map");
-	strlist_add(&w, p->req.device_path);
+	if (!like_option)
+		strlist_add(&w, p->req.device_path);
 	strlist_add(&w, "--session");
 	strlist_add(&w, p->session);
 	ways_words(&w, &p->ways);
@@ -280,6 +282,10 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	}
 	settings_words(&w, &p->req.set);
 	keep_words(&w, &p->keep);
+	if (like_option) {
+		strlist_add(&w, "--");
+		strlist_add(&w, p->req.device_path);
+	}
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }
@@ -362,6 +368,8 @@ static int add_paths(struct ctx *ctx, const struct plan *p, const struct session
 		struct path now;
 
 		if (rnl_path_add(ctx->nl, sess->id, one.v, p->req.timeout_ms, &now, &e)) {
+			if (*e.warning)
+				warn(ctx, "%s", e.warning);
 			say(ctx, "added path %s to session %s", now.name, sess->name);
 			continue;
 		}

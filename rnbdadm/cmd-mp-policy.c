@@ -143,15 +143,23 @@ int cmd_mp_policy_set(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
 	bool all = args_has(a, OPT_ALL);
+	char *problem, *hint = NULL;
 	struct job j = { 0 };
 	int rc;
 
 	if (a->nargs != (all ? 1 : 2))
 		return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
 				"POLICY is missing");
-	if (!mp_policy_parse(a->args[!all], &wanted))
-		return fail_set(&ctx->fail, XC_USAGE, "'%s' is not a policy (round-robin, "
-				"min-inflight, min-latency)", a->args[!all]);
+	problem = opt_problem(&opt_table[OPT_SET_POLICY], "--", a->args[!all], &hint);
+	if (problem) {
+		fail_set(&ctx->fail, XC_USAGE, "%s", problem);
+		if (hint)
+			fail_hint(&ctx->fail, "%s", hint);
+		free(problem);
+		free(hint);
+		return XC_USAGE;
+	}
+	mp_policy_parse(a->args[!all], &wanted);
 	rc = collect(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++)
 		set_one(ctx, &j, &j.v[i]);

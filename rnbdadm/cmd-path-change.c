@@ -315,12 +315,14 @@ static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent
 	return XC_OK;
 }
 
-/* remove-path and disconnect: what takes paths away. */
-static int take_away(struct ctx *ctx, bool gone, enum m_role role)
+/* remove-path and disconnect: what takes paths away. @named: not all of a session. */
+static int take_away(struct ctx *ctx, bool gone, enum m_role role, bool named)
 {
 	struct job j = { 0 };
 	int rc = one_or_all(ctx);
 
+	if (!rc && named && ctx->args.nargs < 2 && !args_has(&ctx->args, OPT_HCA))
+		rc = fail_set(&ctx->fail, XC_USAGE, "PATH is missing, or --hca");
 	if (!rc)
 		rc = path_job_open(ctx, &j, role);
 	if (!rc)
@@ -345,17 +347,17 @@ static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 
 int cmd_path_remove(struct ctx *ctx)
 {
-	return take_away(ctx, true, M_CLIENT);
+	return take_away(ctx, true, M_CLIENT, true);
 }
 
 int cmd_path_disconnect(struct ctx *ctx)
 {
-	return take_away(ctx, false, M_CLIENT);
+	return take_away(ctx, false, M_CLIENT, false);
 }
 
 int cmd_server_path_disconnect(struct ctx *ctx)
 {
-	return take_away(ctx, false, M_SERVER);
+	return take_away(ctx, false, M_SERVER, true);
 }
 
 static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)

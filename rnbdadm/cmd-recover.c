@@ -149,8 +149,13 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 
 static void plan_add_path(struct ctx *ctx, const struct item *it, const struct addr_pair *pair)
 {
+	struct parsed *a = &ctx->args;
 	struct strlist w = { 0 };
 
+	/* without a time add-path waits longer */
+	for (size_t i = 0; i < a->nopts; i++)
+		if (a->opts[i].id == OPT_WAIT && !a->opts[i].value)
+			a->opts[i].value = "10s";
 	strlist_add(&w, "session");
 	strlist_add(&w, "add-path");
 	strlist_add(&w, it->session);
@@ -177,6 +182,8 @@ static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct
 				r->timeout, &now, &e)) {
 		r->missing.changed = true;
 		it->result = "added";
+		if (*e.warning)
+			warn(ctx, "%s", e.warning);
 		say(ctx, "added %s to session %s", it->word, it->session);
 		if (limit && !path_is_connected(&now))
 			path_wait(ctx, it, now.id, WANT_UP, limit);

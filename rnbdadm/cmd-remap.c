@@ -154,6 +154,8 @@ static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)
 		fail_item(it, &e);
 		return;
 	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
 	j->changed = !ctx->dry_run;
 	if (!rnl_map(ctx->nl, &req, &new, &e)) {
 		fail_item(it, &e);
@@ -162,6 +164,8 @@ static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)
 			  req.session);
 		return;
 	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
 		plan_one(ctx, it);
 		return;

@@ -45,6 +45,8 @@ static void add_words(struct ctx *ctx, enum m_role role)
 	strlist_add(&w, "reset");
 	for (size_t i = 0; i < a->nargs; i++)
 		strlist_add(&w, a->args[i]);
+	if (args_has(a, OPT_HCA))
+		strlist_addf(&w, "--hca=%s", args_value(a, OPT_HCA));
 	if (!a->nargs)
 		strlist_add(&w, "--all");
 	if (role == M_SERVER)
@@ -62,15 +64,15 @@ static bool reset(struct ctx *ctx, enum m_role role, const struct stats_list *l,
 {
 	struct nl_stats_reset r = { .role = role, .groups = groups };
 	struct nl_error e = { 0 };
-	bool ok = true;
+	bool ok = true, path = stats_of_path(&ctx->args);
 
 	if (!ctx->args.nargs)
 		ok = rnl_stats_reset(ctx->nl, &r, &e);
-	if (ctx->args.nargs == 1 && l->n) {
+	if (ctx->args.nargs && !path && l->n) {
 		r.session_id = l->v[0].session_id;
 		ok = rnl_stats_reset(ctx->nl, &r, &e);
 	}
-	for (size_t i = 0; ok && ctx->args.nargs > 1 && i < l->n; i++) {
+	for (size_t i = 0; ok && path && i < l->n; i++) {
 		r.path_id = l->v[i].path_id;
 		ok = rnl_stats_reset(ctx->nl, &r, &e);
 	}

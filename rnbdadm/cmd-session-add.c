@@ -288,6 +288,8 @@ static bool unmap_devices(struct ctx *ctx, const struct snapshot *s, const struc
 			fail_object(&ctx->fail, "device", d->name);
 			return false;
 		}
+		if (*err.warning)
+			warn(ctx, "%s", err.warning);
 		js_set(ctx->data, "changed", json_true());
 		say(ctx, "unmapped %s (%s of session %s)", d->name, d->device_path, d->session);
 	}

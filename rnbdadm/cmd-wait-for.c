@@ -45,9 +45,14 @@ static int refuse(struct ctx *ctx, char *msg, char *hint)
 	return XC_USAGE;
 }
 
+static bool is_path(const struct parsed *a)
+{
+	return a->nargs > 1 || args_has(a, OPT_HCA);
+}
+
 static int parse(struct ctx *ctx, struct cond *c)
 {
-	bool path = ctx->args.nargs > 1;
+	bool path = is_path(&ctx->args);
 	char *msg, *hint, *other_hint;
 
 	c->text = args_value(&ctx->args, OPT_FOR);
@@ -134,10 +139,11 @@ static json_t *find(struct ctx *ctx, const struct snapshot *s, const struct view
 	const struct device *d;
 
 	*v = NULL;
-	if (a->nargs > 1) {
+	if (is_path(a)) {
 		if (!sess)
 			return NULL;
-		p = select_path(s, sess, a->args[1], NULL, f);
+		p = select_path(s, sess, a->nargs > 1 ? a->args[1] : NULL,
+				args_value(a, OPT_HCA), f);
 		*v = p ? &path_view : NULL;
 		return p ? js_path(p, s, &o) : NULL;
 	}

@@ -163,7 +163,7 @@ static void add_fields(struct complete *c, const char *what)
 	if (cond) {
 		complete_add(c, "present", "it is there");
 		complete_add(c, "absent", "it is not there");
-		v = c->p->nargs > 1 ? &path_view :
+		v = c->p->nargs > 1 || args_has(c->p, OPT_HCA) ? &path_view :
 		    c->p->nargs && !strncmp(c->p->args[0], "rnbd", 4) ? &device_view : &session_view;
 	}
 	add_view(c, v, expr || cond ? "=" : "");

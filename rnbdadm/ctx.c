@@ -49,6 +49,18 @@ const char *ctx_backend(const struct ctx *ctx)
 	return ctx->nl_replay ? "replay" : "netlink";
 }
 
+/* Once: who waits reads the same lists again and again. */
+static void warn_once(struct ctx *ctx, const char *text)
+{
+	const json_t *told;
+	size_t i;
+
+	json_array_foreach(ctx->warnings, i, told)
+		if (!strcmp(json_string_value(told), text))
+			return;
+	warn(ctx, "%s", text);
+}
+
 bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)
 {
 	struct nl *nl = ctx_nl(ctx);
@@ -62,8 +74,10 @@ bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct s
 		fail_nl(&ctx->fail, &e, role == M_SERVER ? "server" : "client");
 		return false;
 	}
+	if (*e.warning)
+		warn_once(ctx, e.warning);
 	if (torn)
-		warn(ctx, "objects changed while they were read; the picture may be torn");
+		warn_once(ctx, "objects changed while they were read; the picture may be torn");
 	return true;
 }
 

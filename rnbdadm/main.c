@@ -92,10 +92,6 @@ static int start(struct ctx *ctx, int argc, char **argv)
 	char *message = NULL, *hint = NULL;
 	bool ok;
 
-	/* as with ip */
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "-b"))
-			argv[i] = "batch";
 	ok = args_parse(argc, argv, &ctx->args, &message, &hint);
 
 	run_options(ctx);

@@ -477,8 +477,13 @@ struct dump_of {
 	void *list;
 };
 
-/* One dump; again while the kernel says that it was torn. */
-static bool dump(struct nl *nl, const struct dump_of *d, enum m_role role, bool *torn,
+/* What the dumps of one snapshot say of themselves. */
+struct said {
+	bool torn;
+	char warning[sizeof(((struct nl_error *)0)->warning)];
+};
+
+static bool dump(struct nl *nl, const struct dump_of *d, enum m_role role, struct said *said,
 		 struct nl_error *e)
 {
 	struct nl_msg *msg;
@@ -491,7 +496,9 @@ static bool dump(struct nl *nl, const struct dump_of *d, enum m_role role, bool 
 			    role == M_SERVER ? RNBD_ROLE_SERVER : RNBD_ROLE_CLIENT);
 	if (!rnl_transact(nl, msg, d->cb, d->list, e))
 		return false;
-	*torn |= nl->interrupted;
+	said->torn |= nl->interrupted;
+	if (*e->warning)
+		memcpy(said->warning, e->warning, sizeof(said->warning));
 	return true;
 }
 
@@ -502,7 +509,7 @@ static bool list_or_skip(bool ok, bool optional, const struct nl_error *e)
 }
 
 static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
-		       struct snapshot *s, bool *torn, struct nl_error *e)
+		       struct snapshot *s, struct said *said, struct nl_error *e)
 {
 	const struct dump_of sessions = {
 		RNBD_CMD_SESSION_GET, RNBD_A_SESSION_ROLE, on_session, &s->sessions,
@@ -523,22 +530,23 @@ static bool read_lists(struct nl *nl, enum m_role role, unsigned int what,
 		RNBD_CMD_STATS_GET, RNBD_A_STATS_ROLE, on_stats, &s->stats,
 	};
 
-	if ((what & NL_SESSIONS) && !dump(nl, &sessions, role, torn, e))
+	if ((what & NL_SESSIONS) && !dump(nl, &sessions, role, said, e))
 		return false;
-	if ((what & NL_PATHS) && !dump(nl, &paths, role, torn, e))
+	if ((what & NL_PATHS) && !dump(nl, &paths, role, said, e))
 		return false;
 	if ((what & (NL_DEVICES | NL_DEVICES_OPT)) &&
-	    !list_or_skip(dump(nl, &devices, role, torn, e), what & NL_DEVICES_OPT, e))
+	    !list_or_skip(dump(nl, &devices, role, said, e), what & NL_DEVICES_OPT, e))
 		return false;
 	if ((what & (NL_EXPORTS | NL_EXPORTS_OPT)) &&
-	    !list_or_skip(dump(nl, &exports, role, torn, e), what & NL_EXPORTS_OPT, e))
+	    !list_or_skip(dump(nl, &exports, role, said, e), what & NL_EXPORTS_OPT, e))
 		return false;
-	if ((what & NL_PORTS) && !dump(nl, &ports, role, torn, e))
+	if ((what & NL_PORTS) && !dump(nl, &ports, role, said, e))
 		return false;
 	if ((what & (NL_STATS | NL_STATS_OPT)) &&
-	    !list_or_skip(dump(nl, &stats, role, torn, e), what & NL_STATS_OPT, e))
+	    !list_or_skip(dump(nl, &stats, role, said, e), what & NL_STATS_OPT, e))
 		return false;
 	memset(e, 0, sizeof(*e));
+	memcpy(e->warning, said->warning, sizeof(e->warning));
 	return true;
 }
 
@@ -568,18 +576,20 @@ static bool same_generation(const struct snapshot *s)
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e)
 {
+	struct said said;
+
 	*torn = false;
 	if (nl->sysfs)
 		return sysfs_snapshot(nl->sysfs, role, what, s, e);
 	for (int try = 0; try < 5; try++) {
 		memset(s, 0, sizeof(*s));
-		*torn = false;
-		if (!read_lists(nl, role, what, s, torn, e)) {
+		memset(&said, 0, sizeof(said));
+		if (!read_lists(nl, role, what, s, &said, e)) {
 			snapshot_free(s);
 			/* a recording is shorter than the patience of this loop */
 			return false;
 		}
-		*torn |= !same_generation(s);
+		*torn = said.torn || !same_generation(s);
 		if (!*torn || try == 4 || nl->cfg.replay)
 			break;
 		snapshot_free(s);

@@ -269,6 +269,11 @@ bool out_check(const struct out_opts *o, const struct view *v, char **message, c
 	const char *sort = o->sort;
 
 	if (o->fields && !strcmp(o->fields, "help")) {
+		if (o->fmt != OUT_TEXT) {
+			*message = xstrdup("-F help is text alone");
+			*hint = xstrdup("'rnbdadm help fields OBJECT -j' is a document of them");
+			return false;
+		}
 		fields_help(v);
 		*done = true;
 		return true;

@@ -14,6 +14,8 @@
 int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)
 {
 	j->plural = "paths";
+	if (args_has(&ctx->args, OPT_ALL) && args_has(&ctx->args, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "--all goes without --hca");
 	if (!ctx_lock(ctx) ||
 	    !ctx_snapshot(ctx, role, NL_SESSIONS | NL_PATHS |
 			  (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT), &j->s))
@@ -38,22 +40,24 @@ static void add_item(struct job *j, struct path *p, const char *word)
 int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 		 const char *const *words, size_t nwords, bool absent_ok)
 {
+	const char *hca = args_value(&ctx->args, OPT_HCA);
 	const struct index_entry *e;
 	size_t n;
 
 	e = index_find(&j->s.session_paths, sess->id, &n);
-	for (size_t i = 0; i < n && !nwords; i++)
+	for (size_t i = 0; i < n && !nwords && !hca; i++)
 		add_item(j, &j->s.paths.v[e[i].pos], NULL);
-	for (size_t i = 0; i < nwords; i++) {
+	for (size_t i = 0; i < nwords || (!i && hca); i++) {
+		const char *word = nwords ? words[i] : NULL;
 		struct fail f = { 0 };
-		const struct path *p = select_path(&j->s, sess, words[i], NULL, &f);
+		const struct path *p = select_path(&j->s, sess, word, hca, &f);
 		struct item *it;
 
 		if (p) {
-			add_item(j, &j->s.paths.v[p - j->s.paths.v], words[i]);
+			add_item(j, &j->s.paths.v[p - j->s.paths.v], word);
 			continue;
 		}
-		it = job_miss(ctx, j, words[i], &f, absent_ok);
+		it = job_miss(ctx, j, word ? word : hca, &f, absent_ok);
 		if (!it)
 			return XC_USAGE;
 		it->session = sess->name;

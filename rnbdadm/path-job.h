@@ -8,8 +8,8 @@
 /* The lock, and what one side has. An exit code. */
 int path_job_open(struct ctx *ctx, struct job *j, enum m_role role);
 /*
- * The paths of @sess that @words name, or all of them where there are none. @absent_ok: what
- * is not there is no failure. An exit code for what ends the command.
+ * The paths of @sess that @words or --hca name, or all of them where neither does. @absent_ok:
+ * what is not there is no failure. An exit code for what ends the command.
  */
 int path_job_add(struct ctx *ctx, struct job *j, const struct session *sess,
 		 const char *const *words, size_t nwords, bool absent_ok);

@@ -10,24 +10,27 @@
 #include "objects.h"
 #include "run.h"
 
-static void set_format(struct ctx *ctx)
+/* What RNBDADM_OUTPUT asks for. */
+static const char *format_wanted(void)
 {
 	const char *env = getenv("RNBDADM_OUTPUT");
+
+	return env && *env ? env : "text";
+}
+
+static void set_format(struct ctx *ctx)
+{
 	struct out_opts *o = &ctx->out;
 
-	if (env && !strcmp(env, "json"))
+	if (!strcmp(format_wanted(), "json"))
 		o->fmt = OUT_JSON;
 	/* three spellings of one setting, the last one wins */
 	for (size_t i = 0; i < ctx->args.nopts; i++) {
 		const struct optval *v = &ctx->args.opts[i];
 
-		if (v->id == OPT_JSON) {
-			if (o->fmt != OUT_JSONL)
-				o->fmt = OUT_JSON;
-		} else if (v->id == OPT_PRETTY) {
-			o->pretty = true;
-			if (o->fmt == OUT_TEXT || o->fmt == OUT_CSV)
-				o->fmt = OUT_JSON;
+		if (v->id == OPT_JSON || v->id == OPT_PRETTY) {
+			o->pretty |= v->id == OPT_PRETTY;
+			o->fmt = OUT_JSON;
 		} else if (v->id == OPT_OUTPUT) {
 			o->fmt = !strcmp(v->value, "json") ? OUT_JSON :
 				 !strcmp(v->value, "jsonl") ? OUT_JSONL :
@@ -161,7 +164,11 @@ bool run_check(struct ctx *ctx, char **message, char **hint, bool *done)
 	const struct view *v = chosen_view(ctx);
 
 	*done = false;
-	if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
+	if (strcmp(format_wanted(), "text") && strcmp(format_wanted(), "json") &&
+	    !(c->flags & CMD_HIDDEN))
+		*message = xasprintf("RNBDADM_OUTPUT: '%s' is neither text nor json",
+				     format_wanted());
+	else if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
 		*message = xstrdup("this command has no csv output");
 	else if (ctx->out.fmt == OUT_PROM && c->view != &stats_view)
 		*message = xstrdup("this command has no prom output");

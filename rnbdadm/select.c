@@ -270,7 +270,7 @@ void plan_timeout(const struct ctx *ctx, struct strlist *words)
 		strlist_addf(words, "--timeout=%lldms", (long long)ctx->timeout_ms);
 }
 
-/* Of a line of a batch those of the batch, too. */
+/* Options of a line of a batch: those of the batch, too. "--" and what follows it stay last. */
 void plan_add(struct ctx *ctx, const struct strlist *words)
 {
 	static const enum opt_id own[] = {
@@ -278,9 +278,10 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 		OPT_NO_WAIT,
 	};
 	struct strlist all = { 0 };
+	size_t at = 0;
 
-	for (size_t i = 0; i < words->n; i++)
-		strlist_add(&all, words->v[i]);
+	for (; at < words->n && strcmp(words->v[at], "--"); at++)
+		strlist_add(&all, words->v[at]);
 	for (size_t i = 0; i < ctx->args.nopts; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(own); k++)
 			if (ctx->args.opts[i].id == own[k])
@@ -290,6 +291,8 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 		strlist_add(&all, "--idempotent");
 	if (ctx->yes)
 		strlist_add(&all, "--yes");
+	for (; at < words->n; at++)
+		strlist_add(&all, words->v[at]);
 	plan_line(ctx, &all);
 	strlist_free(&all);
 }

@@ -35,25 +35,30 @@ static uint32_t session_of(struct ctx *ctx, struct snapshot *s, const char *word
 	return id;
 }
 
-static bool path_fits(const struct stats *st, const struct addr_pair *want)
+bool stats_of_path(const struct parsed *a)
 {
-	struct addr_pair have;
-	char *msg = addr_pair_parse(st->path, &have);
-	bool ok = !msg && addr_pair_matches(want, &have.src, &have.dst);
-
-	free(msg);
-	return ok;
+	return a->nargs > 1 || args_has(a, OPT_HCA);
 }
 
-/* Keeps what fits; the rest is freed. */
-static void keep(struct stats_list *l, uint32_t session, const struct addr_pair *want)
+/* The path of that session, with ctx->fail set where there is none. */
+static const struct path *path_of(struct ctx *ctx, const struct snapshot *s, uint32_t session)
+{
+	const struct parsed *a = &ctx->args;
+	const struct session of = { .id = session };
+
+	return select_path(s, &of, a->nargs > 1 ? a->args[1] : NULL, args_value(a, OPT_HCA),
+			   &ctx->fail);
+}
+
+/* Keeps what fits, all of the session without @path; the rest is freed. */
+static void keep(struct stats_list *l, uint32_t session, const struct path *path)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct stats *st = &l->v[i];
 
-		if (st->session_id != session || (want && !path_fits(st, want))) {
+		if (st->session_id != session || (path && st->path_id != path->id)) {
 			free(st->cpu);
 			continue;
 		}
@@ -67,20 +72,13 @@ static void keep(struct stats_list *l, uint32_t session, const struct addr_pair 
 int stats_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)
 {
 	const struct parsed *a = &ctx->args;
-	struct addr_pair want;
+	const struct path *path = NULL;
 	uint32_t id;
 
 	memset(s, 0, sizeof(*s));
-	if (a->nargs > 1) {
-		char *msg = addr_pair_parse(a->args[1], &want);
-
-		if (msg) {
-			fail_set(&ctx->fail, XC_USAGE, "%s", msg);
-			free(msg);
-			return XC_USAGE;
-		}
-	}
-	what |= NL_STATS;
+	if (!a->nargs && args_has(a, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "--hca names a path of a session");
+	what |= NL_STATS | (stats_of_path(a) ? NL_PATHS : 0);
 	if (a->nargs)
 		what |= NL_SESSIONS | (role == M_CLIENT ? NL_DEVICES_OPT : 0);
 	if (!ctx_snapshot(ctx, role, what, s))
@@ -88,14 +86,10 @@ int stats_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct 
 	if (!a->nargs)
 		return XC_OK;
 	id = session_of(ctx, s, a->args[0], role);
-	if (id)
-		keep(&s->stats, id, a->nargs > 1 ? &want : NULL);
-	if (id && a->nargs > 1 && !s->stats.n) {
-		fail_set(&ctx->fail, XC_NOT_FOUND, "no path '%s'", a->args[1]);
-		fail_text(&ctx->fail, "no such path");
-		fail_object(&ctx->fail, "path", a->args[1]);
-		fail_hint(&ctx->fail, "rnbdadm path list");
-	}
+	if (id && stats_of_path(a))
+		path = path_of(ctx, s, id);
+	if (!ctx->fail.code)
+		keep(&s->stats, id, path);
 	if (ctx->fail.code)
 		snapshot_free(s);
 	return ctx->fail.code;
@@ -137,7 +131,7 @@ int stats_read_devices(struct ctx *ctx, struct stats_list *l)
 	uint32_t id = 0;
 
 	memset(l, 0, sizeof(*l));
-	if (ctx->args.nargs > 1)
+	if (stats_of_path(&ctx->args))
 		return fail_set(&ctx->fail, XC_USAGE, "a device is not of one path");
 	if (!ctx_snapshot(ctx, M_CLIENT, NL_DEVICES | (word ? NL_SESSIONS : 0), &s))
 		return ctx->fail.code;

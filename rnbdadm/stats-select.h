@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The paths that "stats [SELECTOR [PATH]]" means. */
+/* The paths that "stats [SELECTOR [PATH]] [--hca]" means. */
 #ifndef RNBDADM_STATS_SELECT_H
 #define RNBDADM_STATS_SELECT_H
 
@@ -10,6 +10,8 @@
  * ctx->fail set.
  */
 int stats_read(struct ctx *ctx, enum m_role role, struct stats_list *l);
+/* Is it about one path? */
+bool stats_of_path(const struct parsed *a);
 /* Counters of the block layer for the devices that the selector means; "path" is the name of the disk. */
 int stats_read_devices(struct ctx *ctx, struct stats_list *l);
 void stats_list_free(struct stats_list *l);

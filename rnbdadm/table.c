@@ -21,7 +21,8 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
 	[OPT_IDEMPOTENT] = { "idempotent", .help = "what is so already is no error" },
 	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			.help = "time for what the kernel waits for" },
+			.help = "time for what the kernel waits for; of paths and devices that are to be "
+				"connected or resized 100ms to 10m" },
 	[OPT_COLOR] = { "color", 0, ARG_OPTIONAL, T_WORD, "WHEN", "auto|always|never",
 		      .help = "colour of states: auto, always or never" },
 	[OPT_BACKEND] = { "backend", 0, ARG_REQUIRED, T_WORD, "NAME", "auto|netlink|sysfs",
@@ -208,7 +209,6 @@ const struct opt opt_table[OPT_MAX] = {
 
 #define ARG_ANY_SESSION	{ "SESSION", .optional = true, .help = "name of a session" }
 #define ARG_NEW_PATHS	{ "PATH", .repeat = true, .help = "[SRC@]DST" }
-#define ARG_SOME_PATHS	{ "PATH", .repeat = true, .help = "[SRC@]DST of a path, or id:N" }
 #define ARG_ANY_PATHS	{ "PATH", .optional = true, .repeat = true, \
 			  .help = "[SRC@]DST of a path, or id:N" }
 
@@ -216,7 +216,7 @@ const struct opt opt_table[OPT_MAX] = {
 	.text = "Paths that are not connected are connected again, then devices that are "	\
 		"disconnected are opened on the server again; what needs nothing is left "	\
 		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
-		"--timeout bounds each step in the kernel. --wait goes on until the paths are "	\
+		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until the paths are "	\
 		"connected and the nodes of the devices can be opened.",		\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
@@ -306,7 +306,7 @@ const struct cmd cmd_table[] = {
 	  .opts = OPTS(OPT_PATH, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_CONNECTIONS,
 		       OPT_POLL_QUEUES, WAIT_OPTS),
 	  .text = "It stays until it is removed; devices are mapped over it by its name. Needs at "
-		  "least one --path. --timeout bounds each step in the kernel (30s).",
+		  "least one --path. --timeout bounds each step in the kernel, 100ms to 10m (30s).",
 	  .examples = { "rnbdadm session add cl1@srv1 --path 10.0.0.1@10.0.0.2 --path 10.0.1.2",
 			"rnbdadm session add cl1@srv1 --path 10.0.0.2 --no-path-timeout 30s" },
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
@@ -324,14 +324,14 @@ const struct cmd cmd_table[] = {
 	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
 	  .text = "Returns when they are connected, after 30 seconds for each or what --wait says at "
 		  "the latest; one that cannot be connected is not kept, and the others go on. "
-		  "--timeout bounds each step in the kernel.",
+		  "--timeout bounds each step in the kernel, 100ms to 10m.",
 	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
 			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
 	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path add",
 	  .flags = CMD_CHANGES, .run = cmd_path_add },
-	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_SOME_PATHS },
-	  .opts = OPTS(WAIT_OPTS),
+	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
 	  .text = "What a path carried goes on by another one. The last connected path of a session "
 		  "with devices is refused (exit 7) unless --force is given.",
 	  .examples = { "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
@@ -340,19 +340,20 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path remove",
 	  .flags = CMD_CHANGES, .run = cmd_path_remove },
 	{ "session", "reconnect", "connect paths again",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
 	  .text = "One after the other, those first that are down; without PATH all paths of the "
 		  "session. The last connected path of a session with devices is refused (exit "
 		  "7) unless --force is given. --all, all sessions, asks first unless -y is given. "
 		  "With --wait an attempt that fails is no failure yet: the path is tried further, and "
-		  "waited for.",
+		  "waited for. --timeout bounds each step in the kernel, 100ms to 10m.",
 	  .examples = { "rnbdadm session reconnect cl1@srv1 --only-down",
 			"rnbdadm session reconnect --all --only-down" },
 	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-session", .view = &path_change_view,
 	  .also = "path reconnect|path readd", .flags = CMD_CHANGES, .run = cmd_path_reconnect },
 	{ "session", "disconnect", "take paths down, and leave them so",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, WAIT_OPTS),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_HCA, OPT_ALL, WAIT_OPTS),
 	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
 		  "The last connected path of a session with devices is refused (exit 7) unless "
 		  "--force is given. --all, all sessions, asks first unless -y is given; nothing is "
@@ -363,7 +364,8 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
 	  .flags = CMD_CHANGES, .run = cmd_path_disconnect },
 	{ "session", "recover", "connect what is down, then remap what is disconnected",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
 	  .also = "path recover", .run = cmd_session_recover },
 	{ "recover", NULL, "connect what is down, then remap what is disconnected",
@@ -371,7 +373,7 @@ const struct cmd cmd_table[] = {
 	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
 	  .run = cmd_recover },
 	{ "recover", "session", "the same for one session", { ARG_ANY_SESSION, ARG_ANY_PATHS },
-	  .opts = OPTS(OPT_ADD_MISSING, WAIT_OPTS),
+	  .opts = OPTS(OPT_HCA, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm recover session cl1@srv1",
 		  "rnbdadm recover session cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"),
 	  .run = cmd_session_recover },
@@ -406,7 +408,7 @@ const struct cmd cmd_table[] = {
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-path",
 	  .view = &path_view, .run = cmd_path_list },
 	{ "path", "show", "show one path",
-	  { ARG_SESSION, { "PATH", .optional = true, .help = "SRC@DST or DST" } },
+	  { ARG_SESSION, { "PATH", .optional = true, .help = "[SRC@]DST of a path, or id:N" } },
 	  .opts = OPTS(SHOW_OPTS, OPT_HCA, OPT_STATS, OPT_DETAILS),
 	  .text = "The path is named by its addresses or by --hca; it must be the only one that fits.",
 	  .examples = { "rnbdadm path show cl1@srv1 ip:10.0.0.1@ip:10.0.0.2",
@@ -421,7 +423,7 @@ const struct cmd cmd_table[] = {
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
 		  "that does not exist yet is made; it needs at least one --path, or a --server "
 		  "whose name resolves; the settings are those of a new session, too. --timeout "
-		  "bounds each step in the kernel (30s).",
+		  "bounds each step in the kernel, 100ms to 10m (30s).",
 	  .examples = { "rnbdadm map vol0 --session cl1@srv1 --path ip:10.0.0.1@ip:10.0.0.2",
 			"rnbdadm map vol0 --server 10.0.0.2 --access ro --idempotent" },
 	  .topic = "map", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
@@ -444,7 +446,7 @@ const struct cmd cmd_table[] = {
 	  .text = "The disk stays, with the size and the limits that the server's device has now. What "
 		  "is mapped is left alone. --all asks first unless -y is given. --recreate "
 		  "makes a new disk and prints its node; a disk in use is refused (exit 7) unless "
-		  "--force is given.",
+		  "--force is given. --timeout bounds each step in the kernel, 100ms to 10m.",
 	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected -y" },
 	  .topic = "remap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &remap_view, .flags = CMD_CHANGES, .run = cmd_remap },
@@ -506,7 +508,7 @@ const struct cmd cmd_table[] = {
 		  "run the kernel's own module cannot be told (exit 9, or 3 if others were): use "
 		  "'resize' there. A device that became smaller is refused (exit 7) unless "
 		  "--force is given. --timeout, or the time of --wait, bounds the wait for each "
-		  "client (5s).",
+		  "client, 100ms to 10m (5s).",
 	  .examples = { "rnbdadm server export revalidate sdb",
 			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
 	  .topic = "export-revalidate",
@@ -545,15 +547,15 @@ const struct cmd cmd_table[] = {
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
 	  .view = &server_path_view, .run = cmd_server_path_list },
 	{ "server path", "show", "show one of them",
-	  { ARG_CLIENT, { "PATH", .optional = true, .help = "SRC@DST or DST" } },
+	  { ARG_CLIENT, { "PATH", .optional = true, .help = "[SRC@]DST of a path, or id:N" } },
 	  .opts = OPTS(SHOW_OPTS, OPT_HCA, OPT_STATS, OPT_DETAILS),
 	  .text = "The path is named by its addresses or by --hca; it must be the only one that fits.",
 	  .examples = { "rnbdadm server path show cl1@srv1 ip:10.0.0.1@ip:10.0.0.2",
 			"rnbdadm server path show cl1@srv1 --hca mlx5_0:1" },
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
 	  .view = &server_path_view, .run = cmd_server_path_show },
-	{ "server path", "disconnect", "take down paths of a client", { ARG_CLIENT, ARG_SOME_PATHS },
-	  .opts = OPTS(WAIT_OPTS),
+	{ "server path", "disconnect", "take down paths of a client", { ARG_CLIENT, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
 	  .text = "Nothing keeps the client from making them anew; see 'server port drain'. The last "
 		  "connected path of a client with devices open is refused (exit 7) unless --force "
 		  "is given.",
@@ -588,8 +590,8 @@ const struct cmd cmd_table[] = {
 	  .run = cmd_port_undrain },
 	{ "stats", NULL, "show counters",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
-	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY,
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY,
 		       OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE, OPT_SERVER_ROLE,
 		       OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS, OPT_NO_TOTALS,
 		       OPT_WIDE, OPT_BRIEF),
@@ -602,8 +604,8 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-stats", .view = &stats_view, .flags = CMD_STREAM, .run = cmd_stats },
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
-	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_WIDE,
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_WIDE,
 		       OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
@@ -613,8 +615,8 @@ const struct cmd cmd_table[] = {
 	  .page = "rnbdadm-stats", .view = &latency_view, .run = cmd_stats_latency },
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
-	    { "PATH", .optional = true, .help = "SRC@DST or DST of that session" } },
-	  .opts = OPTS(OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
 	  .text = "What is in flight is not touched. --all asks first unless -y is given.",
 	  .examples = { "rnbdadm stats reset cl1@srv1 --only latency,sg",
 			"rnbdadm stats reset --all -y" },
@@ -641,7 +643,7 @@ const struct cmd cmd_table[] = {
 	{ "wait", NULL, "wait until something is so",
 	  { { "NAME", .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_FOR, OPT_SESSION, OPT_TEST),
+	  .opts = OPTS(OPT_FOR, OPT_SESSION, OPT_HCA, OPT_TEST),
 	  .text = "Looks at each event of the kernel, up to --timeout (30s); then the exit code is "
 		  "10. The fields are those of 'session list', 'device list' and 'path list'; "
 		  "'paths' is paths_connected.",

@@ -65,6 +65,9 @@ setup() { load helpers; }
 	adm 0 remap rnbd2 --recreate -j
 	valid rnbdadm.remap/1
 	[ "$(jqv '.devices[0] | [.name, .new_name, .result] | @csv')" = '"rnbd2","rnbd3","recreated"' ]
+	replay warned-recreate
+	adm 0 remap rnbd2 --recreate -j
+	[ "$(jqv '.warnings | @csv')" = '"w1","w2"' ]
 	replay recreate-set
 	adm 0 remap rnbd2 --recreate --trace
 	[[ $stderr == *"session-set len="*"max-reconnect-attempts=5"* ]]

@@ -99,7 +99,7 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:17 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
 	wrong 2:8 "path: '" <<<$'[session a]\npath = 10.0.0.1 port=3'
 	wrong 2:8 "'nowhere' is not an address" <<<$'[session a]\npath = nowhere'
-	wrong 2:13 "'bad' is not a value of mp-policy" <<<$'[session a]\nmp-policy = bad'
+	wrong 2:13 "'bad' is not a policy (round-robin, min-inflight, min-latency)" <<<$'[session a]\nmp-policy = bad'
 	wrong 2:8 "wait: '1ms' is not from 100ms to 10m" <<<$'[defaults]\nwait = 1ms'
 	wrong 2:14 "io-timeout: '1ms' is not 0 or from 1s to 1d" <<<$'[session a]\nio-timeout = 1ms'
 	wrong 2:13 "dest-port: 0 is not between" <<<$'[session a]\ndest-port = 0'

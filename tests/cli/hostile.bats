@@ -228,6 +228,17 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	done
 }
 
+@test "a kernel without texts of errors: no failure" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	local trace=$BATS_TEST_TMPDIR/trace without
+	without=$("$PLAIN" session list 2>&1) || :
+	strace -o "$trace" -e trace=setsockopt -e inject=setsockopt:error=ENOPROTOOPT:when=3..4 true 2>/dev/null ||
+		skip "this strace injects no errors"
+	run strace -o "$trace" -e trace=setsockopt -e inject=setsockopt:error=ENOPROTOOPT:when=3..4 "$PLAIN" session list
+	[ "$(grep -cE 'NETLINK_(EXT|CAP)_ACK.*ENOPROTOOPT.*INJECTED' "$trace")" = 2 ]
+	[ "$output" = "$without" ]
+}
+
 @test "a replay opens no socket" {
 	command -v strace >/dev/null || skip "strace is not installed"
 	replay map

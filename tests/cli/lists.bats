@@ -167,6 +167,13 @@ setup() {
 	fails 2 usage device list -F ,
 	adm 0 device list -F help
 	golden device-fields.txt
+	# no document has them in this form
+	adm 2 device list -F help -j
+	valid rnbdadm.device/1
+	[ "$(jqv .error.code)" = usage ]
+	[[ $stderr == *"-F help is text alone"*"help fields OBJECT -j"* ]]
+	adm 2 device list -F help -o csv
+	[ -z "$output" ]
 }
 
 @test "--sort: up, down, unknown values last" {
@@ -235,6 +242,17 @@ setup() {
 	done
 }
 
+@test "a warning of the kernel in a list: on stderr and in the document, once" {
+	replay warned-dump
+	adm 0 session list
+	[ "$stderr" = "rnbdadm: warning: this list is old" ]
+	adm 0 device list -j
+	valid rnbdadm.device/1
+	[ "$(jqv '.warnings | @csv')" = '"this list is old"' ]
+	adm 10 wait cl1@srv1 --for 'paths>=2' --timeout 300ms
+	[ "$(grep -c warning <<<"$stderr")" = 1 ]
+}
+
 @test "jsonl: one object per line, each with its schema" {
 	adm 0 device list -o jsonl
 	[ "${#lines[@]}" = 3 ]
@@ -259,6 +277,28 @@ setup() {
 	valid rnbdadm.device/1
 	RNBDADM_OUTPUT=json adm 0 device list -o text
 	[[ $output == NAME* ]]
+	for last in "-o jsonl -j" "-j -o jsonl -j" "-o prom -j" "-o csv -j"; do
+		# shellcheck disable=SC2086
+		adm 0 device list $last
+		[ "${#lines[@]}" = 1 ]
+		[ "$(jqv '.devices | length')" = 3 ]
+	done
+	for last in "-o jsonl -p" "-o prom -p" "-o text -p" "-o jsonl -jp"; do
+		# shellcheck disable=SC2086
+		adm 0 device list $last
+		valid rnbdadm.device/1
+		((${#lines[@]} > 20))
+	done
+	adm 0 device list -p -o jsonl
+	[ "${#lines[@]}" = 3 ]
+	for bad in jsonl csv JSON; do
+		RNBDADM_OUTPUT=$bad adm 2 device list
+		[ "$stderr" = "rnbdadm: device list: RNBDADM_OUTPUT: '$bad' is neither text nor json" ]
+		RNBDADM_OUTPUT=$bad adm 2 device list -j
+		[ "$(jqv .error.code)" = usage ]
+	done
+	RNBDADM_OUTPUT='' adm 0 device list
+	[[ $output == NAME* ]]
 }
 
 @test "global options before and after the verb" {
@@ -269,6 +309,19 @@ setup() {
 	adm 0 session list --json
 	[ "$a" = "$output" ]
 	[ "$b" = "$output" ]
+}
+
+@test "-b is batch where a command is expected, and nowhere else" {
+	printf 'session list --brief\n' >"$BATS_TEST_TMPDIR/lines"
+	for c in "-b" "--no-lock -b" "--timeout 5s -b"; do
+		# shellcheck disable=SC2086
+		adm 0 $c "$BATS_TEST_TMPDIR/lines"
+		[ "$output" = $'cl1@srv1\ncl1@srv2' ]
+	done
+	fails 2 usage session list -b
+	[[ $stderr == *"'-b' is not an option"* ]]
+	fails 4 not_found path list --session -b
+	[[ $stderr == *"-b"* && $stderr != *batch* ]]
 }
 
 @test "aliases, and no others" {

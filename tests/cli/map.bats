@@ -45,6 +45,16 @@ setup() {
 	[ "$output" = /dev/rnbd3 ]
 }
 
+@test "a name like an option: the line of a dry run can be run" {
+	replay map
+	adm 0 map --session cl1@srv3 --path 10.0.0.9 --no-wait --timeout 5s -n -- -vol9
+	[ "$output" = "rnbdadm map --session cl1@srv3 --path ip:10.0.0.9 --no-wait --timeout=5000ms -- -vol9" ]
+	line=$output
+	printf '%s\n' "$line" >"$BATS_TEST_TMPDIR/lines"
+	adm 0 batch "$BATS_TEST_TMPDIR/lines" -n
+	[ "$output" = "$line" ]
+}
+
 @test "every option reaches the kernel; its warning reaches the user" {
 	replay map-all
 	ALL=(map vol9 --session=cl1@srv3 --path 10.0.0.1@10.0.0.9 --path fd00::9 --path gid:fe80::1,gid:fe80::9 --access ro
@@ -56,6 +66,9 @@ setup() {
 	valid rnbdadm.map/1
 	[ "$(jqv '.warnings[0]')" = "poll queues were cut to 1" ]
 	[ -z "$stderr" ]
+	replay warned-add-paths
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.9.9 --add-paths
+	[ "$stderr" = "rnbdadm: warning: w1" ]
 }
 
 @test "a session that exists needs no path; paths it has may be named" {

@@ -249,7 +249,8 @@ counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")
 @test "wait: each event is a reason to look" {
 	replay wait-path
 	for c in "cl1@srv1 --for paths>=2" "cl1@srv1 --for state=connected" "cl1@srv1 10.0.1.2 --for state=connected" \
-		"cl1@srv1 id:2 --for last_error=null,state=connected"; do
+		"cl1@srv1 id:2 --for last_error=null,state=connected" \
+		"cl1@srv1 --hca mlx5_1 --for state=connected,hca=mlx5_1"; do
 		# shellcheck disable=SC2086
 		adm 0 wait $c --trace
 		[ -z "$output" ]
@@ -286,6 +287,9 @@ counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")
 	[[ $stderr == *"--for: 'colour' is not a field"* ]]
 	fails 2 usage wait cl1@srv1 --for size_bytes=1
 	fails 2 usage wait cl1@srv1 10.0.1.2 --for 'paths>=2'
+	fails 2 usage wait cl1@srv1 --hca mlx5_1 --for 'paths>=2'
+	fails 11 differs wait cl1@srv1 --hca mlx5_1:1 --for state=connected --test
+	fails 11 differs wait cl1@srv1 --hca mlx5_9 --for present --test
 	fails 2 usage wait 3 --for present
 	replay twins
 	fails 6 conflict wait vol0 --for present

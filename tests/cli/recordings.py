@@ -565,6 +565,7 @@ RECORDINGS.update({
     "path-del-slow": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2), {"dump": "path-get", "objects": BOTH_UP},
                                                     {"event": "path-ntf"}, {"dump": "path-get", "objects": PATHS[:1]}],
     "path-del-gone": [UP] + lists(paths=BOTH_UP) + [on_path("del", 2, error="ENOENT")],
+    "same-hca": [UP] + lists(paths=[dict(p, **{"hca-name": "mlx5_0"}) for p in PATHS]),
     "path-off": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", 1, **now(1, 4)), on_path("disconnect", 2, **now(2, 4))],
     "path-off-all": [UP] + lists(paths=BOTH_UP) + [on_path("disconnect", i, **now(i, 4)) for i in (1, 2, 3)],
     "path-off-unused": [UP] + lists(paths=BOTH_UP, devices=[]) + [on_path("disconnect", i, **now(i, 4)) for i in (1, 2, 3)],
@@ -663,6 +664,12 @@ RECORDINGS.update({
         {"do": "path-add", "request": {"session-id": 1, "server-addr": "ip:10.0.9.9", "timeout-ms": 5000}, "reply": NEW_PATH},
         {"do": "map", "reply": NEW}],
     "map-add-paths-fails": [UP] + lists() + [{"do": "path-add", "error": "ECONNREFUSED"}],
+    "warned-dump": [UP] + [dict(a, warning="this list is old") for a in lists()],
+    "warned-add-paths": [UP] + lists() + [{"do": "path-add", "reply": NEW_PATH, "warning": "w1"}, {"do": "map", "reply": NEW}],
+    "warned-missing": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [add_path(reply=NEW_PATH, warning="w1")],
+    "warned-recreate": [UP] + lists() + [unmap(3, warning="w1"), {"do": "map", "warning": "w2", "reply": device(
+        7, "rnbd3", 9, S2, "ram0", 64 << 20, 0)}],
+    "warned-remove": [UP] + lists() + [unmap(1, True, warning="w1"), unmap(2, True, warning="w2"), {"do": "session-del"}],
     "add-missing": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [add_path()],
     "add-missing-slow": [UP] + lists(paths=BOTH_UP, devices=DEVICES[1:]) + [
         add_path(reply=dict(NEW_PATH, state=0)), {"dump": "path-get", "objects": [dict(NEW_PATH, state=0)]}, {"event": "path-ntf"},

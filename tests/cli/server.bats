@@ -66,6 +66,9 @@ setup() {
 	adm 0 server path disconnect cl8@here 10.0.0.1 --force
 	adm 0 server path disconnect cl8@here 10.0.0.1 --force -n
 	[ "$output" = 'rnbdadm server path disconnect cl8@here ip:10.0.0.8@ip:10.0.0.1 --force' ]
+	adm 0 server path disconnect cl7@here --hca mlx5_1 -n
+	[ "$output" = 'rnbdadm server path disconnect cl7@here ip:10.0.1.7@ip:10.0.1.1' ]
+	fails 2 usage server path disconnect cl7@here
 	fails 4 not_found server path disconnect cl8@here 10.9.9.9
 	# lists that do not fit together
 	replay torn-name

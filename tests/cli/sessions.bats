@@ -180,6 +180,9 @@ nothing_sent() {
 	replay session-del-slow
 	adm 0 session remove cl1@srv3 --wait --trace
 	[ "$(grep -c -- '-> .*session-get dump' <<<"$stderr")" = 3 ]
+	replay warned-remove
+	adm 0 session remove cl1@srv1 --force -j
+	[ "$(jqv '.warnings | @csv')" = '"w1","w2"' ]
 	replay session-del-gone
 	fails 4 not_found session remove cl1@srv3
 	adm 0 session remove cl1@srv3 --idempotent
@@ -581,6 +584,13 @@ nothing_sent() {
 	done
 	adm 0 session recover cl1@srv1 --add-missing -n
 	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.2.1@ip:10.0.2.2" ]
+	replay warned-missing
+	adm 0 session recover cl1@srv1 --add-missing -j
+	[ "$(jqv '.warnings | @csv')" = '"w1"' ]
+	replay add-missing
+	# a bare --wait of add-path is longer
+	adm 0 session recover cl1@srv1 --add-missing --wait -n
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.2.1@ip:10.0.2.2 --wait=10s" ]
 	# without the option, and where nothing is missing
 	adm 0 session recover cl1@srv1 -j
 	[ "$(jqv '.changed == false')" = true ]
@@ -665,6 +675,8 @@ nothing_sent() {
 	fails 2 usage mp-policy set --all cl1@srv1 rr
 	fails 2 usage mp-policy set cl1@srv1 round-robbin
 	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"* ]]
+	fails 2 usage session set cl1@srv1 --mp-policy round-robbin
+	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"*"did you mean round-robin?"* ]]
 	fails 4 not_found mp-policy set nosuch rr
 	fails 4 not_found mp-policy show nosuch
 	replay paths-denied
@@ -673,6 +685,40 @@ nothing_sent() {
 	fails 9 unsupported mp-policy set cl1@srv1 rr
 	replay absent
 	fails 8 unavailable mp-policy list
+}
+
+@test "--hca names a path wherever one is named" {
+	replay path-del
+	adm 0 session remove-path cl1@srv1 --hca mlx5_1
+	adm 0 session remove-path cl1@srv1 --hca=mlx5_1:1 -n
+	[ "$output" = "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
+	fails 2 usage session remove-path cl1@srv1
+	[[ $stderr == *"PATH is missing, or --hca"* ]]
+	fails 4 not_found session remove-path cl1@srv1 --hca mlx5_1:2
+	fails 4 not_found session remove-path cl1@srv1 10.0.0.2 --hca mlx5_1
+	adm 0 session remove-path cl1@srv1 --hca mlx5_9 --idempotent -j
+	valid rnbdadm.path/1
+	[ "$(jqv '.paths[0] | [.name, .result] | @csv')" = '"mlx5_9","absent"' ]
+	replay path-off
+	adm 0 session disconnect cl1@srv1 --hca mlx5_1:1 -j
+	valid rnbdadm.path/1
+	[ "$(jqv '[.paths[] | .name, .result] | @csv')" = '"ip:10.0.1.1@ip:10.0.1.2","disconnected"' ]
+	fails 2 usage session disconnect --all --hca mlx5_1
+	replay path-on
+	adm 0 session reconnect cl1@srv1 --hca mlx5_1 -j
+	[ "$(jqv '[.paths[] | .name, .result] | @csv')" = '"ip:10.0.1.1@ip:10.0.1.2","reconnected"' ]
+	replay recover
+	for c in "session recover" "recover session"; do
+		# shellcheck disable=SC2086
+		adm 0 $c cl1@srv1 --hca mlx5_1 -j
+		valid rnbdadm.recover/1
+		[ "$(jqv '[.recovered[].name] | @csv')" = '"ip:10.0.1.1@ip:10.0.1.2"' ]
+		# shellcheck disable=SC2086
+		fails 4 not_found $c cl1@srv1 --hca mlx5_9
+	done
+	replay same-hca
+	fails 6 conflict session reconnect cl1@srv1 --hca mlx5_0
+	[[ $stderr == *"'mlx5_0' fits 2 paths"*"ip:10.0.1.1@ip:10.0.1.2"*"give SRC@DST"* ]]
 }
 
 @test "--dry-run: nothing is sent, and its lines can be run" {

@@ -36,6 +36,15 @@ setup() {
 	fails 4 not_found stats cl1@srv3
 	[[ $stderr == *"did you mean cl1@srv1"* ]]
 	fails 4 not_found stats cl1@srv1 10.7.7.7
+	adm 0 stats cl1@srv1 id:2 --brief
+	[ "$output" = ip:10.0.1.1@ip:10.0.1.2 ]
+	for hca in mlx5_1 mlx5_1:1; do
+		adm 0 stats cl1@srv1 --hca $hca --brief
+		[ "$output" = ip:10.0.1.1@ip:10.0.1.2 ]
+	done
+	fails 4 not_found stats cl1@srv1 --hca mlx5_1:2
+	fails 2 usage stats --hca mlx5_1
+	fails 2 usage stats cl1@srv1 --hca mlx5_1 --by device
 	fails 2 usage stats cl1@srv1 bird
 	fails 2 usage stats 1
 	fails 2 usage stats a b c
@@ -154,6 +163,10 @@ setup() {
 	replay reset-path
 	adm 0 stats reset cl1@srv1 10.0.1.2 -v
 	[[ $stderr == *"1 path "* ]]
+	adm 0 stats reset cl1@srv1 --hca mlx5_1 -v
+	[[ $stderr == *"1 path "* ]]
+	adm 0 stats reset cl1@srv1 --hca mlx5_1 -n
+	[ "$output" = "rnbdadm stats reset cl1@srv1 --hca=mlx5_1" ]
 	replay reset-all
 	adm 0 stats reset --all -y
 }

@@ -228,7 +228,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	refused 2 usage "not a multiple of the logical block, 512" resize rnbd0 1000
 	refused 4 not_found "did you mean rnbd0?" remap rnbd9
 	refused 4 not_found "did you mean s1?" session set s2 --mp-policy rr
-	refused 2 usage "is not a value of --mp-policy" session set s1 --mp-policy fastest
+	refused 2 usage "'fastest' is not a policy (round-robin, min-inflight, min-latency)" session set s1 --mp-policy fastest
 	refused 4 not_found "rnbdadm server client list" server client disconnect nobody --force
 	refused 12 declined "-y answers yes" remap --all
 	refused 9 unsupported "no question for the size" resize rnbd0 --from-server
