@@ -10,7 +10,8 @@
 const struct exit_desc exit_table[XC_MAX] = {
 	[XC_OK] = { "ok", "done, or so already, or nothing to do" },
 	[XC_FAILED] = { "failed", "the kernel or the peer refused; anything not below" },
-	[XC_USAGE] = { "usage", "command line or config file wrong; nothing was sent to the kernel" },
+	[XC_USAGE] = { "usage",
+		       "command line or config file wrong; nothing was sent to the kernel" },
 	[XC_PARTIAL] = { "partial", "several objects, some failed" },
 	[XC_NOT_FOUND] = { "not_found", "no such session, path, device or file" },
 	[XC_PERMISSION] = { "permission", "not root, or a capability is missing" },

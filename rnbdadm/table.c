@@ -21,8 +21,8 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
 	[OPT_IDEMPOTENT] = { "idempotent", .help = "what is so already is no error" },
 	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			.help = "time for what the kernel waits for; of paths and devices that are to be "
-				"connected or resized 100ms to 10m" },
+			.help = "time for what the kernel waits for; of paths and devices that are "
+				"to be connected or resized 100ms to 10m" },
 	[OPT_COLOR] = { "color", 0, ARG_OPTIONAL, T_WORD, "WHEN", "auto|always|never",
 		      .help = "colour of states: auto, always or never" },
 	[OPT_BACKEND] = { "backend", 0, ARG_REQUIRED, T_WORD, "NAME", "auto|netlink|sysfs",
@@ -216,8 +216,8 @@ const struct opt opt_table[OPT_MAX] = {
 	.text = "Paths that are not connected are connected again, then devices that are "	\
 		"disconnected are opened on the server again; what needs nothing is left "	\
 		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
-		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until the paths are "	\
-		"connected and the nodes of the devices can be opened.",		\
+		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "	\
+		"the paths are connected and the nodes of the devices can be opened.",		\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
@@ -591,10 +591,10 @@ const struct cmd cmd_table[] = {
 	{ "stats", NULL, "show counters",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY,
-		       OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE, OPT_SERVER_ROLE,
-		       OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS, OPT_NO_TOTALS,
-		       OPT_WIDE, OPT_BRIEF),
+	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
+		       OPT_BY, OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE,
+		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
+		       OPT_TOTALS, OPT_NO_TOTALS, OPT_WIDE, OPT_BRIEF),
 	  .text = "Totals since the path came up or the last reset. With -i the totals come first, "
 		  "then what was added in each interval; JSON is one line per sample then. In text "
 		  "and CSV --per-cpu, --latency and --sg have tables of their own. -o prom is for "
@@ -605,8 +605,8 @@ const struct cmd cmd_table[] = {
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_NO_HEADERS, OPT_WIDE,
-		       OPT_BRIEF),
+	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER,
+		       OPT_NO_HEADERS, OPT_WIDE, OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
 		  "Where the modules do not count it: exit code 9.",
