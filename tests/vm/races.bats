@@ -93,7 +93,8 @@ raced() { grep -q forced $AT_ONCE && grep -q remapped $AT_ONCE; }
 	for n in 1 2 3 4; do
 		rm -f $STOP $AT_ONCE
 		disk=$(map /dev/ram0)
-		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
+		# Killed, not asked to end, for which it may take locks of its own: it goes when what it has under way has ended
+		fio --filename="/dev/$disk" --thread --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=x --time_based \
 			--runtime=90 --continue_on_error=all --minimal >/dev/null 2>&1 3>&- & fio=$!
 		(until [[ -e $STOP ]]; do echo 1 >$EXPORTS/ram0/sessions/s1/force_close && echo forced || nap; done) \
 			2>/dev/null >>$AT_ONCE 3>&- & pids=($!)
@@ -107,7 +108,7 @@ raced() { grep -q forced $AT_ONCE && grep -q remapped $AT_ONCE; }
 		await 60 raced
 		unmap "$disk" force
 		[ ! -e "/sys/block/$disk" ]
-		kill "$fio" || :
+		kill -9 "$fio" || :
 		wait "$fio" || :
 		touch $STOP
 		wait "${pids[@]}" || :
