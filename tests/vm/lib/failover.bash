@@ -33,7 +33,8 @@ server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
 
 # server_lose LINK all|some|none: of what comes in here, 5 % being some. Where it is sent nothing must be dropped: Soft-RoCE takes
 # that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). So
-# it is never a new queue, be it for what comes in (see link_up).
+# it is never a new queue, be it for what comes in (see link_up). An interface that is set up has one for a moment; links_sound mends
+# what was sent then.
 server_lose() {
 	local how="drop"
 	[[ $2 != some ]] || how="pass random netrand drop 20"
@@ -86,8 +87,8 @@ mend() {
 	drop-out) server lose "link$2" none ;;
 	drop | loss) lose "link$2" none && server lose "link$2" none ;;
 	down) server_cable "$2" on && links_sound ;;
-	set-down) on_server "ip link set link$2 up" && server_cable "$2" on ;;
-	set-down-here) ip link set "link$2" up && server_cable "$2" on ;;
+	set-down) on_server "ip link set link$2 up" && server_cable "$2" on && links_sound ;;
+	set-down-here) ip link set "link$2" up && server_cable "$2" on && links_sound ;;
 	rdma) on_server "rxe_add rxe$2 link$2" ;;
 	rdma-here) rxe_add "rxe$2" "link$2" ;;
 	esac
