@@ -27,13 +27,6 @@ struct plan {
 	int64_t wait_ms;
 };
 
-static int usage(struct ctx *ctx, char *msg)
-{
-	fail_set(&ctx->fail, XC_USAGE, "%s", msg);
-	free(msg);
-	return XC_USAGE;
-}
-
 /* --server HOST: an address, or a name to resolve. */
 static int add_server(struct ctx *ctx, struct plan *p, const char *host)
 {
@@ -82,13 +75,13 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	char *msg;
 
 	if (!session && !host)
-		return usage(ctx, xstrdup("--session or --server is missing"));
+		return fail_set(&ctx->fail, XC_USAGE, "--session or --server is missing");
 	p->session = session ? xstrdup(session) : default_session(host);
 	msg = session_name_problem(p->session);
 	if (msg)
-		return usage(ctx, msg);
+		return fail_usage(&ctx->fail, msg, NULL);
 	if (strlen(a->args[0]) > 254)
-		return usage(ctx, xstrdup("DEVICE_PATH has at most 254 bytes"));
+		return fail_set(&ctx->fail, XC_USAGE, "DEVICE_PATH has at most 254 bytes");
 	p->req = (struct map_request){
 		.session = p->session, .device_path = a->args[0],
 		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN,
@@ -103,7 +96,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	if (polls && !strcmp(polls, "all"))
 		p->req.poll_queues = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	else if (polls && (!parse_uint(polls, &p->req.poll_queues) || p->req.poll_queues > 4096))
-		return usage(ctx, xstrdup("--poll-queues: at most 4096"));
+		return fail_set(&ctx->fail, XC_USAGE, "--poll-queues: at most 4096");
 	if (way_timeout(ctx, "map", &p->req.timeout_ms))
 		return XC_USAGE;
 	p->wait_ms = args_time(a, OPT_WAIT, 10000);

@@ -81,14 +81,8 @@ int cmd_help(struct ctx *ctx)
 	char *message = NULL, *hint = NULL;
 	char *text = help_words(ctx->args.args, ctx->args.nargs, &message, &hint);
 
-	if (!text) {
-		fail_set(&ctx->fail, XC_USAGE, "%s", message);
-		if (hint)
-			fail_hint(&ctx->fail, "%s", hint);
-		free(message);
-		free(hint);
-		return XC_USAGE;
-	}
+	if (!text)
+		return fail_usage(&ctx->fail, message, hint);
 	if (!is_json(ctx)) {
 		fputs(text, stdout);
 		free(text);

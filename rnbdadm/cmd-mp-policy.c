@@ -151,14 +151,8 @@ int cmd_mp_policy_set(struct ctx *ctx)
 		return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
 				"POLICY is missing");
 	problem = opt_problem(&opt_table[OPT_SET_POLICY], "--", a->args[!all], &hint);
-	if (problem) {
-		fail_set(&ctx->fail, XC_USAGE, "%s", problem);
-		if (hint)
-			fail_hint(&ctx->fail, "%s", hint);
-		free(problem);
-		free(hint);
-		return XC_USAGE;
-	}
+	if (problem)
+		return fail_usage(&ctx->fail, problem, hint);
 	mp_policy_parse(a->args[!all], &wanted);
 	rc = collect(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++)

@@ -25,11 +25,8 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	const char *polls = args_value(a, OPT_POLL_QUEUES);
 	char *msg = session_name_problem(a->args[0]);
 
-	if (msg) {
-		fail_set(&ctx->fail, XC_USAGE, "%s", msg);
-		free(msg);
-		return XC_USAGE;
-	}
+	if (msg)
+		return fail_usage(&ctx->fail, msg, NULL);
 	p->req = (struct map_request){
 		.session = a->args[0], .poll_queues = M_UNKNOWN,
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),

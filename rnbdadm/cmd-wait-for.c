@@ -35,16 +35,6 @@ static char *problem(const struct view *v, const char *expr, char **hint)
 	return text;
 }
 
-static int refuse(struct ctx *ctx, char *msg, char *hint)
-{
-	fail_set(&ctx->fail, XC_USAGE, "%s", msg);
-	if (hint)
-		fail_hint(&ctx->fail, "%s", hint);
-	free(msg);
-	free(hint);
-	return XC_USAGE;
-}
-
 static bool is_path(const struct parsed *a)
 {
 	return a->nargs > 1 || args_has(a, OPT_HCA);
@@ -69,13 +59,13 @@ static int parse(struct ctx *ctx, struct cond *c)
 	if (!msg)
 		return XC_OK;
 	if (path)
-		return refuse(ctx, msg, hint);
+		return fail_usage(&ctx->fail, msg, hint);
 	/* it may be about a device */
 	free(msg);
 	msg = problem(&device_view, c->expr, &other_hint);
 	free(other_hint);
 	if (msg)
-		return refuse(ctx, msg, hint);
+		return fail_usage(&ctx->fail, msg, hint);
 	free(hint);
 	return XC_OK;
 }
@@ -118,7 +108,7 @@ static enum wait_is judge(struct ctx *ctx, struct cond *c, const struct view *v,
 	} else {
 		msg = problem(v, c->expr, &hint);
 		if (msg) {
-			refuse(ctx, msg, hint);
+			fail_usage(&ctx->fail, msg, hint);
 			is = WAIT_FAIL;
 		} else {
 			c->is = value_now(c, obj);

@@ -53,6 +53,16 @@ int fail_set(struct fail *f, enum exit_code code, const char *fmt, ...)
 	return code;
 }
 
+int fail_usage(struct fail *f, char *message, char *hint)
+{
+	fail_set(f, XC_USAGE, "%s", message);
+	if (hint)
+		fail_hint(f, "%s", hint);
+	free(message);
+	free(hint);
+	return XC_USAGE;
+}
+
 void fail_text(struct fail *f, const char *fmt, ...)
 {
 	va_list ap;

@@ -50,6 +50,8 @@ void fail_clear(struct fail *f);
 /* Sets code and message, keeps the rest; returns the code. */
 int fail_set(struct fail *f, enum exit_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A wrong command line; takes both texts, @hint may be NULL. */
+int fail_usage(struct fail *f, char *message, char *hint);
 void fail_text(struct fail *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void fail_hint(struct fail *f, const char *fmt, ...)

@@ -128,11 +128,7 @@ int run_usage_error(struct ctx *ctx, char *message, char *hint, bool usage)
 {
 	char *line;
 
-	fail_set(&ctx->fail, XC_USAGE, "%s", message);
-	if (hint)
-		fail_hint(&ctx->fail, "%s", hint);
-	free(message);
-	free(hint);
+	fail_usage(&ctx->fail, message, hint);
 	fail_print(ctx, &ctx->fail);
 	if (usage && ctx->quiet < 2) {
 		line = usage_line(&ctx->args);

@@ -64,11 +64,8 @@ int settings_parse(struct ctx *ctx, struct session_settings *want)
 		const char *text = args_value(&ctx->args, table[i].opt);
 		char *msg = text ? setting_parse(i, "--", text, &want->v[i]) : NULL;
 
-		if (msg) {
-			fail_set(&ctx->fail, XC_USAGE, "%s", msg);
-			free(msg);
-			return XC_USAGE;
-		}
+		if (msg)
+			return fail_usage(&ctx->fail, msg, NULL);
 	}
 	return XC_OK;
 }

@@ -174,8 +174,10 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	path->con_count++;
 	c->cm_id = NULL;
 	err = accept(cm_id, &c->req);
-	if (err)
+	if (err) {
 		refuse(cm_id, err);
+		con->base.removed = true;	/* perhaps, and told before it was ours */
+	}
 	rdma_unlock_handler(cm_id);
 	if (err)
 		rtrs_server_path_close(path, err);
