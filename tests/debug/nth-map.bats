@@ -8,7 +8,6 @@
 CTL=/sys/class/rnbd-client/ctl
 MAP="$CTL/map_device=sessname=nth path=ip:10.0.0.1 device_path=/dev/ram0"
 UNMAP="/sys/block/rnbd0/rnbd/unmap_device=force"
-ADM=$ROOT/build/rnbdadm
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The admin tool against the real kernel, both sides on one host: what changes things, and what shows them afterwards. The
 # tests build on each other.
-# lab: make rnbdadm
-# lab: make rnbdadm SAN=y
 # lab: timeout 900
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -20,8 +18,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	# with the address and undefined behaviour sanitizers, for whose shadow user-mode Linux has no room
-	ADM=$ROOT/build/rnbdadm${VIRTIO:+-san}
 }
 
 # adm STATUS ARGS..: $output, $stderr

@@ -6,7 +6,6 @@
 # tells a rate of its own; flow control that is on or off (net.pause), as neither it nor any interface of a guest has DCB, which is what
 # is seen here (tests/cli/unit/check.c has the kernel's answers); a transport's module that is gone below rnbd (modules.rtrs), as no
 # kernel unloads it then.
-# lab: make rnbdadm
 # lab: make tests/vm/older
 # lab: in-tree modules, too
 # lab: timeout 900
@@ -17,7 +16,6 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 	DEP=/lib/modules/$(uname -r)/modules.dep
 	P1=ip:10.0.0.1@ip:10.0.0.1
 	P2=ip:10.0.1.1@ip:10.0.1.1

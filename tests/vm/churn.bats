@@ -6,6 +6,7 @@
 # lab: links 3
 # lab: timeout 600
 # lab: parallel
+# lab: no sanitizers: its minute is for changes
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -21,7 +22,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/disk.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {

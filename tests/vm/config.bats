@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The configuration on a real kernel, with udev: what it says comes to be, in safe steps, from wherever it was left. The tests
 # build on each other.
-# lab: make rnbdadm
 # lab: timeout 1500
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -25,7 +24,6 @@ teardown_file() { pkill -x systemd-udevd || :; }
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 	CONF=/etc/rnbd/conf.d/a.conf
 }
 

@@ -4,7 +4,6 @@
 # first, 15 times on the debug kernel.
 # lab: two guests
 # lab: links 2
-# lab: make rnbdadm
 # lab: timeout 900
 # lab: kernels 6.1 6.12
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

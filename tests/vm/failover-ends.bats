@@ -4,7 +4,6 @@
 # on either side.
 # lab: two guests
 # lab: links 2
-# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
@@ -17,7 +16,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/lib/failover.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {

@@ -5,7 +5,6 @@
 # lab: two guests
 # lab: links 2
 # lab: disk 64
-# lab: make rnbdadm
 # lab: timeout 900
 # lab: cpus 1
 # lab: kernels 6.1 6.12

@@ -3,7 +3,6 @@
 # A path that is ten times slower than the other does not slow down what the other can do; a busy one is not taken for a lost one.
 # lab: two guests
 # lab: links 2
-# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 

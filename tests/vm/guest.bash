@@ -54,6 +54,10 @@ fail() {
 	return 1
 }
 
+# The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr.
+ADM=$ROOT/build/${LAB_TOOL:-rnbdadm}
+export ASAN_OPTIONS=log_path=$LAB_OUT/sanitizers UBSAN_OPTIONS=log_path=$LAB_OUT/sanitizers
+
 jq() { gojq "$@"; }
 
 # As printed() of tests/cli; what is on stderr may be between the lines
@@ -429,8 +433,13 @@ server_power() {
 	[[ $1 != on ]] || await 60 test -e "$SHARED/server-up"
 }
 
+sanitizers_silent() { ! cat "$LAB_OUT"/sanitizers.* 2>/dev/null; }
+
 # What is looked for at the end of a run, besides
 # shellcheck disable=SC2034 # bats-guest, server-loop
-END_CHECKS=()
+case $ADM in
+*-san) END_CHECKS=(sanitizers_silent) ;;
+*) END_CHECKS=() ;;
+esac
 # shellcheck disable=SC1090
 [[ -z ${LAB_GUEST-} ]] || . "$LAB_GUEST"

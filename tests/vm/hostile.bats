@@ -3,7 +3,6 @@
 # A peer in user space (tests/fuzz/hostile) that does everything wrong, against our server, in both of its modes. After each
 # test the kernel must have nothing to say, and the server must be there for a proper client.
 # lab: make tests/fuzz/hostile
-# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031
 
@@ -130,7 +129,7 @@ proper_client() {
 @test "I/O, always_invalidate=N" { group N io; }
 
 @test "C2: answers that wait for others, which their peer does not take, go when it goes" {
-	local pid ADM=$ROOT/build/rnbdadm
+	local pid
 	invalidating N
 	"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-deaf 3>&- & pid=$!
 	await 20 adm_is '[.paths[].counters.inflight] == [32]' server path list --stats

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The process that maps, or adds a path, is killed at any moment: what it began is done or undone, nothing is left half.
-# lab: make rnbdadm
 # lab: two guests
 # lab: links 2
 # lab: parallel
+# lab: no sanitizers: the moments at which it dies would be those of its start
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {

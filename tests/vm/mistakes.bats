@@ -16,7 +16,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 nothing_left() {

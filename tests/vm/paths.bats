@@ -12,7 +12,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {
@@ -143,7 +142,7 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 
 @test "closed and opened at once: the server, whose disk is slow, ends the last one first" {
 	local map="sessname=s1 path=ip:10.0.0.1 path=ip:10.0.1.1 device_path=/dev/slow" ctl=/sys/class/rnbd-client/ctl disk path
-	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=800000000
+	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=2000000000
 	echo "$map" >$ctl/map_device
 	loaded rnbd0
 	# By a client that cannot wait for the end of I/O any more
@@ -159,7 +158,7 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 
 @test "removed and added at once: the server, whose disk is slow, ends the last one first" {
 	local sys=/sys/class/rtrs-client/s1
-	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=800000000
+	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=2000000000
 	"$ADM" map /dev/slow --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	loaded rnbd0
 	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path

@@ -17,7 +17,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {

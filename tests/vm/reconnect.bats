@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Paths that are lost and come back, in one guest: an RDMA device is deleted and made again, the server is loaded again.
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bash disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -12,7 +13,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/disk.bash"
-	ADM=$ROOT/build/rnbdadm
 	SYS=/sys/class/rtrs-client/s1
 	dmesg_mark
 }

@@ -3,7 +3,6 @@
 # A disk whose device the server has closed: it notices, it is opened again with all that is new of it, by sysfs and by
 # netlink; and disks that are given another size. In one guest.
 # lab: ynl
-# lab: make rnbdadm
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
@@ -21,7 +20,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/disk.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {

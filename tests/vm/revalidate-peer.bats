@@ -9,7 +9,6 @@
 
 bats_require_minimum_version 1.5.0
 
-ADM=$ROOT/build/rnbdadm
 DISK=/dev/rnbd0
 
 setup_file() {

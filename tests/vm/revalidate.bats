@@ -19,7 +19,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/disk.bash"
-	ADM=$ROOT/build/rnbdadm
 	size 16
 }
 

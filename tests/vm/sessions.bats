@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sessions, their settings and their paths by the admin tool, and monitor and wait on the events of a real kernel; both sides on
 # one host. The tests build on each other.
-# lab: make rnbdadm
 # lab: timeout 900
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -15,14 +14,13 @@ setup_file() {
 	ram_disk 32
 	load_server
 	load_client
-	"$ROOT/build/rnbdadm" monitor -j --diff --full >/run/tmp/events 2>/run/tmp/events.err 3>&- &
+	"$ADM" monitor -j --diff --full >/run/tmp/events 2>/run/tmp/events.err 3>&- &
 	echo $! >/run/tmp/monitor
 	await 20 grep -q '"event":"sync"' /run/tmp/events
 }
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 	P1=ip:10.0.0.1@ip:10.0.0.1
 	P2=ip:10.0.1.1@ip:10.0.1.1
 }

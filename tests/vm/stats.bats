@@ -3,7 +3,6 @@
 # Counters: I/O that is known gives counts that are known, in sysfs and in netlink, for a path and for each CPU; each group is
 # reset alone, what is in flight never. In one guest.
 # lab: ynl
-# lab: make rnbdadm
 # lab: make tests/vm/hold
 # shellcheck shell=bats disable=SC2154
 
@@ -25,7 +24,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/disk.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown() {

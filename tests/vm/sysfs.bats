@@ -3,7 +3,6 @@
 # The admin tool on the in-tree drivers, which have files in /sys and no netlink family; then on ours by both ways, which must
 # agree. Both sides are in one guest. The tests build on each other.
 # lab: kernels 6.1 6.12
-# lab: make rnbdadm
 # lab: in-tree modules, too
 # shellcheck shell=bats disable=SC2154
 
@@ -19,7 +18,6 @@ setup_file() {
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"
-	ADM=$ROOT/build/rnbdadm
 }
 
 teardown_file() {

@@ -21,7 +21,7 @@
 
 #define RTRS_SERVER_HANDSHAKE_MS	30000	/* from the first connection to INFO */
 #define RTRS_SERVER_REG_TIMEOUT_MS	30000
-#define RTRS_SERVER_LEAVE_MS		1000	/* for what a client has left to be gone */
+#define RTRS_SERVER_LEAVE_MS		5000	/* for what a client has left to be gone */
 #define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
 
 struct rtrs_server_session_dir;

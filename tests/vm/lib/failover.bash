@@ -18,7 +18,6 @@
 
 . "$ROOT/tests/vm/guest.bash"
 
-ADM=$ROOT/build/rnbdadm
 CTL=/sys/class/rnbd-client/ctl
 SESSION=s1
 SDIR=/sys/class/rtrs-client/$SESSION

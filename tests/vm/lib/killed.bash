@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# For tests that kill the tool. Where they do so at any moment, check() of theirs says what must hold after each time. They set ADM.
+# For tests that kill the tool. Where they do so at any moment, check() of theirs says what must hold after each time.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # killed_after MS ARGS..: the command, killed then, or done: status 1. Its end is not waited for by "run", which would hide how it ended.
