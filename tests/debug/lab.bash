@@ -17,9 +17,6 @@ BOOT_MODULES=()
 export ARCH=um # for the modules of tests, too
 LAB_MAKE=(GCOV_PROFILE=y)
 
-# For the shadow of the address sanitizer user-mode Linux has no room
-LAB_TOOL=rnbdadm
-
 # The first KASAN report must not be the only one. A host that is busy must not look like a kernel that hangs.
 LAB_APPEND="kasan_multi_shot rcupdate.rcu_expedited=1 watchdog_thresh=30 workqueue.watchdog_thresh=120 ${LAB_APPEND-}"
 LAB_SLOW=${LAB_SLOW:-3}

@@ -10,6 +10,7 @@
 # lab: in-tree modules, too
 # lab: timeout 900
 # lab: cpus 1
+# lab: no sanitizers: it is started too often
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
