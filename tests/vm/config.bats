@@ -4,6 +4,7 @@
 # build on each other.
 # lab: timeout 1500
 # lab: cpus 1
+# lab: no sanitizers: it is started too often, and traced
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -206,7 +207,7 @@ write_on() {
 }
 
 @test "killed at any point: a disk never without a path, and the next run has the rest" {
-	local turn=0 cut ADM=${ADM%-san}
+	local turn=0 cut
 	. "$ROOT/tests/vm/lib/killed.bash"
 	rest() {
 		"$ADM" config apply
@@ -275,7 +276,7 @@ cut_before() {
 }
 
 @test "killed before any of its calls that change something: the next run has the rest, and all is its own" {
-	local note=/run/rnbd/registry ADM=${ADM%-san} # which would look for leaks, and cannot where it is traced
+	local note=/run/rnbd/registry
 	conf 0
 	mv $CONF /run/tmp/back
 	conf 1

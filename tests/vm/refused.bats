@@ -6,6 +6,7 @@
 # lab: make tests/vm/refuse
 # lab: two guests
 # lab: links 2
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
