@@ -44,7 +44,7 @@ sweep() {
 	nap
 	CUT=0 DONE=0
 	for ((i = 0; i < 6 * moments; i++)); do
-		((i < moments || DONE == 0 || (i < 3 * moments && CUT < moments / 3))) || ! enough || break
+		((i < moments || (i < 3 * moments && (DONE == 0 || CUT < moments / 3)))) || ! enough || break
 		if killed_after $ms "$@"; then
 			((ms += step))
 		else
