@@ -146,7 +146,6 @@ guest_settings() {
 		echo "export LAB_OUT=/run/lab/out"
 		printf 'export LAB_NAME=%q LAB_SHARED=%q LAB_CWD=%q LAB_LIMIT=%q\n' "$name" "$shared" "$PWD" $((TIMEOUT - 20))
 		printf 'export KERNEL=%q LAB_KERNEL=%q MODS=%q PEER_MODS=%q ROOT=%q\n' "$KERNEL" "$LAB_KERNEL" "$LAB_MODS" "$LAB_PEER" "$ROOT"
-		printf 'export LAB_TOOL=%q\n' "${LAB_TOOL-}"
 		for v in ${LAB_ENV-}; do
 			printf 'export %s=%q\n' "$v" "${!v-}"
 		done
