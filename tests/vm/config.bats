@@ -46,10 +46,12 @@ conf() {
 	} >$CONF
 }
 
-# conf with N paths
+# conf with N paths, of which the first is the next link each $turn: there is something to do for apply
 some_paths() {
-	local links
-	mapfile -t links < <(shuf -e 0 1 2 -n "$1")
+	local i links=()
+	for ((i = 0; i < $1; i++)); do
+		links+=($(((turn + i) % 3)))
+	done
 	conf "${links[@]}"
 }
 

@@ -35,11 +35,12 @@ killed_while() {
 enough() { :; }
 
 sweep() {
-	local i ms=0 step moments=$1
+	local i ms=0 all step moments=$1
 	shift
 	took "$@" >/dev/null
 	check
-	step=$(($(took "$@") / moments))
+	all=$(took "$@")
+	step=$((all / moments))
 	check
 	nap
 	CUT=0 DONE=0
@@ -52,12 +53,12 @@ sweep() {
 		fi
 		check
 	done
-	echo "# ${*:1:2}: killed $CUT times, done $DONE times" >&3
+	echo "# ${*:1:2}: killed $CUT times, done $DONE times, takes $all ms" >&3
 	((CUT >= moments / 3 && DONE >= 1))
 }
 
 took() {
 	local t0=${EPOCHREALTIME/./}
-	"$ADM" "$@" >/dev/null
+	"$ADM" "$@" >/dev/null || fail "cannot $*" || return
 	echo $(((${EPOCHREALTIME/./} - t0) / 1000))
 }
