@@ -8,24 +8,16 @@
 #include "node.h"
 #include "objects.h"
 #include "path-job.h"
+#include "plan-line.h"
 #include "select.h"
 #include "sysinfo.h"
 #include "use.h"
-
-static struct object_opts object_opts(const struct ctx *ctx)
-{
-	return (struct object_opts){
-		.stats = args_has(&ctx->args, OPT_STATS),
-		.details = args_has(&ctx->args, OPT_DETAILS),
-		.root = ctx->test_root,
-	};
-}
 
 static bool read_clients(struct ctx *ctx, const struct object_opts *o, struct snapshot *s)
 {
 	unsigned int what = NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT;
 
-	if (!ctx_snapshot(ctx, M_SERVER, what | (o->stats ? NL_STATS : 0), s))
+	if (!ctx_snapshot(ctx, M_SERVER, what | object_stats(ctx, o), s))
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	return true;
@@ -33,7 +25,7 @@ static bool read_clients(struct ctx *ctx, const struct object_opts *o, struct sn
 
 int cmd_client_list(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &client_view);
 	json_t *list;
 	struct snapshot s;
 
@@ -49,7 +41,7 @@ int cmd_client_list(struct ctx *ctx)
 
 int cmd_client_show(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &client_view);
 	const struct session *sess;
 	struct snapshot s;
 
@@ -110,7 +102,7 @@ static void print_plan(struct ctx *ctx, const struct session *sess)
 	strlist_add(&w, "server");
 	strlist_add(&w, "client");
 	strlist_add(&w, "disconnect");
-	strlist_add(&w, sess->name);
+	plan_name(&w, sess->name);
 	strlist_add(&w, "--force");
 	plan_add(ctx, &w);
 	strlist_free(&w);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "plan-line.h"
 #include "plan.h"
 #include "registry.h"
-#include "select.h"
 #include "sysinfo.h"
 #include "use.h"
 

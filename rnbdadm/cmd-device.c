@@ -7,19 +7,10 @@
 #include "select.h"
 #include "sysinfo.h"
 
-static struct object_opts object_opts(const struct ctx *ctx)
-{
-	return (struct object_opts){
-		.stats = args_has(&ctx->args, OPT_STATS),
-		.details = args_has(&ctx->args, OPT_DETAILS),
-		.root = ctx->test_root,
-	};
-}
-
 int cmd_device_list(struct ctx *ctx)
 {
 	const char *name = args_value(&ctx->args, OPT_SESSION);
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &device_view);
 	json_t *list;
 	struct snapshot s;
 
@@ -41,7 +32,7 @@ int cmd_device_list(struct ctx *ctx)
 
 int cmd_device_show(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &device_view);
 	const struct device *d;
 	struct snapshot s;
 

@@ -11,18 +11,11 @@
 #include "job.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "select.h"
 #include "size.h"
 #include "use.h"
 #include "way.h"
-
-static struct object_opts object_opts(const struct ctx *ctx)
-{
-	return (struct object_opts){
-		.details = args_has(&ctx->args, OPT_DETAILS),
-		.root = ctx->test_root,
-	};
-}
 
 json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o)
 {
@@ -66,7 +59,7 @@ static bool read_exports(struct ctx *ctx, struct snapshot *s)
 
 int cmd_export_list(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &export_view);
 	struct snapshot s;
 
 	if (!read_exports(ctx, &s))
@@ -107,7 +100,7 @@ static const char *select_export(const struct ctx *ctx, const struct export_list
 
 int cmd_export_show(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &export_view);
 	struct strlist lines = { 0 };
 	const char *name;
 	struct snapshot s;
@@ -232,7 +225,7 @@ static void plan_one(struct ctx *ctx, struct item *it)
 	strlist_add(&w, "server");
 	strlist_add(&w, "export");
 	strlist_add(&w, "close");
-	strlist_add(&w, it->exp->name);
+	plan_name(&w, it->exp->name);
 	strlist_addf(&w, "--client=%s", it->exp->session);
 	strlist_add(&w, "--force");
 	plan_add(ctx, &w);
@@ -385,7 +378,7 @@ static void plan_revalidate(struct ctx *ctx, struct item *it)
 	strlist_add(&w, "server");
 	strlist_add(&w, "export");
 	strlist_add(&w, "revalidate");
-	strlist_add(&w, it->exp->name);
+	plan_name(&w, it->exp->name);
 	strlist_addf(&w, "--client=%s", it->exp->session);
 	if (ctx->force)
 		strlist_add(&w, "--force");

@@ -11,6 +11,7 @@
 #include "map-keep.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "registry.h"
 #include "select.h"
 #include "settings.h"
@@ -255,12 +256,10 @@ static void explain(struct ctx *ctx, const struct plan *p, const struct nl_error
 static void print_plan(struct ctx *ctx, const struct plan *p)
 {
 	const struct parsed *a = &ctx->args;
-	bool like_option = *p->req.device_path == '-';
 	struct strlist w = { 0 };
 
 	strlist_add(&w, "map");
-	if (!like_option)
-		strlist_add(&w, p->req.device_path);
+	plan_name(&w, p->req.device_path);
 	strlist_add(&w, "--session");
 	strlist_add(&w, p->session);
 	ways_words(&w, &p->ways);
@@ -275,10 +274,6 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	}
 	settings_words(&w, &p->req.set);
 	keep_words(&w, &p->keep);
-	if (like_option) {
-		strlist_add(&w, "--");
-		strlist_add(&w, p->req.device_path);
-	}
 	plan_add(ctx, &w);
 	strlist_free(&w);
 }
@@ -336,7 +331,7 @@ static void print_plan_paths(struct ctx *ctx, const struct plan *p)
 
 	strlist_add(&w, "session");
 	strlist_add(&w, "add-path");
-	strlist_add(&w, p->session);
+	plan_name(&w, p->session);
 	for (size_t i = 0; i < p->add.n; i++) {
 		char *text = way_text(&p->add.v[i]);
 

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "job.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "select.h"
 #include "sysinfo.h"
 
@@ -83,7 +84,7 @@ static void plan_one(struct ctx *ctx, struct item *it)
 
 	strlist_add(&w, "mp-policy");
 	strlist_add(&w, "set");
-	strlist_add(&w, it->sess->name);
+	plan_name(&w, it->sess->name);
 	strlist_add(&w, mp_policy_name(wanted));
 	plan_add(ctx, &w);
 	strlist_free(&w);

@@ -7,25 +7,20 @@
 #include "select.h"
 #include "sysinfo.h"
 
-static struct object_opts object_opts(const struct ctx *ctx, bool table, enum m_role role)
+static struct object_opts path_opts(const struct ctx *ctx, bool table, enum m_role role)
 {
-	return (struct object_opts){
-		/* the table has columns of counters */
-		.stats = args_has(&ctx->args, OPT_STATS) || (table && ctx->out.fmt == OUT_TEXT),
-		.details = args_has(&ctx->args, OPT_DETAILS),
-		.role = role == M_SERVER,
-		.root = ctx->test_root,
-	};
+	struct object_opts o = object_opts(ctx, role == M_SERVER ? &server_path_view : &path_view);
+
+	/* the table has columns of counters */
+	o.stats |= table && ctx->out.fmt == OUT_TEXT;
+	o.role = role == M_SERVER;
+	return o;
 }
 
 static bool read_paths(struct ctx *ctx, const struct object_opts *o, enum m_role role,
 		       struct snapshot *s)
 {
-	unsigned int what = NL_SESSIONS | NL_PATHS;
-
-	if (o->stats)
-		what |= args_has(&ctx->args, OPT_STATS) ? NL_STATS : NL_STATS_OPT;
-	if (!ctx_snapshot(ctx, role, what, s))
+	if (!ctx_snapshot(ctx, role, NL_SESSIONS | NL_PATHS | object_stats(ctx, o), s))
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	return true;
@@ -39,7 +34,7 @@ static const struct session *select_owner(const struct snapshot *s, const char *
 
 static int list_paths(struct ctx *ctx, enum m_role role)
 {
-	struct object_opts o = object_opts(ctx, true, role);
+	struct object_opts o = path_opts(ctx, true, role);
 	const char *name = args_value(&ctx->args, role == M_SERVER ? OPT_CLIENT : OPT_SESSION);
 	bool down = args_has(&ctx->args, OPT_DOWN);
 	json_t *list = json_array();
@@ -72,7 +67,7 @@ static int show_path(struct ctx *ctx, enum m_role role)
 {
 	const char *word = ctx->args.nargs > 1 ? ctx->args.args[1] : NULL;
 	const char *hca = args_value(&ctx->args, OPT_HCA);
-	struct object_opts o = object_opts(ctx, false, role);
+	struct object_opts o = path_opts(ctx, false, role);
 	const struct session *sess;
 	const struct path *p;
 	struct snapshot s;

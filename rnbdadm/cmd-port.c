@@ -8,6 +8,7 @@
 #include "node.h"
 #include "objects.h"
 #include "path-job.h"
+#include "plan-line.h"
 #include "select.h"
 #include "use.h"
 

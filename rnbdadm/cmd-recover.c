@@ -9,6 +9,7 @@
 #include "node.h"
 #include "objects.h"
 #include "path-job.h"
+#include "plan-line.h"
 #include "select.h"
 #include "way.h"
 
@@ -158,7 +159,7 @@ static void plan_add_path(struct ctx *ctx, const struct item *it, const struct a
 			a->opts[i].value = "10s";
 	strlist_add(&w, "session");
 	strlist_add(&w, "add-path");
-	strlist_add(&w, it->session);
+	plan_name(&w, it->session);
 	strlist_add(&w, it->word);
 	if (pair->dst.port && pair->dst.port != ADDR_DEFAULT_PORT)
 		strlist_addf(&w, "--dest-port=%u", pair->dst.port);

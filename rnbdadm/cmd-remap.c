@@ -10,7 +10,7 @@
 #include "job.h"
 #include "node.h"
 #include "objects.h"
-#include "select.h"
+#include "plan-line.h"
 #include "settings.h"
 #include "use.h"
 #include "way.h"

@@ -6,7 +6,7 @@
 
 #include "cmd.h"
 #include "objects.h"
-#include "select.h"
+#include "plan-line.h"
 #include "stats-select.h"
 
 /* The groups of --only as the kernel's bits, 0 for all. False with ctx->fail set. */
@@ -44,7 +44,7 @@ static void add_words(struct ctx *ctx, enum m_role role)
 	strlist_add(&w, "stats");
 	strlist_add(&w, "reset");
 	for (size_t i = 0; i < a->nargs; i++)
-		strlist_add(&w, a->args[i]);
+		plan_name(&w, a->args[i]);
 	if (args_has(a, OPT_HCA))
 		strlist_addf(&w, "--hca=%s", args_value(a, OPT_HCA));
 	if (!a->nargs)

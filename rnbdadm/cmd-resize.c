@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "select.h"
 #include "size.h"
 #include "sysinfo.h"

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "registry.h"
 #include "select.h"
 #include "settings.h"
@@ -56,7 +57,7 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 
 	strlist_add(&w, "session");
 	strlist_add(&w, "add");
-	strlist_add(&w, p->req.session);
+	plan_name(&w, p->req.session);
 	ways_words(&w, &p->ways);
 	for (size_t i = 0; i < a->nopts; i++) {
 		enum opt_id id = a->opts[i].id;
@@ -334,7 +335,7 @@ static void plan_remove(struct ctx *ctx, const struct session *sess)
 
 	strlist_add(&w, "session");
 	strlist_add(&w, "remove");
-	strlist_add(&w, sess->name);
+	plan_name(&w, sess->name);
 	if (ctx->force)
 		strlist_add(&w, "--force");
 	plan_add(ctx, &w);

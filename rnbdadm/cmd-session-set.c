@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "select.h"
 #include "settings.h"
 #include "sysinfo.h"
@@ -96,7 +97,7 @@ static void print_plan(struct ctx *ctx, const struct session *s,
 
 	strlist_add(&w, "session");
 	strlist_add(&w, "set");
-	strlist_add(&w, s->name);
+	plan_name(&w, s->name);
 	if (want->mp_policy != M_UNKNOWN)
 		strlist_addf(&w, "--mp-policy=%s", mp_policy_name(want->mp_policy));
 	settings_words(&w, want);

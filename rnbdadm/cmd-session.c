@@ -5,20 +5,11 @@
 #include "select.h"
 #include "sysinfo.h"
 
-static struct object_opts object_opts(const struct ctx *ctx)
-{
-	return (struct object_opts){
-		.stats = args_has(&ctx->args, OPT_STATS),
-		.details = args_has(&ctx->args, OPT_DETAILS),
-		.root = ctx->test_root,
-	};
-}
-
 static bool read_sessions(struct ctx *ctx, const struct object_opts *o, struct snapshot *s)
 {
 	unsigned int what = NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT;
 
-	if (!ctx_snapshot(ctx, M_CLIENT, what | (o->stats ? NL_STATS : 0), s))
+	if (!ctx_snapshot(ctx, M_CLIENT, what | object_stats(ctx, o), s))
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	return true;
@@ -26,7 +17,7 @@ static bool read_sessions(struct ctx *ctx, const struct object_opts *o, struct s
 
 int cmd_session_list(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &session_view);
 	json_t *list = json_array();
 	struct snapshot s;
 
@@ -43,7 +34,7 @@ int cmd_session_list(struct ctx *ctx)
 
 int cmd_session_show(struct ctx *ctx)
 {
-	struct object_opts o = object_opts(ctx);
+	struct object_opts o = object_opts(ctx, &session_view);
 	const struct session *sess;
 	struct snapshot s;
 

@@ -232,7 +232,7 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		.interval_ms = interval,
 		.count = args_uint(a, OPT_COUNT, M_UNKNOWN),
 		.skip_first = args_has(a, OPT_SKIP_FIRST),
-		.rate = args_has(a, OPT_RATE),
+		.rate = args_has(a, OPT_RATE) || out_names(&ctx->out, &stats_view, "rates", true),
 		.since = args_value(a, OPT_SINCE),
 		.save = args_value(a, OPT_SAVE),
 		.by = stats_by(args_value(a, OPT_BY)),

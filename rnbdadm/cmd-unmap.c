@@ -9,8 +9,8 @@
 #include "job.h"
 #include "node.h"
 #include "objects.h"
+#include "plan-line.h"
 #include "registry.h"
-#include "select.h"
 #include "sysinfo.h"
 #include "use.h"
 

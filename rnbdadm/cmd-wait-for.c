@@ -28,11 +28,21 @@ static char *problem(const struct view *v, const char *expr, char **hint)
 
 	*hint = NULL;
 	if (out_check(&o, v, &msg, hint, &done))
-		return NULL;
+		return out_names(&o, v, "counters", true) ?
+		       xstrdup("--for: counters cannot be waited for, as nothing tells that they change") : NULL;
 	/* it speaks of the option that filters have elsewhere */
 	text = xasprintf("--for%s", !strncmp(msg, "--filter", 8) ? msg + 8 : msg);
 	free(msg);
 	return text;
+}
+
+static bool has_field(const struct view *v, const char *expr)
+{
+	char *name = xstrndup(expr, strcspn(expr, "=!<>"));
+	bool has = field_find(v, name);
+
+	free(name);
+	return has;
 }
 
 static bool is_path(const struct parsed *a)
@@ -43,7 +53,7 @@ static bool is_path(const struct parsed *a)
 static int parse(struct ctx *ctx, struct cond *c)
 {
 	bool path = is_path(&ctx->args);
-	char *msg, *hint, *other_hint;
+	char *msg, *hint, *other, *other_hint;
 
 	c->text = args_value(&ctx->args, OPT_FOR);
 	if (!c->text)
@@ -61,13 +71,17 @@ static int parse(struct ctx *ctx, struct cond *c)
 	if (path)
 		return fail_usage(&ctx->fail, msg, hint);
 	/* it may be about a device */
-	free(msg);
-	msg = problem(&device_view, c->expr, &other_hint);
-	free(other_hint);
-	if (msg)
-		return fail_usage(&ctx->fail, msg, hint);
-	free(hint);
-	return XC_OK;
+	other = problem(&device_view, c->expr, &other_hint);
+	if (!other || !has_field(&session_view, c->expr)) {
+		free(msg);
+		free(hint);
+		msg = other;
+		hint = other_hint;
+	} else {
+		free(other);
+		free(other_hint);
+	}
+	return msg ? fail_usage(&ctx->fail, msg, hint) : XC_OK;
 }
 
 static void forget(struct cond *c)
@@ -123,7 +137,7 @@ static enum wait_is judge(struct ctx *ctx, struct cond *c, const struct view *v,
 static json_t *find(struct ctx *ctx, const struct snapshot *s, const struct view **v, struct fail *f)
 {
 	const struct parsed *a = &ctx->args;
-	struct object_opts o = { .root = ctx->test_root };
+	struct object_opts o = { .details = true, .root = ctx->test_root };
 	const struct session *sess = snapshot_session(s, a->args[0]);
 	const struct path *p;
 	const struct device *d;

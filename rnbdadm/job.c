@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "plan-line.h"
 #include "select.h"
 #include "sysinfo.h"
 

@@ -5,10 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctx.h"
 #include "objects.h"
 #include "registry.h"
 #include "sysinfo.h"
+
+struct object_opts object_opts(const struct ctx *ctx, const struct view *v)
+{
+	bool all = out_names_all(&ctx->out);
+
+	return (struct object_opts){
+		.stats = args_has(&ctx->args, OPT_STATS) || all ||
+			 out_names(&ctx->out, v, "counters", true),
+		.details = args_has(&ctx->args, OPT_DETAILS) || all ||
+			   out_names(&ctx->out, v, "counters", false),
+		.root = ctx->test_root,
+	};
+}
+
+unsigned int object_stats(const struct ctx *ctx, const struct object_opts *o)
+{
+	return args_has(&ctx->args, OPT_STATS) ? NL_STATS : o->stats ? NL_STATS_OPT : 0;
+}
 
 json_t *js_counters(const struct counters *c)
 {

@@ -3,8 +3,7 @@
 #ifndef RNBDADM_OBJECTS_H
 #define RNBDADM_OBJECTS_H
 
-#include "model.h"
-#include "out.h"
+#include "ctx.h"
 
 extern const struct view session_view, path_view, device_view;
 extern const struct view stats_view, stats_cpu_view, stats_latency_view, stats_sg_view, latency_view,
@@ -19,6 +18,11 @@ struct object_opts {
 	bool role;		/* of paths */
 	const char *root;
 };
+
+/* What the command line asks for: by --stats and --details, or by the name of a field of this view. */
+struct object_opts object_opts(const struct ctx *ctx, const struct view *v);
+/* What is to be read for that: a kernel that tells no counters is an error only where --stats was given. */
+unsigned int object_stats(const struct ctx *ctx, const struct object_opts *o);
 
 /* @s holds the paths, devices and counters of the session. */
 json_t *js_session(const struct session *sess, const struct snapshot *s,

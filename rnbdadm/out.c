@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Field selection, filters and order; then to the writer of the format. */
+/* Field selection and order; then to the writer of the format. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctx.h"
-#include "size.h"
-
-struct condition {
-	const struct field *field;
-	char op[3];
-	char *value;
-	uint64_t number;
-	bool numeric;
-};
-
-struct conditions {
-	struct condition *v;
-	size_t n;
-};
 
 static void field_names(const struct view *v, struct strlist *l)
 {
@@ -27,7 +13,7 @@ static void field_names(const struct view *v, struct strlist *l)
 		strlist_add(l, f->name);
 }
 
-static char *no_field(const struct view *v, const char *opt, const char *name, char **hint)
+char *field_unknown(const struct view *v, const char *opt, const char *name, char **hint)
 {
 	struct strlist l = { 0 };
 	char *q = printable(name), *msg;
@@ -35,140 +21,11 @@ static char *no_field(const struct view *v, const char *opt, const char *name, c
 	field_names(v, &l);
 	*hint = suggest(name, &l);
 	if (!*hint)
-		*hint = xstrdup("-F help lists the fields");
+		*hint = xasprintf("'rnbdadm help fields %s' lists the fields", v->name);
 	msg = xasprintf("%s: '%s' is not a field", opt, q);
 	free(q);
 	strlist_free(&l);
 	return msg;
-}
-
-static void conditions_free(struct conditions *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		free(c->v[i].value);
-	free(c->v);
-}
-
-static char *parse_condition(const struct view *v, char *text, struct condition *c, char **hint)
-{
-	char *op = strpbrk(text, "=!<>"), *name;
-
-	if (!op || op == text)
-		return xasprintf("--filter: '%s' is not field=value", text);
-	name = xstrndup(text, op - text);
-	c->field = field_find(v, name);
-	if (!c->field) {
-		char *msg = no_field(v, "--filter", name, hint);
-
-		free(name);
-		return msg;
-	}
-	free(name);
-	c->op[0] = *op++;
-	if (*op == '=' && c->op[0] != '=')
-		c->op[1] = *op++;
-	if (c->op[0] == '!' && !c->op[1])
-		return xasprintf("--filter: '%s' is not field=value", text);
-	c->value = xstrdup(op);
-	c->numeric = parse_size(op, &c->number);
-	if ((c->op[0] == '<' || c->op[0] == '>') && !c->numeric)
-		return xasprintf("--filter: '%s' is not a number", op);
-	return NULL;
-}
-
-static char *parse_filter(const struct view *v, const char *expr, struct conditions *cs,
-			  char **hint)
-{
-	char *copy = xstrdup(expr), *save = NULL, *msg = NULL;
-
-	for (char *t = strtok_r(copy, ",", &save); t && !msg; t = strtok_r(NULL, ",", &save)) {
-		struct condition c = { 0 };
-
-		msg = parse_condition(v, t, &c, hint);
-		cs->v = xrealloc(cs->v, (cs->n + 1) * sizeof(*cs->v));
-		cs->v[cs->n++] = c;
-	}
-	free(copy);
-	return msg;
-}
-
-static bool number_fits(const struct condition *c, double have)
-{
-	double want = (double)c->number;
-
-	if (c->op[0] == '<')
-		return c->op[1] ? have <= want : have < want;
-	if (c->op[0] == '>')
-		return c->op[1] ? have >= want : have > want;
-	return (have == want) == (c->op[0] == '=');
-}
-
-static bool list_has(const json_t *list, const char *value)
-{
-	const json_t *e;
-	size_t i;
-
-	json_array_foreach(list, i, e) {
-		const char *s = list_name(e);
-
-		if (s && !strcmp(s, value))
-			return true;
-	}
-	return false;
-}
-
-static bool condition_holds(const struct condition *c, const json_t *obj)
-{
-	const json_t *v = field_get(obj, c->field);
-	bool equal;
-
-	if (json_is_number(v) && c->numeric)
-		return number_fits(c, json_number_value(v));
-	if (c->op[0] == '<' || c->op[0] == '>')
-		return false;
-	if (json_is_array(v))
-		equal = list_has(v, c->value);
-	else if (json_is_string(v))
-		equal = !strcmp(json_string_value(v), c->value);
-	else if (json_is_boolean(v))
-		equal = !strcmp(c->value, json_is_true(v) ? "true" : "false") ||
-			!strcmp(c->value, json_is_true(v) ? "yes" : "no");
-	else if (!v || json_is_null(v))
-		equal = !*c->value || !strcmp(c->value, "-") || !strcmp(c->value, "null");
-	else
-		equal = false;
-	return equal == (c->op[0] == '=');
-}
-
-static json_t *apply_filter(const struct view *v, const char *expr, json_t *list)
-{
-	struct conditions cs = { 0 };
-	json_t *out = json_array(), *obj;
-	char *hint = NULL;
-	size_t i, j;
-
-	free(parse_filter(v, expr, &cs, &hint));
-	json_array_foreach(list, i, obj) {
-		for (j = 0; j < cs.n && condition_holds(&cs.v[j], obj); j++)
-			;
-		if (j == cs.n)
-			json_array_append(out, obj);
-	}
-	conditions_free(&cs);
-	json_decref(list);
-	return out;
-}
-
-bool out_passes(const struct view *v, const char *filter, const json_t *obj)
-{
-	json_t *list = json_array();
-	bool passes;
-
-	json_array_append(list, (json_t *)obj);
-	list = apply_filter(v, filter, list);
-	passes = json_array_size(list);
-	json_decref(list);
-	return passes;
 }
 
 struct sort_key {
@@ -243,7 +100,7 @@ static char *check_fields(const struct view *v, const char *list, char **hint)
 
 		n++;
 		if (strcmp(t, "all") && !field_find(v, name))
-			msg = no_field(v, "--fields", name, hint);
+			msg = field_unknown(v, "--fields", name, hint);
 	}
 	if (!n)
 		msg = xstrdup("--fields: the list is empty");
@@ -265,7 +122,6 @@ static void fields_help(const struct view *v)
 bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint,
 	       bool *done)
 {
-	struct conditions cs = { 0 };
 	const char *sort = o->sort;
 
 	if (o->fields && !strcmp(o->fields, "help")) {
@@ -284,13 +140,45 @@ bool out_check(const struct out_opts *o, const struct view *v, char **message, c
 	if (!*message && sort) {
 		sort += *sort == '-';
 		if (!field_find(v, sort))
-			*message = no_field(v, "--sort", sort, hint);
+			*message = field_unknown(v, "--sort", sort, hint);
 	}
-	if (!*message && o->filter) {
-		*message = parse_filter(v, o->filter, &cs, hint);
-		conditions_free(&cs);
-	}
+	if (!*message && o->filter)
+		*message = filter_check(v, o->filter, hint);
 	return !*message;
+}
+
+/* Is the word among those of the list, whatever its sign? */
+static bool list_names(const char *list, const char *name, bool signs)
+{
+	size_t len = strlen(name), n;
+
+	for (const char *p = list ? list : ""; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		if (signs && *p == '-')
+			continue;
+		p += signs && *p == '+';
+		n = strcspn(p, ",");
+		if (n >= len && !strncmp(p, name, len) && strchr(signs ? "," : ",=!<>", p[len]))
+			return true;
+	}
+	return false;
+}
+
+bool out_names_all(const struct out_opts *o)
+{
+	return list_names(o->fields, "all", true);
+}
+
+bool out_names(const struct out_opts *o, const struct view *v, const char *group, bool in)
+{
+	for (const struct field *f = v->fields; f->name; f++) {
+		if (!f->optional || (f->group && !strcmp(f->group, group)) != in)
+			continue;
+		if (list_names(o->fields, f->name, true) || list_names(o->filter, f->name, false) ||
+		    (o->sort && !strcmp(o->sort + (*o->sort == '-'), f->name)))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -389,7 +277,7 @@ void out_attach(struct ctx *ctx, const struct view *v, json_t *list)
 	const struct out_opts *o = &ctx->out;
 
 	if (o->filter)
-		list = apply_filter(v, o->filter, list);
+		list = filter_apply(v, o->filter, list);
 	if (o->sort)
 		list = apply_sort(v, o->sort, list);
 	js_set(ctx->data, v->key, project_all(v, o, list));
@@ -439,7 +327,7 @@ void out_list(struct ctx *ctx, const struct view *v, json_t *list)
 	size_t i;
 
 	if (o->filter)
-		list = apply_filter(v, o->filter, list);
+		list = filter_apply(v, o->filter, list);
 	if (o->sort)
 		list = apply_sort(v, o->sort, list);
 	switch (o->fmt) {

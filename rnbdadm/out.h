@@ -77,7 +77,18 @@ void out_attach(struct ctx *ctx, const struct view *v, json_t *list);
 /* What a change was about: rows of CSV, part of the document, nothing in text. Takes the reference. */
 void out_changed(struct ctx *ctx, const struct view *v, json_t *list);
 
-/* Does the filter let the object pass? It was checked. */
+/* Does -F, --sort or --filter name a field that needs an option and is, or is not, in this group? */
+bool out_names(const struct out_opts *o, const struct view *v, const char *group, bool in);
+bool out_names_all(const struct out_opts *o);
+/* What to say of a name that is no field; to be freed. */
+char *field_unknown(const struct view *v, const char *opt, const char *name, char **hint);
+
+/* out-filter.c */
+/* What is wrong with the filter (to be freed), or NULL. */
+char *filter_check(const struct view *v, const char *expr, char **hint);
+/* Those that pass a filter which was checked. Takes the reference to @list. */
+json_t *filter_apply(const struct view *v, const char *expr, json_t *list);
+/* Does it let the object pass? */
 bool out_passes(const struct view *v, const char *filter, const json_t *obj);
 
 /* out-json.c */

@@ -6,6 +6,7 @@
 #include "node.h"
 #include "objects.h"
 #include "path-job.h"
+#include "plan-line.h"
 #include "select.h"
 #include "sysinfo.h"
 #include "use.h"
@@ -319,7 +320,7 @@ void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool fo
 		strlist_add(&w, "session");
 	}
 	strlist_add(&w, verb);
-	strlist_add(&w, it->session);
+	plan_name(&w, it->session);
 	strlist_add(&w, it->path ? it->path->name : it->word);
 	if (args_has(&ctx->args, OPT_DEST_PORT))
 		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan-line.h"
 #include "plan.h"
 
 static const char *const actions[] = { "add", "change", "remove" };
@@ -139,6 +140,7 @@ void plan_print(const struct plan *p)
 static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
 {
 	char *source = conf_place_text(&st->source);
+	struct strlist command = plan_typed(&st->command);
 	json_t *o = json_object();
 
 	js_set(o, "step", json_integer(st->stage));
@@ -152,9 +154,10 @@ static json_t *js_step(const struct ctx *ctx, const struct plan_step *st)
 		js_set(o, "device_path", json_null());
 	js_set(o, "old", st->old ? js_str(st->old) : json_null());
 	js_set(o, "new", st->new ? js_str(st->new) : json_null());
-	js_set(o, "command", js_list(&st->command));
-	if (!words_are_utf8(&st->command))
-		js_set(o, "command_hex", js_words_hex(&st->command));
+	js_set(o, "command", js_list(&command));
+	if (!words_are_utf8(&command))
+		js_set(o, "command_hex", js_words_hex(&command));
+	strlist_free(&command);
 	js_set(o, "source", source ? js_str(source) : json_null());
 	js_set(o, "result", st->result ? json_string(st->result) : json_null());
 	js_set(o, "error", st->fail.code ? js_fail(ctx, &st->fail) : json_null());

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan-line.h"
 #include "plan.h"
 #include "registry.h"
 #include "settings.h"
@@ -26,13 +27,18 @@ static struct plan_step *add_step(struct maker *m, enum plan_stage stage, enum p
 	return st;
 }
 
-static void words(struct plan_step *st, const char *a, const char *b, const char *c)
+/* The verb, and the name that it is about. */
+static void words(struct plan_step *st, const char *a, const char *b, const char *name)
 {
 	strlist_add(&st->command, a);
 	if (b)
 		strlist_add(&st->command, b);
-	if (c)
-		strlist_add(&st->command, c);
+	plan_name(&st->command, name);
+}
+
+static void word(struct plan_step *st, const char *word)
+{
+	strlist_add(&st->command, word);
 }
 
 static void word_port(struct plan_step *st, const struct addr_pair *pair)
@@ -88,7 +94,7 @@ static void plan_path_add(struct maker *m, enum plan_stage stage, const struct c
 	st->source = way->at;
 	st->name = way->resolved ? way_text(&pair) : xstrdup(way->text);
 	words(st, "session", "add-path", s->name);
-	words(st, st->name, NULL, NULL);
+	word(st, st->name);
 	word_port(st, &pair);
 	word_value(m, st, s, CK_WAIT, "timeout");
 }
@@ -115,7 +121,8 @@ static void plan_session_add(struct maker *m, const struct conf_section *s)
 	pair = conf_pair(m->c, s, st->way);
 	text = st->way->resolved ? way_text(&pair) : xstrdup(st->way->text);
 	words(st, "session", "add", s->name);
-	words(st, "--path", text, NULL);
+	word(st, "--path");
+	word(st, text);
 	free(text);
 	word_port(st, &pair);
 	word_value(m, st, s, CK_CONNECTIONS, "connections");
@@ -147,7 +154,7 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 	st->source = conf_given(m->c, s, k)->at;
 	if (k == CK_MP_POLICY) {
 		words(st, "mp-policy", "set", s->name);
-		words(st, new, NULL, NULL);
+		word(st, new);
 	} else {
 		words(st, "session", "set", s->name);
 		strlist_addf(&st->command, "--%s=%s", conf_key_name(k), new);
@@ -223,7 +230,7 @@ static void plan_path_remove(struct maker *m, const struct conf_section *s, cons
 	st->source = s->at;
 	st->name = xstrdup(p->name);
 	words(st, "session", "remove-path", s->name);
-	words(st, p->name, NULL, NULL);
+	word(st, p->name);
 }
 
 static bool is_up(const struct path *p)
@@ -364,15 +371,14 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	st->source = s->at;
 	st->name = xstrdup(s->name);
 	st->optional = optional && !strcmp(optional->text, "yes");
-	words(st, "map", *path == '-' ? NULL : path, NULL);
-	words(st, "--session", session, NULL);
+	words(st, "map", NULL, path);
+	word(st, "--session");
+	word(st, session);
 	word_value(m, st, s, CK_ACCESS, "access");
 	strlist_addf(&st->command, "--name=%s", s->name);
 	word_value(m, st, conf_find(m->c, CONF_SESSION, session), CK_WAIT, "timeout");
 	for (size_t i = 0; more && i < more->n; i++)
 		strlist_add(&st->command, more->v[i]);
-	if (*path == '-')
-		words(st, "--", path, NULL);
 }
 
 static char *owner_of(const struct maker *m, const char *session, const char *device_path)
@@ -423,11 +429,11 @@ static void unlisted(struct maker *m, enum plan_object object, const struct sess
 	st->id = d ? d->id : sess->id;
 	st->name = xstrdup(name);
 	if (d)
-		words(st, "unmap", name, NULL);
+		words(st, "unmap", NULL, name);
 	else
 		words(st, "session", "remove", name);
 	if (m->o->force)
-		words(st, "--force", NULL, NULL);
+		word(st, "--force");
 }
 
 /* A session that lives by its devices goes with the last of them. */

@@ -29,13 +29,4 @@ char *node_disk(const char *root, const char *word);
 /* NULL, or what is wrong with a session name (to be freed). */
 char *session_name_problem(const char *name);
 
-/* The keys of a dry run, with no line yet; nothing if they are there. */
-void plan_empty(struct ctx *ctx);
-/* Adds "rnbdadm WORDS" to the plan of a dry run: a line of text, or "plan" in JSON. */
-void plan_line(struct ctx *ctx, const struct strlist *words);
-/* The same with those options of this command that say how: for how long, or what is no failure. */
-void plan_add(struct ctx *ctx, const struct strlist *words);
-/* --timeout, if it was given. */
-void plan_timeout(const struct ctx *ctx, struct strlist *words);
-
 #endif
