@@ -438,7 +438,7 @@ static int conclude(struct apply *a)
 		struct plan_step *st = &a->p->v[i];
 
 		if (!st->fail.code) {
-			done += st->result != NULL;
+			done += st->result || a->ctx->dry_run;
 			continue;
 		}
 		print_failure(a, st);
@@ -457,7 +457,34 @@ static int conclude(struct apply *a)
 		code = XC_FAILED;
 	if (done)
 		code = XC_PARTIAL;
-	return fail_set(&a->ctx->fail, code, "%zu of %zu changes failed", failed, a->p->n);
+	return fail_set(&a->ctx->fail, code, "%zu of %zu changes %s", failed, a->p->n,
+			a->ctx->dry_run ? "would fail" : "failed");
+}
+
+/* Does the plan make this session, and not over an address that there is not? */
+static bool can_be_made(const struct plan *p, const char *session)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].object == PLAN_SESSION && p->v[i].action == PLAN_ADD &&
+		    !strcmp(p->v[i].session, session))
+			return !p->v[i].fail.code;
+	return false;
+}
+
+int plan_try(struct ctx *ctx, struct plan *p, const struct snapshot *s)
+{
+	struct apply a = { .ctx = ctx, .p = p, .now = s };
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct plan_step *st = &p->v[i];
+		bool makes = st->object == PLAN_SESSION && st->action == PLAN_ADD;
+
+		if (!makes && !snapshot_session(s, st->session) && !can_be_made(p, st->session))
+			skip(&a, st);
+		else if (st->way && !st->way->resolved)
+			no_address(&a, st);
+	}
+	return conclude(&a);
 }
 
 int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const struct snapshot *s,

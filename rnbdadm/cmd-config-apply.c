@@ -162,7 +162,8 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 {
 	/* in JSON the commands are with the changes */
 	for (size_t i = 0; i < p->n && ctx->out.fmt == OUT_TEXT; i++)
-		plan_line(ctx, &p->v[i].command);
+		if (!p->v[i].fail.code)
+			plan_line(ctx, &p->v[i].command);
 }
 
 static void warn_unmet(struct ctx *ctx, const struct plan *p)
@@ -187,6 +188,7 @@ int cmd_config_apply(struct ctx *ctx)
 	}
 	if (!rc && ctx->dry_run) {
 		js_set(ctx->data, "dry_run", json_true());
+		rc = plan_try(ctx, &w.p, &w.s);
 		print_plan(ctx, &w.p);
 	} else if (!rc) {
 		rc = plan_apply(ctx, &w.c, &w.p, &w.s, args_has(&ctx->args, OPT_STOP_ON_ERROR));

@@ -89,5 +89,7 @@ const char *plan_object_name(enum plan_object o);
 /* apply.c: does it, step by step; @s is what the plan was made from. An exit code. */
 int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const struct snapshot *s,
 	       bool stop_on_error);
+/* What that would fail with as far as it can be known before: the steps have it. */
+int plan_try(struct ctx *ctx, struct plan *p, const struct snapshot *s);
 
 #endif
