@@ -103,6 +103,38 @@ waits_in_vain() {
 	load_end /dev/ram0
 }
 
+# grow MIB: the server's disk, of which it tells its clients
+grow() {
+	on_server "truncate -s $1M \$(losetup -nO BACK-FILE /dev/loop0) && losetup -c /dev/loop0 &&
+		echo 1 >/sys/class/rnbd-server/ctl/devices/loop0/revalidate"
+}
+
+mapped_with() { adm_is ".devices[0] | .state == \"mapped\" and .size_bytes == $(($1 << 20))" device show rnbd0; }
+
+asked_in_vain() { [[ $(dmesg_new) == *"rnbd0: session $SESSION: the size of /dev/loop0: -ETIMEDOUT"* ]]; }
+
+# It is sent again over the other path when the silent one is lost, and its answer is heard by nobody who asked
+@test "a disk's new size is asked for over a silent path: the disk stays, and has it in the end" {
+	local mib=16
+	[ "$(on_server loop_disk 16)" = /dev/loop0 ]
+	map /dev/loop0
+	set_to heartbeat_interval_ms=2000 connect_timeout_ms=500
+	cut drop 2
+	until asked_in_vain; do
+		((mib += 1, mib < 40))
+		grow $mib
+		await 3 eval "mapped_with $mib || asked_in_vain"
+	done
+	path_is 2 connected
+	await 30 eval '! path_is 2 connected'
+	await 10 mapped_with $mib
+	dd if=/dev/rnbd0 of=/dev/null bs=1M skip=$((mib - 1)) iflag=direct status=none
+	mend drop 2
+	connected 2
+	unmap_all
+	on_server "losetup -D"
+}
+
 # mend_all makes them again
 @test "an RDMA device is deleted, on either end: its path is closed, and nothing waits for the peer" {
 	local one two

@@ -76,6 +76,7 @@ enum rnbd_client_session_state {
  * @devs: of struct rnbd_client_dev
  * @lost: how often the session was lost; moves under @lock
  * @lost_at: the last time, in jiffies; the same
+ * @down: it is lost, and not known to be back; the same
  * @expire_work: no path has come for so long that I/O waits no more
  * @recover_work: devices that did not come back are tried again
  * @stale: bit for each device that may have another size, by its id modulo their number
@@ -115,6 +116,7 @@ struct rnbd_client_session {
 	struct list_head devs;
 	unsigned int lost;
 	unsigned long lost_at;
+	bool down;
 	struct delayed_work expire_work;
 	struct delayed_work recover_work;
 	unsigned long stale;
@@ -340,8 +342,9 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
 void rnbd_client_dev_gone_work(struct work_struct *work);
 
-/* revalidate.c. _notice: softirq or the process that polls */
+/* revalidate.c. _notice: softirq or the process that polls. _stale: the same under session->msg_lock */
 void rnbd_client_notice(void *session, u32 what);
+void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
 void rnbd_client_revalidate_work(struct work_struct *work);
 
 /* disk.c; process context */

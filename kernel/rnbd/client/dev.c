@@ -247,6 +247,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	struct rnbd_client_session *session = dev->session;
 	struct rnbd_device_info info = {};
 	unsigned int lost;
+	bool moved;
 	u32 epoch;
 	int err;
 
@@ -264,7 +265,8 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 
 	/* An id that the server gave before the session was lost means nothing any more. */
 	mutex_lock(&session->lock);
-	if (session->lost != lost) {
+	moved = session->lost != lost;
+	if (moved) {
 		err = -ECONNABORTED;
 	} else {
 		rnbd_client_dev_take_id(dev, info.device_id);
@@ -274,6 +276,9 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	}
 	mutex_unlock(&session->lock);
+	/* The loss may be an older one, of which we hear late. */
+	if (moved)
+		rnbd_client_msg_close(dev, info.device_id, epoch);
 	return err ? open_failed(dev, err, extack) : 0;
 }
 
@@ -366,6 +371,7 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 	mutex_lock(&session->lock);
 	session->lost++;
 	session->lost_at = jiffies;
+	session->down = true;
 	/* The next one may be older, and until it has told flags are not relied on. */
 	session->minor = 0;
 	list_for_each_entry(dev, &session->devs, session_entry) {

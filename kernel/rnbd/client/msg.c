@@ -42,6 +42,8 @@ struct rnbd_client_msg {
 	enum rnbd_msg_type type;
 	bool waiting;
 	bool finished;
+	bool known;		/* an OPEN of what is open already, as @device_id */
+	u32 device_id;
 	int err;
 	struct completion done;
 	char path[RNBD_PATH_LEN];
@@ -139,16 +141,26 @@ static void finish(struct rnbd_client_msg *msg, int err)
 	wake_up_all(&session->msg_wait);
 }
 
+/* Has the OPEN opened something? Not where it names what is open already. */
+static bool has_opened(const struct rnbd_client_msg *msg)
+{
+	return !msg->known || rnbd_get_le32(&msg->rsp.open.device_id) != msg->device_id;
+}
+
 /* Softirq or process context. */
 static void msg_done(void *priv, int err)
 {
 	struct rnbd_client_msg *msg = priv;
 	struct rnbd_client_session *session = msg->session;
 	unsigned long flags;
-	bool orphan;
+	bool late, orphan;
 
 	spin_lock_irqsave(&session->msg_lock, flags);
-	orphan = !msg->waiting && !err && msg->type == RNBD_MSG_OPEN && !session->closing;
+	late = !msg->waiting && !err && msg->type == RNBD_MSG_OPEN;
+	orphan = late && has_opened(msg) && !session->closing;
+	/* What it says of the disk is to be heard all the same. */
+	if (late && !orphan)
+		rnbd_client_stale(session, msg->device_id);
 	if (orphan) {
 		list_move_tail(&msg->entry, &session->orphans);
 		schedule_work(&session->orphan_work);
@@ -281,14 +293,18 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	msg->usr.open.flags = RNBD_OPEN_TELL_WRITERS;
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
+	msg->known = test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+	msg->device_id = READ_ONCE(dev->device_id);
 	err = msg_run(msg, timeout_ms);
 	if (!err) {
 		err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
 		if (err) {
 			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
 					    dev->session->name, dev->path);
-			rnbd_client_msg_close(dev, rnbd_get_le32(&msg->rsp.open.device_id),
-					      msg->epoch);
+			if (has_opened(msg))
+				rnbd_client_msg_close(dev,
+						      rnbd_get_le32(&msg->rsp.open.device_id),
+						      msg->epoch);
 		}
 	}
 	msg_put(msg);

@@ -38,14 +38,20 @@ void rnbd_client_park_forbid(struct rnbd_client_dev *dev)
 	rnbd_client_unpark(dev);
 }
 
+/* Jiffies until I/O waits no more; for ever is long. */
+static long time_left(const struct rnbd_client_session *session)
+{
+	int ms = no_path_ms(session);
+
+	return ms < 0 ? LONG_MAX : (long)(session->lost_at + msecs_to_jiffies(ms) - jiffies);
+}
+
 /* It runs since the session was lost, whenever its time is changed. */
 static void start_clock(struct rnbd_client_session *session)
 {
-	int ms = no_path_ms(session);
-	long left = (long)(session->lost_at + msecs_to_jiffies(ms) - jiffies);
-
-	if (ms > 0)
-		mod_delayed_work(rnbd_client_wq, &session->expire_work, max(left, 0L));
+	if (no_path_ms(session) > 0)
+		mod_delayed_work(rnbd_client_wq, &session->expire_work,
+				 max(time_left(session), 0L));
 	else
 		cancel_delayed_work(&session->expire_work);
 }
@@ -74,12 +80,16 @@ void rnbd_client_park_expired(struct work_struct *work)
 	struct rnbd_client_dev *dev;
 
 	mutex_lock(&session->lock);
+	/* Another loss may have begun meanwhile, or the time be longer now: it runs anew. */
+	if (time_left(session) > 0)
+		goto unlock;
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		if (!test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
 			continue;
 		pr_warn("%s: no path for %d ms, I/O fails\n", dev->name, no_path_ms(session));
 		rnbd_client_park_forbid(dev);
 	}
+unlock:
 	mutex_unlock(&session->lock);
 }
 
@@ -129,8 +139,11 @@ void rnbd_client_park_settings(struct rnbd_client_session *session)
 	bool lost;
 
 	mutex_lock(&session->lock);
-	/* If a path has come, we are called once more, for that. */
-	lost = rtrs_client_query(session->rtrs, &attrs);
+	/*
+	 * If a path has come, we are called once more, for that. So we are for a loss: before it
+	 * is told the clock would run since the one before.
+	 */
+	lost = session->down && rtrs_client_query(session->rtrs, &attrs);
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		if (dev->state == RNBD_CLIENT_DEV_UNMAPPED ||
 		    !test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))

@@ -116,10 +116,11 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 		err = take_over(dev, &info, epoch, by_itself, extack);
 	}
 	mutex_unlock(&session->lock);
+	/* The loss may be an older one, of which we hear late. */
+	if (!valid || err)
+		rnbd_client_msg_close(dev, info.device_id, epoch);
 	if (!valid)
 		return rnbd_client_dev_open_failed(dev, -ECONNABORTED, timeout_ms, extack);
-	if (err)
-		rnbd_client_msg_close(dev, info.device_id, epoch);
 	return err;
 }
 

@@ -14,16 +14,22 @@ static unsigned int bit_of(u32 device_id)
 	return device_id % BITS_PER_LONG;
 }
 
+void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
+{
+	lockdep_assert_held(&session->msg_lock);
+	set_bit(bit_of(device_id), &session->stale);
+	if (!session->closing)
+		queue_work(rnbd_client_wq, &session->revalidate_work);
+}
+
 /* As many come as there are paths: what is not asked yet is asked once. */
 void rnbd_client_notice(void *priv, u32 what)
 {
 	struct rnbd_client_session *session = priv;
 	unsigned long flags;
 
-	set_bit(bit_of(what), &session->stale);
 	spin_lock_irqsave(&session->msg_lock, flags);
-	if (!session->closing)
-		queue_work(rnbd_client_wq, &session->revalidate_work);
+	rnbd_client_stale(session, what);
 	spin_unlock_irqrestore(&session->msg_lock, flags);
 }
 

@@ -361,7 +361,7 @@ int __init rnbd_server_dev_init(void)
 	if (!dev_cache)
 		return -ENOMEM;
 	/* Not for memory reclaim: the close of a block device may wait for work that is not. */
-	close_wq = alloc_workqueue("rnbd-server-close", WQ_UNBOUND, 0);
+	close_wq = alloc_workqueue("rnbd-server-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!close_wq) {
 		kmem_cache_destroy(dev_cache);
 		return -ENOMEM;

@@ -89,7 +89,7 @@ void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
  * @cqe_count: entries asked of @cq
  * @max_send_wr: send queue entries that we may use
  * @max_recv_wr: receive queue entries that we may use
- * @private_cq: polled; not of the shared pool
+ * @private_cq: not of the shared pool
  * @removed: the handler of @cm_id was told that its RDMA device goes
  */
 struct rtrs_con {
@@ -112,6 +112,7 @@ struct rtrs_con {
  * @max_send_sge: gather entries of a send
  * @vector: completion vector, taken modulo what the device has
  * @poll_ctx: IB_POLL_SOFTIRQ, IB_POLL_UNBOUND_WORKQUEUE / IB_POLL_WORKQUEUE or IB_POLL_DIRECT
+ * @private_cq: no completion queue of the shared pool; what is polled directly has its own anyhow
  */
 struct rtrs_qp_params {
 	u32 max_send_wr;
@@ -119,6 +120,7 @@ struct rtrs_qp_params {
 	u32 max_send_sge;
 	int vector;
 	enum ib_poll_context poll_ctx;
+	bool private_cq;
 };
 
 /*

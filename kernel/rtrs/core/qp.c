@@ -12,7 +12,7 @@ static int cq_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 	int vector = params->vector % max_t(int, ib_dev->num_comp_vectors, 1);
 	struct ib_cq *cq;
 
-	con->private_cq = params->poll_ctx == IB_POLL_DIRECT;
+	con->private_cq = params->private_cq || params->poll_ctx == IB_POLL_DIRECT;
 	if (con->private_cq)
 		cq = ib_alloc_cq(ib_dev, con, con->cqe_count, vector, params->poll_ctx);
 	else

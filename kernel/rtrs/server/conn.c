@@ -238,6 +238,8 @@ static int con_create_qp(struct rtrs_server_con *con, u32 vector)
 		.max_send_sge	= 1,
 		.vector		= vector,
 		.poll_ctx	= IB_POLL_WORKQUEUE,
+		/* A disk that takes no more requests must not hold up another client. */
+		.private_cq	= true,
 	};
 	int err;
 

@@ -162,13 +162,16 @@ void rtrs_server_fence_release(struct rtrs_server_path *path)
 	for (i = 0; i < rtrs_server_geo.queue_depth; i++) {
 		struct rtrs_server_slot *slot = &session->slots[i];
 		struct rtrs_server_op *retry = NULL;
+		unsigned long word;
 
 		spin_lock_irq(&session->fence_lock);
-		if (slot->word && word_op(slot->word)->path == path) {
+		/* That of another path may change at any time. */
+		word = READ_ONCE(slot->word);
+		if (word && word_op(word)->path == path) {
 			retry = slot->retry;
 			slot->retry = NULL;
 			if (retry)
-				retry->clobbered = clobbered_by(word_op(slot->word));
+				retry->clobbered = clobbered_by(word_op(word));
 			WRITE_ONCE(slot->word, (unsigned long)retry);
 		}
 		spin_unlock_irq(&session->fence_lock);

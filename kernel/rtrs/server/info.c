@@ -135,6 +135,8 @@ static int send_rsp(struct rtrs_server_path *path)
 	if (!con->dead && con->credits) {
 		con->credits--;
 		err = rtrs_post_send_iu(&con->base, path->info_rsp, path->info_rsp->size, NULL);
+		/* What is sent from now on comes after it. */
+		WRITE_ONCE(path->told_info, !err);
 	}
 	spin_unlock_irq(&con->send_lock);
 	return err;

@@ -93,10 +93,11 @@ struct rtrs_server_slot {
  * @up: paths that are connected and not taken down yet; session_up() was called where it is not 0
  * @priv: of session_up()
  * @told: state that netlink was told of last
- * @dir: sysfs, where @up is not 0
+ * @dir: sysfs, where @up is not 0, and while @going_down
  * @chunk: queue_depth buffers of max_chunk_size
  * @slots: queue_depth
  * @fence_lock: protects retries
+ * @going_down: the user of the server closes what the last path has left; moves under @lock
  * @founding: number of the last attempt of a client that was alone; @lock
  * @pinned: bytes that it took, its paths included
  */
@@ -113,6 +114,7 @@ struct rtrs_server_session {
 	struct list_head paths;
 	unsigned int path_count;
 	unsigned int up;
+	bool going_down;
 	void *priv;
 	int told;
 	struct rtrs_server_session_dir *dir;
@@ -151,6 +153,7 @@ struct rtrs_server_counts {
  * @told: state that netlink was told of last; session->lock
  * @lean: two messages for a request, see proto.h
  * @notices: the client takes them
+ * @told_info: the answer to INFO is on its way, and nothing overtakes it
  * @recon_cnt: which attempt of the client it came from
  * @stopped: its queue pairs take nothing any more
  * @lost_tag: of the path that the client has asked over this one to close
@@ -192,6 +195,7 @@ struct rtrs_server_path {
 
 	bool lean;
 	bool notices;
+	bool told_info;
 	bool stopped;
 	u16 recon_cnt;
 	u16 con_num;

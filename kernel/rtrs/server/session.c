@@ -204,7 +204,15 @@ int rtrs_server_session_path_up(struct rtrs_server_path *path)
 	int err;
 
 	await_name(path);
+	wait_var_event_timeout(&session->going_down, !READ_ONCE(session->going_down),
+			       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
 	mutex_lock(&session->lock);
+	if (session->going_down) {
+		path_err(path, "session '%*pE' still closes its devices\n",
+			 (int)strlen(session->name), session->name);
+		err = -EBUSY;
+		goto out;
+	}
 	err = claim_name(session, path->name);
 	if (err) {
 		path_err(path, "session name is another's\n");
@@ -237,19 +245,30 @@ out:
 void rtrs_server_session_path_down(struct rtrs_server_path *path)
 {
 	struct rtrs_server_session *session = path->session;
+	bool last = false;
 
 	mutex_lock(&session->lock);
 	if (path->up) {
 		path->up = false;
 		rtrs_server_sysfs_path_del(path);
 		WRITE_ONCE(session->up, session->up - 1);
-		if (session->up) {
-			rtrs_server_session_tell(session);
-		} else {
+		last = !session->up;
+		if (last)
 			rtrs_server_nl_session_event(session, RNBD_EVENT_DESTROY, session->told);
-			last_down(session);
-		}
+		else
+			rtrs_server_session_tell(session);
+		session->going_down = last;
 	}
+	mutex_unlock(&session->lock);
+	if (!last)
+		return;
+
+	/* A disk may take for ever to close: who connects meanwhile is to have an answer. */
+	last_down(session);
+	mutex_lock(&session->lock);
+	WRITE_ONCE(session->going_down, false);
+	smp_mb();	/* before the look for who waits */
+	wake_up_var(&session->going_down);
 	mutex_unlock(&session->lock);
 }
 
@@ -286,7 +305,7 @@ int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 
 /*
  * Who closes a path waits for its operations before the connections go, and this counts as one. The
- * list is that of the server: under session->lock, session_down() may wait for our caller.
+ * list is that of the server: session->lock is held while a path makes its connections.
  */
 int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
 {
@@ -295,7 +314,7 @@ int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
 
 	mutex_lock(&session->srv->lock);
 	list_for_each_entry(path, &session->srv->paths, all_entry) {
-		if (path->session != session || !path->notices ||
+		if (path->session != session || !path->notices || !READ_ONCE(path->told_info) ||
 		    READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED ||
 		    !percpu_ref_tryget_live(&path->inflight))
 			continue;
