@@ -274,6 +274,32 @@ plan() {
 	done <<<"$output"
 }
 
+@test "dry run: names that begin with '-'" {
+	world empty
+	conf <<<$'[session -q]\npath = 10.0.0.9\n[device d]\nsession = -q\ndevice-path = -v'
+	adm 0 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session add --path ip:10.0.0.9 -- -q
+rnbdadm map --session=-q --name=d -- -v" ]
+	adm 0 config apply -nj "$CONF"
+	jqv '[.changes[].command] == [["session", "add", "--path", "ip:10.0.0.9", "--", "-q"],
+		["map", "--session=-q", "--name=d", "--", "-v"]]'
+}
+
+@test "dry run: a host without an address fails what needs it" {
+	world empty
+	conf <<<$'[session q]\npath = host:nosuch.invalid\n[device d]\nsession = q\ndevice-path = v'
+	fails 1 failed config apply -n "$CONF"
+	[[ $stderr == *"session q: 'host:nosuch.invalid' has no address"*"device d: session 'q' is not there"*"2 of 2 changes would fail"* ]]
+	jq -e '[.changes[] | [.result, .error.code]] == [["failed", "failed"], ["skipped", "failed"]]' <<<"$JSON"
+	conf <<<$'[session q]\npath = host:nosuch.invalid\n[device d]\nsession = q\ndevice-path = v\n[session s]\npath = 10.0.0.9'
+	adm 3 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session add s --path ip:10.0.0.9" ]
+	[[ $stderr == *"2 of 3 changes would fail"* ]]
+	adm 3 config apply -nj "$CONF"
+	valid rnbdadm.plan/1
+	jqv '.dry_run and .error.code == "partial" and .summary.failed == 2 and (.changes[] | select(.name == "s").error == null)'
+}
+
 @test "modes: add leaves what is there; --only takes one, with the session that it needs" {
 	replay two-sessions
 	plan
