@@ -26,7 +26,7 @@ struct out_opts {
 	unsigned int width;		/* columns of the terminal, 0 = no limit */
 };
 
-enum field_type { F_STR, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL };
+enum field_type { F_STR, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL, F_JSON };	/* F_JSON: in JSON alone */
 
 /* A key of the object, and the name that -F, --sort and --filter know. */
 struct field {
