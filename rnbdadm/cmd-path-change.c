@@ -205,6 +205,9 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 	if (lost)
 		path_refuse(j, lost, last, &f);
 	if (lost && !ctx->force) {
+		/* the command line may not say which it is */
+		if (ctx->args.nargs < 2)
+			fail_text(&f, "%s of session %s: %s", lost->name, lost->session, f.message);
 		fail_clear(&ctx->fail);
 		ctx->fail = f;
 		return XC_BUSY;

@@ -182,6 +182,8 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 		strlist_free(&f->details);
 	if (!n) {
 		not_found(f, "path", word ? word : hca, &known);
+		if (sess->role == M_SERVER && !strncmp(f->hint, "rnbdadm", 7))
+			fail_hint(f, "rnbdadm server path list");
 	} else if (n > 1) {
 		fail_set(f, XC_CONFLICT, "'%s' fits %zu paths", word ? word : hca, n);
 		fail_object(f, "path", word ? word : hca);
