@@ -79,7 +79,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "add-path", it, false);
+		path_plan(ctx, j, "add-path", it, false);
 		it->result = "would-add";
 		return;
 	}
@@ -237,7 +237,7 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "remove-path", it, ctx->force);
+		path_plan(ctx, j, "remove-path", it, ctx->force);
 		it->result = "would-remove";
 		return;
 	}
@@ -271,7 +271,7 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "disconnect", it, ctx->force);
+		path_plan(ctx, j, "disconnect", it, ctx->force);
 		it->result = "would-disconnect";
 		return;
 	}

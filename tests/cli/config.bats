@@ -195,6 +195,16 @@ path=10.0.0.1" >"$CONF"
 	fails 4 not_found config save --session nosuch
 }
 
+@test "save: two paths of the same addresses are one; a plan says which of them goes" {
+	replay same-path
+	adm 0 config save --session cl1@srv1
+	[ "$(grep -c ^path <<<"$output")" = 1 ]
+	printf '%s\n' "$output" >"$CONF"
+	adm 0 config validate "$CONF"
+	adm 0 config apply -n --only session:cl1@srv1 "$CONF"
+	[ "$output" = "rnbdadm session remove-path cl1@srv1 id:4" ]
+}
+
 @test "save: names of devices are those of the configuration; ports" {
 	replay two-sessions
 	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\n[device scratch]\nsession = cl1@srv2\ndevice-path = ram0'

@@ -690,6 +690,10 @@ RECORDINGS["dashed"] = [UP] + 2 * lists(
     [device(s["id"], "rnbd%d" % s["id"], s["id"], s["name"], "-v", 1 << 30) for s in DASHED])
 
 
+# two paths of the same addresses, over two RDMA devices
+RECORDINGS["same-path"] = [UP] + 2 * lists(paths=[dict(PATHS[0]), dict(PATHS[0], id=4, state=2, **{"hca-name": "mlx5_1"}), PATHS[2]])
+
+
 RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
 # who may look, and change nothing
 RECORDINGS["may-look"] = [UP] + 4 * (server() + lists()) + 2 * [{"do": c, "error": "EPERM"} for c in (

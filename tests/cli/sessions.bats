@@ -706,6 +706,27 @@ nothing_sent() {
 	fails 8 unavailable mp-policy list
 }
 
+@test "several paths of the same addresses" {
+	replay same-path
+	fails 6 conflict session remove-path cl1@srv1 10.0.0.2
+	[[ $stderr == *"'10.0.0.2' fits 2 paths
+  id:1  ip:10.0.0.1@ip:10.0.0.2  mlx5_0:1
+  id:4  ip:10.0.0.1@ip:10.0.0.2  mlx5_1:1
+  hint: give id:N or --hca"* ]]
+	for v in remove-path reconnect disconnect; do
+		adm 0 session $v cl1@srv1 --hca mlx5_1 -n
+		[ "$output" = "rnbdadm session $v cl1@srv1 id:4" ]
+		line=$output
+		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$line"
+		[ "$output" = "$line" ]
+		# one whose name is its own keeps it
+		adm 0 session $v cl1@srv2 10.0.0.3 --force -n
+		[ "$output" = "rnbdadm session $v cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 --force" ]
+	done
+	adm 0 recover session cl1@srv1 -n
+	[ "$output" = "rnbdadm session reconnect cl1@srv1 id:4" ]
+}
+
 @test "--hca names a path wherever one is named" {
 	replay path-del
 	adm 0 session remove-path cl1@srv1 --hca mlx5_1
