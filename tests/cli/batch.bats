@@ -182,6 +182,9 @@ changes() {
 	[ "$output" = "rnbdadm map --session=-s -- -w" ]
 	run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$output"
 	[ "$output" = "rnbdadm map --session=-s -- -w" ]
+	# --save of another command has a value
+	adm 0 map -n --session=-s --save --name x -- -w
+	[ "$output" = "rnbdadm map --session=-s --name=x --save -- -w" ]
 }
 
 @test "-n of the batch: the options of the batch are in each line" {
