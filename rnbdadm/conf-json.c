@@ -156,7 +156,7 @@ static void read_section(struct reader *r, enum conf_kind kind, size_t i, const 
 	}
 }
 
-/* Is it a configuration, and one that this release knows? One without a schema is taken for that. */
+/* A configuration that this release knows? One without a schema is taken for that. */
 static bool is_known(struct reader *r, const json_t *doc)
 {
 	static const char known[] = "rnbdadm.config/1";

@@ -80,6 +80,7 @@ bool path_is_down(const struct path *p)
 void path_told(const struct ctx *ctx, struct path *p, const struct path *now)
 {
 	struct path_list one = { p, 1 };
+	uint64_t role = p->role;
 
 	/* an answer that says less than a list does */
 	if (now->id != p->id || !*now->name) {
@@ -87,6 +88,7 @@ void path_told(const struct ctx *ctx, struct path *p, const struct path *now)
 		return;
 	}
 	*p = *now;
+	p->role = role;
 	sys_paths(ctx->test_root, &one);
 }
 

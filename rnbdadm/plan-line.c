@@ -13,7 +13,7 @@ void plan_name(struct strlist *words, const char *name)
 	strlist_add(words, name);
 }
 
-/* Is the word an option of which the next word is the value? --save is one of map that has none. */
+/* Is the next word the value of this option? --save is one of map that has none. */
 static bool value_follows(const char *word)
 {
 	bool follows = false;

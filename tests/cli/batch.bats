@@ -151,15 +151,15 @@ changes() {
 }
 
 @test "a plan with names that begin with '-' is a batch: options, --, names" {
-	local line
-	while read -r line; do
+	local begin planned
+	while read -r begin; do
 		replay dashed
 		# shellcheck disable=SC2086
-		adm 0 $line -n -- -s
-		[[ $output == "rnbdadm ${line%% *} "*" -- -s"* && $output != *" -- "*" --"* ]]
-		line=$output
-		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$line"
-		[ "$output" = "$line" ]
+		adm 0 $begin -n -- -s
+		[[ $output == "rnbdadm ${begin%% *} "*" -- -s"* && $output != *" -- "*" --"* ]]
+		planned=$output
+		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$planned"
+		[ "$output" = "$planned" ]
 	done <<-E
 		session set --mp-policy mi
 		session set --max-reconnect-attempts 5
