@@ -173,7 +173,9 @@ static bool take_object(struct parser *ps, const char *word, bool literal)
 	struct strlist legal = { 0 };
 	struct parsed *p = ps->p;
 
-	if (literal || (!is_object(w) && !is_group(w))) {
+	if (literal)
+		return usage(ps, xstrdup("'--' comes after the command"), NULL);
+	if (!is_object(w) && !is_group(w)) {
 		legal_objects(&legal);
 		return unknown_word(ps, word, &legal, "command");
 	}
@@ -229,6 +231,8 @@ static bool take_word(struct parser *ps, const char *word, bool literal)
 			return true;
 		}
 	}
+	if (!p->cmd && literal)
+		return usage(ps, xasprintf("'--' comes after the verb of '%s'", p->object), NULL);
 	if (!p->cmd) {
 		char *what = xasprintf("verb of '%s'", p->object);
 
@@ -441,8 +445,14 @@ static bool check_args(struct parser *ps)
 	for (; max < CMD_ARGS && c->args[max].name; max++)
 		if (!c->args[max].optional)
 			min = max + 1;
-	if (p->nargs < min)
-		return usage(ps, xasprintf("%s is missing", c->args[p->nargs].name), NULL);
+	if (p->nargs < min) {
+		size_t next = p->nargs;
+
+		/* --all stands for the name of one */
+		if (args_has(p, OPT_ALL) && !strcmp(c->args[0].name, "SESSION") && next + 1 < max)
+			next++;
+		return usage(ps, xasprintf("%s is missing", c->args[next].name), NULL);
+	}
 	if (max && c->args[max - 1].repeat)
 		return true;
 	if (p->nargs > max) {

@@ -149,7 +149,7 @@ int cmd_mp_policy_set(struct ctx *ctx)
 	int rc;
 
 	if (a->nargs != (all ? 1 : 2))
-		return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
+		return fail_set(&ctx->fail, XC_USAGE, a->nargs == 2 ? "--all goes without SESSION" :
 				"POLICY is missing");
 	problem = opt_problem(&opt_table[OPT_SET_POLICY], "--", a->args[!all], &hint);
 	if (problem)

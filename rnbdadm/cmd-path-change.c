@@ -79,7 +79,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "add-path", it, false);
+		path_plan(ctx, j, "add-path", it, false);
 		it->result = "would-add";
 		return;
 	}
@@ -205,6 +205,9 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 	if (lost)
 		path_refuse(j, lost, last, &f);
 	if (lost && !ctx->force) {
+		/* the command line may not say which it is */
+		if (ctx->args.nargs < 2)
+			fail_text(&f, "%s of session %s: %s", lost->name, lost->session, f.message);
 		fail_clear(&ctx->fail);
 		ctx->fail = f;
 		return XC_BUSY;
@@ -234,7 +237,7 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "remove-path", it, ctx->force);
+		path_plan(ctx, j, "remove-path", it, ctx->force);
 		it->result = "would-remove";
 		return;
 	}
@@ -268,7 +271,7 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "disconnect", it, ctx->force);
+		path_plan(ctx, j, "disconnect", it, ctx->force);
 		it->result = "would-disconnect";
 		return;
 	}

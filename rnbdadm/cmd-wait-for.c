@@ -13,7 +13,7 @@
 struct cond {
 	const char *text;		/* as it was given */
 	char *expr;			/* a filter; NULL: present or absent */
-	bool absent;
+	bool absent, looked;
 	/* what the last look found */
 	const char *type;		/* NULL: no such object */
 	char *name, *is;		/* "state is degraded" */
@@ -160,6 +160,27 @@ static json_t *find(struct ctx *ctx, const struct snapshot *s, const struct view
 	return d ? js_device(d, &o) : NULL;
 }
 
+/* No name that is to come, but a path whose session is not said. */
+static bool is_path_word(const char *word)
+{
+	struct addr_pair pair;
+	uint64_t id;
+	char *msg;
+
+	if (!strncmp(word, "id:", 3))
+		return parse_uint(word + 3, &id);
+	msg = addr_pair_parse(word, &pair);
+	free(msg);
+	return !msg;
+}
+
+static enum wait_is path_alone(struct ctx *ctx, const char *word)
+{
+	fail_set(&ctx->fail, XC_USAGE, "'%s' is a path, and its session is not named", word);
+	fail_hint(&ctx->fail, "rnbdadm wait SESSION %s --for COND", word);
+	return WAIT_FAIL;
+}
+
 static enum wait_is look(struct ctx *ctx, void *arg)
 {
 	struct cond *c = arg;
@@ -182,10 +203,14 @@ static enum wait_is look(struct ctx *ctx, void *arg)
 		ctx->fail = f;
 		memset(&f, 0, sizeof(f));
 		is = WAIT_FAIL;
+	} else if (!c->looked && !snapshot_session(&s, ctx->args.args[0]) &&
+		   is_path_word(ctx->args.args[0])) {
+		is = path_alone(ctx, ctx->args.args[0]);
 	} else {
 		c->is = xstrdup("there is no such object");
 		is = c->absent ? WAIT_DONE : WAIT_MORE;
 	}
+	c->looked = true;
 	fail_clear(&f);
 	snapshot_free(&s);
 	return is;

@@ -13,7 +13,7 @@ static bool fits(const struct complete *c, const char *word)
 	char *shown;
 	bool plain;
 
-	if (strncmp(word, c->tail, strlen(c->tail)))
+	if (strncmp(word, c->tail, strlen(c->tail)) || (c->plain && !*c->head && *word == '-'))
 		return false;
 	/* it would not survive the way through a shell, nor a terminal the list */
 	shown = printable(word);
@@ -274,6 +274,7 @@ static void add_word(struct complete *c)
 	if (!p->cmd->verb && !p->nargs && !p->literal)
 		add_words(c, p->object);
 	a = next_arg(p);
+	c->plain = a && !p->literal;
 	if (a && a->values)
 		add_values(c, a->values);
 	else if (a)

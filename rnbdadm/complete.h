@@ -14,6 +14,7 @@ struct complete {
 	struct strlist offers;		/* "word<TAB>description" */
 	struct strlist others;		/* offered where nothing else fits */
 	bool files;
+	bool plain;			/* what begins with '-' would be an option there */
 };
 
 /* @argv[0] is the program, the last one the word to complete, maybe empty. */

@@ -104,18 +104,25 @@ int conf_read(struct ctx *ctx, const char *file, struct conf *c)
 	return rc;
 }
 
+static char *place_of(const struct conf_problem *p)
+{
+	if (p->at.line)
+		return xasprintf("%s:%u:%u", p->at.file, p->at.line, p->at.col);
+	return conf_place_text(&p->at);
+}
+
 int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 {
 	int rc = conf_read(ctx, file, c);
 
 	for (size_t i = 0; i < c->nproblems && !rc; i++) {
 		const struct conf_problem *p = &c->problems[i];
-		char *where = conf_place_text(&p->at);
+		char *where = place_of(p);
 
 		if (p->warning)
-			warn(ctx, "%s:%u: %s", where, p->at.col, p->message);
+			warn(ctx, "%s: %s", where, p->message);
 		else
-			strlist_addf(&ctx->fail.details, "%s:%u: %s", where, p->at.col, p->message);
+			strlist_addf(&ctx->fail.details, "%s: %s", where, p->message);
 		free(where);
 	}
 	if (rc || !c->errors)

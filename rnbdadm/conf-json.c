@@ -75,12 +75,16 @@ static void read_paths(struct reader *r, struct conf_section *s, const json_t *l
 	size_t i;
 
 	if (!json_is_array(list))
-		conf_problem(r->c, &r->at, "%s: paths is not a list", s->name);
+		conf_problem(r->c, &r->at, "paths is not a list");
 	json_array_foreach(list, i, v) {
+		struct conf_place at = r->at;
+
+		strlist_addf(&r->c->sections, "%s paths[%zu]", r->at.section, i);
+		at.section = r->c->sections.v[r->c->sections.n - 1];
 		if (json_is_string(v))
-			conf_set(r->c, s, "path", json_string_value(v), &r->at);
+			conf_set(r->c, s, "path", json_string_value(v), &at);
 		else
-			conf_problem(r->c, &r->at, "%s: a path is not a string", s->name);
+			conf_problem(r->c, &at, "not a string");
 	}
 }
 
@@ -108,19 +112,37 @@ static void read_key(struct reader *r, struct conf_section *s, const json_t *o, 
 	if (text)
 		conf_set(r->c, s, conf_key_name(k), text, &r->at);
 	else
-		conf_problem(r->c, &r->at, "%s: %s has the wrong type", s->name, key);
+		conf_problem(r->c, &r->at, "%s has the wrong type", key);
 	free(text);
 }
 
-static void read_section(struct reader *r, enum conf_kind kind, const json_t *o)
+/* What comes next is about this section, "sessions[3] 's'". */
+static void enter(struct reader *r, enum conf_kind kind, size_t i, const json_t *o)
+{
+	const char *name = json_string_value(json_object_get(o, "name"));
+	char *q = name ? printable(name) : NULL;
+
+	if (kind == CONF_DEFAULTS)
+		strlist_add(&r->c->sections, lists[kind]);
+	else if (q)
+		strlist_addf(&r->c->sections, "%s[%zu] '%s'", lists[kind], i, q);
+	else
+		strlist_addf(&r->c->sections, "%s[%zu]", lists[kind], i);
+	r->at.section = r->c->sections.v[r->c->sections.n - 1];
+	free(q);
+}
+
+static void read_section(struct reader *r, enum conf_kind kind, size_t i, const json_t *o)
 {
 	const char *name = json_string_value(json_object_get(o, "name")), *key;
 	char *bytes = from_hex(o, "name");
 	struct conf_section *s;
 	json_t *v;
 
+	enter(r, kind, i, o);
 	if (!json_is_object(o) || (kind != CONF_DEFAULTS && !name)) {
-		conf_problem(r->c, &r->at, "%s: not an object with a name", lists[kind]);
+		conf_problem(r->c, &r->at, kind == CONF_DEFAULTS ? "not an object" :
+			     "not an object with a name");
 		free(bytes);
 		return;
 	}
@@ -134,6 +156,22 @@ static void read_section(struct reader *r, enum conf_kind kind, const json_t *o)
 	}
 }
 
+/* A configuration that this release knows? One without a schema is taken for that. */
+static bool is_known(struct reader *r, const json_t *doc)
+{
+	static const char known[] = "rnbdadm.config/1";
+	const json_t *v = json_object_get(doc, "schema");
+	const char *schema = json_string_value(v);
+	char *q;
+
+	if (!v || (schema && !strcmp(schema, known)))
+		return true;
+	q = printable(schema ? schema : "");
+	conf_problem(r->c, &r->at, "the schema is '%s', not %s", q, known);
+	free(q);
+	return false;
+}
+
 static void read_document(struct reader *r, const json_t *doc)
 {
 	const char *key;
@@ -141,11 +179,14 @@ static void read_document(struct reader *r, const json_t *doc)
 	size_t i;
 	int k;
 
+	if (!is_known(r, doc))
+		return;
 	json_object_foreach((json_t *)doc, key, v) {
+		r->at.section = NULL;
 		for (k = 0; k < CONF_KINDS && strcmp(key, lists[k]); k++)
 			;
 		if (k == CONF_DEFAULTS) {
-			read_section(r, k, v);
+			read_section(r, k, 0, v);
 		} else if (k == CONF_KINDS) {
 			if (!is_envelope(key))
 				conf_problem(r->c, &r->at, "there is no '%s' in a configuration", key);
@@ -153,7 +194,7 @@ static void read_document(struct reader *r, const json_t *doc)
 			conf_problem(r->c, &r->at, "%s is not a list", key);
 		} else {
 			json_array_foreach(v, i, e)
-				read_section(r, k, e);
+				read_section(r, k, i, e);
 		}
 	}
 }

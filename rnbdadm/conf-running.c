@@ -27,6 +27,15 @@ static unsigned int common_port(const struct snapshot *s, const struct index_ent
 	return port == ADDR_DEFAULT_PORT ? 0 : port;
 }
 
+/* A session may have several paths of the same addresses, which a file can name only once. */
+static bool has_path(const struct conf_section *s, const char *text)
+{
+	for (size_t i = 0; i < s->npaths; i++)
+		if (!strcmp(s->paths[i].text, text))
+			return true;
+	return false;
+}
+
 static void add_paths(struct conf *c, struct conf_section *sec, const struct snapshot *s,
 		      const struct session *sess)
 {
@@ -46,6 +55,10 @@ static void add_paths(struct conf *c, struct conf_section *sec, const struct sna
 		if (p->client.family == p->server.family)
 			pair.src = p->client;
 		text = way_text(&pair);
+		if (has_path(sec, text)) {
+			free(text);
+			continue;
+		}
 		if (!port && p->server.port && p->server.port != ADDR_DEFAULT_PORT)
 			set(c, sec, CK_PATH, xasprintf("%s dest-port=%u", text, p->server.port));
 		else

@@ -23,6 +23,7 @@ enum conf_key {
 struct conf_place {
 	const char *file;		/* of conf->files */
 	unsigned int line, col;		/* 0: of the file as a whole */
+	const char *section;		/* of conf->sections; JSON has no lines: "sessions[3] 's'" */
 };
 
 struct conf_value {
@@ -53,7 +54,7 @@ struct conf_problem {
 };
 
 struct conf {
-	struct strlist files;
+	struct strlist files, sections;
 	struct conf_section *v;		/* pointers into it hold until the next section */
 	size_t n;
 	struct conf_problem *problems;
@@ -118,8 +119,10 @@ struct addr_pair conf_pair(const struct conf *c, const struct conf_section *s,
 /* The same to look for it: a path is one of the usual port where no other is given. */
 struct addr_pair conf_pair_sought(const struct conf *c, const struct conf_section *s,
 				  const struct conf_path *p);
-/* "FILE:LINE", to be freed; NULL if there is no file. */
+/* "FILE:LINE" or "FILE: sessions[3] 's'", to be freed; NULL if there is no file. */
 char *conf_place_text(const struct conf_place *at);
+/* Of what has no line: what it says, with the section that it is about. To be freed. */
+char *conf_problem_text(const struct conf_problem *p);
 
 /*
  * What runs, as far as it can be made again; names of devices are those that @named has for

@@ -573,6 +573,23 @@ static bool same_generation(const struct snapshot *s)
 	return true;
 }
 
+static void set_role(uint64_t *role, enum m_role asked)
+{
+	if (*role > M_SERVER)
+		*role = asked;
+}
+
+/* Where the kernel does not tell the role, it is that which was asked for. */
+static void set_roles(struct snapshot *s, enum m_role asked)
+{
+	for (size_t i = 0; i < s->sessions.n; i++)
+		set_role(&s->sessions.v[i].role, asked);
+	for (size_t i = 0; i < s->paths.n; i++)
+		set_role(&s->paths.v[i].role, asked);
+	for (size_t i = 0; i < s->stats.n; i++)
+		set_role(&s->stats.v[i].role, asked);
+}
+
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e)
 {
@@ -594,6 +611,7 @@ bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 			break;
 		snapshot_free(s);
 	}
+	set_roles(s, role);
 	snapshot_sort(s);
 	return true;
 }

@@ -90,18 +90,23 @@ static json_t *apply_sort(const struct view *v, const char *expr, json_t *list)
 }
 
 /* Names in -F, with their sign. */
-static char *check_fields(const struct view *v, const char *list, char **hint)
+static char *check_fields(const struct view *v, const char *list, bool text, char **hint)
 {
 	char *copy = xstrdup(list), *save = NULL, *msg = NULL;
-	size_t n = 0;
+	const struct field *f;
+	size_t n = 0, json = 0;
 
 	for (char *t = strtok_r(copy, ",", &save); t && !msg; t = strtok_r(NULL, ",", &save)) {
 		const char *name = t + (*t == '+' || *t == '-');
 
 		n++;
-		if (strcmp(t, "all") && !field_find(v, name))
+		f = field_find(v, name);
+		json += f && f->type == F_JSON && name == t;
+		if (strcmp(t, "all") && !f)
 			msg = field_unknown(v, "--fields", name, hint);
 	}
+	if (!msg && n && json == n && text)
+		msg = xstrdup("--fields: these are in JSON alone");
 	if (!n)
 		msg = xstrdup("--fields: the list is empty");
 	free(copy);
@@ -109,7 +114,7 @@ static char *check_fields(const struct view *v, const char *list, char **hint)
 }
 
 static const char *const type_names[] = {
-	"text", "number", "bytes", "ns", "bool", "time", "list", "number",
+	"text", "number", "bytes", "ns", "bool", "time", "list", "number", "list",
 };
 
 static void fields_help(const struct view *v)
@@ -136,7 +141,7 @@ bool out_check(const struct out_opts *o, const struct view *v, char **message, c
 	}
 	*message = NULL;
 	if (o->fields)
-		*message = check_fields(v, o->fields, hint);
+		*message = check_fields(v, o->fields, o->fmt == OUT_TEXT || o->fmt == OUT_CSV, hint);
 	if (!*message && sort) {
 		sort += *sort == '-';
 		if (!field_find(v, sort))
@@ -297,6 +302,21 @@ static void print_brief(const struct view *v, const json_t *list, const struct o
 	}
 }
 
+/* What neither a cell nor a line could hold. */
+static void drop_json(const struct view *v, struct strlist *fields)
+{
+	for (size_t i = 0; i < fields->n;) {
+		if (field_find(v, fields->v[i])->type != F_JSON) {
+			i++;
+			continue;
+		}
+		free(fields->v[i]);
+		memmove(&fields->v[i], &fields->v[i + 1],
+			(fields->n - i - 1) * sizeof(*fields->v));
+		fields->n--;
+	}
+}
+
 static void out_text(const struct view *v, json_t *list, const struct out_opts *o, bool block)
 {
 	struct strlist fields = { 0 };
@@ -311,6 +331,7 @@ static void out_text(const struct view *v, json_t *list, const struct out_opts *
 			strlist_add(&fields, c->field);
 		select_fields(v, o->fields, &fields);
 	}
+	drop_json(v, &fields);
 	if (o->fmt == OUT_CSV)
 		csv_print(v, list, &fields, o);
 	else if (block)

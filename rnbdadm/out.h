@@ -26,7 +26,8 @@ struct out_opts {
 	unsigned int width;		/* columns of the terminal, 0 = no limit */
 };
 
-enum field_type { F_STR, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL };
+/* F_JSON: what only JSON can hold */
+enum field_type { F_STR, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL, F_JSON };
 
 /* A key of the object, and the name that -F, --sort and --filter know. */
 struct field {

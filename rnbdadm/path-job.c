@@ -80,6 +80,7 @@ bool path_is_down(const struct path *p)
 void path_told(const struct ctx *ctx, struct path *p, const struct path *now)
 {
 	struct path_list one = { p, 1 };
+	uint64_t role = p->role;
 
 	/* an answer that says less than a list does */
 	if (now->id != p->id || !*now->name) {
@@ -87,6 +88,7 @@ void path_told(const struct ctx *ctx, struct path *p, const struct path *now)
 		return;
 	}
 	*p = *now;
+	p->role = role;
 	sys_paths(ctx->test_root, &one);
 }
 
@@ -249,20 +251,24 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 	return false;
 }
 
-static void tried_further(struct item *it)
+static void tried_further(const struct job *j, struct item *it)
 {
+	char *word = path_word(&j->s, it->path);
+
 	fail_hint(&it->fail, "it is tried further; rnbdadm wait %s %s --for state=connected",
-		  it->path->session, it->path->name);
+		  it->path->session, word);
+	free(word);
 }
 
-static void reconnect_failed(struct ctx *ctx, struct item *it, const struct nl_error *e)
+static void reconnect_failed(struct ctx *ctx, const struct job *j, struct item *it,
+			     const struct nl_error *e)
 {
 	path_fail(ctx, it, e);
 	if (e->kind != NL_FAIL_KERNEL)
 		return;
 	if (e->err == ENOTCONN) {
 		fail_set(&it->fail, XC_FAILED, "this attempt has failed (%s)", errno_name(e->err));
-		tried_further(it);
+		tried_further(j, it);
 	}
 	/* it was taken down, and is tried further */
 	if (path_is_connected(it->path) && it->fail.code != XC_PERMISSION &&
@@ -281,7 +287,7 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 		return;
 	ok = rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e);
 	if (!ok) {
-		reconnect_failed(ctx, it, &e);
+		reconnect_failed(ctx, j, it, &e);
 		/* one attempt of several is no end where that is awaited */
 		if (!limit || e.kind != NL_FAIL_KERNEL || e.err != ENOTCONN)
 			return;
@@ -290,7 +296,7 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, "reconnect", it, path_last(j, it->path, false));
+		path_plan(ctx, j, "reconnect", it, path_last(j, it->path, false));
 		it->result = "would-reconnect";
 		return;
 	}
@@ -301,7 +307,7 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 	if (limit && (!ok || !path_is_connected(it->path)) &&
 	    !path_wait(ctx, it, it->path->id, WANT_UP, limit)) {
 		if (it->fail.code == XC_TIMEOUT)
-			tried_further(it);
+			tried_further(j, it);
 		return;
 	}
 	j->changed = true;
@@ -309,8 +315,10 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 	say(ctx, "reconnected %s of session %s", it->path->name, it->path->session);
 }
 
-void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool force)
+void path_plan(struct ctx *ctx, const struct job *j, const char *verb, const struct item *it,
+	       bool force)
 {
+	char *path = it->path ? path_word(&j->s, it->path) : xstrdup(it->word);
 	struct strlist w = { 0 };
 
 	if (it->path && it->path->role == M_SERVER) {
@@ -321,7 +329,8 @@ void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool fo
 	}
 	strlist_add(&w, verb);
 	plan_name(&w, it->session);
-	strlist_add(&w, it->path ? it->path->name : it->word);
+	strlist_add(&w, path);
+	free(path);
 	if (args_has(&ctx->args, OPT_DEST_PORT))
 		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));
 	if (force)

@@ -46,7 +46,8 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 /* The failure of a request about a path becomes that of the item. */
 void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e);
 /* "rnbdadm session VERB SESSION PATH", or "server path" for "session". */
-void path_plan(struct ctx *ctx, const char *verb, const struct item *it, bool force);
+void path_plan(struct ctx *ctx, const struct job *j, const char *verb, const struct item *it,
+	       bool force);
 json_t *path_job_js(const struct ctx *ctx, const struct item *it);
 
 #endif

@@ -13,13 +13,19 @@ void plan_name(struct strlist *words, const char *name)
 	strlist_add(words, name);
 }
 
-/* Is the word an option of which the next word is the value? */
+/* Is the next word the value of this option? --save is one of map that has none. */
 static bool value_follows(const char *word)
 {
-	for (int id = 1; id < OPT_MAX; id++)
-		if (opt_table[id].arg == ARG_REQUIRED && !strcmp(opt_table[id].name, word + 2))
-			return true;
-	return false;
+	bool follows = false;
+
+	for (int id = 1; id < OPT_MAX; id++) {
+		if (!opt_table[id].name || strcmp(opt_table[id].name, word + 2))
+			continue;
+		if (opt_table[id].arg != ARG_REQUIRED)
+			return false;
+		follows = true;
+	}
+	return follows;
 }
 
 struct strlist plan_typed(const struct strlist *words)

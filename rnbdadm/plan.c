@@ -5,6 +5,7 @@
 #include "plan-line.h"
 #include "plan.h"
 #include "registry.h"
+#include "select.h"
 #include "settings.h"
 #include "way.h"
 
@@ -223,6 +224,7 @@ static void plan_settings(struct maker *m, const struct conf_section *s, const s
 static void plan_path_remove(struct maker *m, const struct conf_section *s, const struct path *p)
 {
 	struct plan_step *st = add_step(m, STAGE_PATHS, PLAN_REMOVE, PLAN_PATH);
+	char *path;
 
 	st->session = s->name;
 	st->section = s;
@@ -230,7 +232,9 @@ static void plan_path_remove(struct maker *m, const struct conf_section *s, cons
 	st->source = s->at;
 	st->name = xstrdup(p->name);
 	words(st, "session", "remove-path", s->name);
-	word(st, p->name);
+	path = path_word(m->s, p);
+	word(st, path);
+	free(path);
 }
 
 static bool is_up(const struct path *p)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +147,39 @@ static bool hca_fits(const struct path *p, const char *hca)
 	return !colon || (parse_uint(colon + 1, &port) && port == p->hca_port);
 }
 
+static bool name_is_unique(const struct snapshot *s, const struct path *p)
+{
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_paths, p->session_id, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct path *other = &s->paths.v[e[i].pos];
+
+		if (other->id != p->id && !strcmp(other->name, p->name))
+			return false;
+	}
+	return true;
+}
+
+char *path_word(const struct snapshot *s, const struct path *p)
+{
+	if ((p->id & M_ID_LOCAL) || name_is_unique(s, p))
+		return xstrdup(p->name);
+	return xasprintf("id:%" PRIu32, p->id);
+}
+
+/* "id:3  ip:10.0.0.1@ip:10.0.0.2  mlx5_0:1" */
+static void add_candidate(struct fail *f, const struct path *p)
+{
+	char *id = p->id & M_ID_LOCAL ? xstrdup("") : xasprintf("id:%" PRIu32 "  ", p->id);
+
+	if (*p->hca)
+		strlist_addf(&f->details, "%s%s  %s:%" PRIu64, id, p->name, p->hca, p->hca_port);
+	else
+		strlist_addf(&f->details, "%s%s", id, p->name);
+	free(id);
+}
+
 const struct path *select_path(const struct snapshot *s, const struct session *sess,
 			       const char *word, const char *hca, struct fail *f)
 {
@@ -153,8 +187,8 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 	const struct path *found = NULL;
 	struct addr_pair want;
 	uint64_t id = 0;
+	bool by_id, unique = true;
 	size_t n = 0;
-	bool by_id;
 	char *msg;
 
 	by_id = word && !strncmp(word, "id:", 3) && parse_uint(word + 3, &id) && id;
@@ -176,16 +210,19 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 			continue;
 		found = p;
 		n++;
-		strlist_add(&f->details, p->name);
+		unique = unique && name_is_unique(s, p);
+		add_candidate(f, p);
 	}
 	if (n < 2)
 		strlist_free(&f->details);
 	if (!n) {
 		not_found(f, "path", word ? word : hca, &known);
+		if (sess->role == M_SERVER && !strncmp(f->hint, "rnbdadm", 7))
+			fail_hint(f, "rnbdadm server path list");
 	} else if (n > 1) {
 		fail_set(f, XC_CONFLICT, "'%s' fits %zu paths", word ? word : hca, n);
 		fail_object(f, "path", word ? word : hca);
-		fail_hint(f, "give SRC@DST");
+		fail_hint(f, unique ? "give SRC@DST" : hca ? "give id:N" : "give id:N or --hca");
 	}
 	strlist_free(&known);
 	return n == 1 ? found : NULL;

@@ -26,6 +26,8 @@ bool max_reconnect_parse(const char *s, int64_t *v);
 /* The disk that a file below /dev is, or ends in. To be freed. */
 char *node_disk(const char *root, const char *word);
 
+/* What names this path of its session and no other: its name, or "id:N". To be freed. */
+char *path_word(const struct snapshot *s, const struct path *p);
 /* NULL, or what is wrong with a session name (to be freed). */
 char *session_name_problem(const char *name);
 

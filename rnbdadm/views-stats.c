@@ -20,9 +20,9 @@ static const struct field stats_fields[] = {
 	{ "write_ios_per_second", "rates", F_REAL, true, "writes per second" },
 	{ "write_bytes_per_second", "rates", F_REAL, true, "bytes written per second" },
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
-	{ "per_cpu", NULL, F_LIST, true, "the same for each CPU" },
-	{ "latency", NULL, F_LIST, true, "how long requests took" },
-	{ "sg_entries", NULL, F_LIST, true, "entries of scatter-gather lists" },
+	{ "per_cpu", NULL, F_JSON, true, "the same for each CPU, in JSON alone" },
+	{ "latency", NULL, F_JSON, true, "how long requests took, in JSON alone" },
+	{ "sg_entries", NULL, F_JSON, true, "entries of scatter-gather lists, in JSON alone" },
 	{ 0 }
 };
 
@@ -218,7 +218,7 @@ static const struct field latency_fields[] = {
 	{ "session", NULL, F_STR, false, "session" },
 	QUANTILES("read"),
 	QUANTILES("write"),
-	{ "buckets", NULL, F_LIST, false, "the distribution" },
+	{ "buckets", NULL, F_JSON, false, "the distribution, in JSON alone" },
 	{ 0 }
 };
 

@@ -150,6 +150,43 @@ changes() {
 	E
 }
 
+@test "a plan with names that begin with '-' is a batch: options, --, names" {
+	local begin planned
+	while read -r begin; do
+		replay dashed
+		# shellcheck disable=SC2086
+		adm 0 $begin -n -- -s
+		[[ $output == "rnbdadm ${begin%% *} "*" -- -s"* && $output != *" -- "*" --"* ]]
+		planned=$output
+		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$planned"
+		[ "$output" = "$planned" ]
+	done <<-E
+		session set --mp-policy mi
+		session set --max-reconnect-attempts 5
+		session reconnect --force
+		session disconnect --force
+		session remove --force
+	E
+	replay dashed
+	adm 0 session set --mp-policy mi -n -- -s
+	[ "$output" = "rnbdadm session set --mp-policy=min-inflight -- -s" ]
+	adm 0 mp-policy set -n -- -s mi
+	[ "$output" = "rnbdadm mp-policy set -- -s min-inflight" ]
+	# one session that is called as an option, not all of them
+	adm 0 stats reset -n -- --all
+	[ "$output" = "rnbdadm stats reset -- --all" ]
+	adm 0 stats reset -nj -- --all
+	valid_any
+	jqv '.plan == [["stats", "reset", "--", "--all"]]'
+	adm 0 map -n --session=-s -- -w
+	[ "$output" = "rnbdadm map --session=-s -- -w" ]
+	run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$output"
+	[ "$output" = "rnbdadm map --session=-s -- -w" ]
+	# --save of another command has a value
+	adm 0 map -n --session=-s --save --name x -- -w
+	[ "$output" = "rnbdadm map --session=-s --name=x --save -- -w" ]
+}
+
 @test "-n of the batch: the options of the batch are in each line" {
 	replay changes
 	lines 'unmap rnbd2 --no-wait' 'remap rnbd2 --timeout 2s'

@@ -152,6 +152,21 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[[ $output != *[$'\e\x7f\x01']* && $output != *$'\xc2\x9b'* && $output == *back\\slash$'\t'* ]]
 }
 
+@test "names that begin with '-' are offered behind -- alone, and as values" {
+	replay dashed
+	for words in "session show" "stats reset" "session set --io-timeout 5s" unmap; do
+		# shellcheck disable=SC2086
+		offers rnbdadm $words ''
+		[[ $'\n'$output != *$'\n-s\t'* && $'\n'$output != *$'\n-'[va]* && $'\n'$output != *$'\n--all\t'*"session, "* ]]
+	done
+	offers rnbdadm session show -- ''
+	[ "$(cut -f 1 <<<"$output")" = $'--all\n-s' ]
+	offers rnbdadm unmap -- -v
+	[ "$(cut -f 1 <<<"$output" | sort -u)" = -v ]
+	offers rnbdadm device list --session=
+	[ "$(cut -f 1 <<<"$output")" = $'--session=--all\n--session=-s' ]
+}
+
 @test "a kernel that is slow gives no words, in time, and no error" {
 	mkfifo "$BATS_TEST_TMPDIR/slow"
 	exec {hold}<>"$BATS_TEST_TMPDIR/slow"

@@ -222,6 +222,15 @@ setup() {
 	[[ $stderr == *"did you mean map"* ]]
 }
 
+@test "-- before the verb" {
+	for w in list nosuch; do
+		alone 2 session -- $w
+		[[ $stderr == "rnbdadm: session: '--' comes after the verb of 'session'"* && $stderr != *"did you mean"* ]]
+	done
+	alone 2 -- session list
+	[[ $stderr == *"'--' comes after the command"* && $stderr != *"did you mean"* ]]
+}
+
 @test "help and version need neither /sys nor netlink" {
 	R=(--nl-replay /nonexistent --test-root /nonexistent)
 	adm 0 map -h

@@ -208,6 +208,59 @@ setup() {
 	done
 }
 
+@test "--filter, wait --for: numbers below zero, fractions, and numbers that no double holds" {
+	for c in =-1 '>=-1' '<0'; do
+		adm 0 session list --filter "max_reconnect_attempts$c" --brief
+		[ "$output" = $'cl1@srv1\ncl1@srv2' ]
+		adm 0 wait cl1@srv1 --for "max_reconnect_attempts$c" --test
+	done
+	for c in '!=-1' '>-1' '<-1'; do
+		adm 0 session list --filter "max_reconnect_attempts$c" --brief
+		[ -z "$output" ]
+		adm 11 wait cl1@srv1 --for "max_reconnect_attempts$c" --test
+	done
+	adm 0 session list --filter 'paths_connected>0.5,paths_connected<1.5' --brief
+	[ "${#lines[@]}" = 2 ]
+	for bad in 'paths_connected>0.5x' paths_connected=many 'paths_connected=1.2.3' 'name>a' 'state<=up'; do
+		fails 2 usage session list --filter "$bad"
+		fails 2 usage wait cl1@srv1 --for "$bad" --test
+	done
+	[[ $stderr == *"--for: state is not a number: only = and != are for it"* ]]
+	replay extreme
+	for c in =9007199254740993 '>9007199254740992,size_bytes<9007199254740994' '!=9007199254740992,size_bytes>0,size_bytes<9000T'; do
+		adm 0 device list --filter "size_bytes$c" -F size_bytes -o csv
+		[ "$output" = $'size_bytes\n9007199254740993' ]
+	done
+	adm 0 device list --filter 'size_bytes=9007199254740992' --brief
+	[ -z "$output" ]
+	for c in =9223372036854775807 '>9223372036854775806'; do
+		adm 0 device list --filter "size_bytes$c" -F size_bytes -o csv
+		[ "$output" = $'size_bytes\n9223372036854775807' ]
+	done
+	for c in '>9223372036854775807' '>=9223372036854775808'; do
+		adm 0 device list --filter "size_bytes$c" --brief
+		[ -z "$output" ]
+	done
+}
+
+@test "a field that -F, --sort or --filter names is read" {
+	adm 0 session list --filter 'read_bytes>1M' --brief
+	[ "$output" = cl1@srv1 ]
+	adm 0 session list --sort read_bytes --brief
+	[ "$output" = $'cl1@srv2\ncl1@srv1' ]
+	adm 0 session list -F name,read_bytes -o csv
+	[ "${lines[2]}" = cl1@srv2,40960 ]
+	adm 0 path list -F name,failovers -o csv
+	[[ ${lines[2]} == *,3 ]]
+	adm 0 device list --filter id=1 --brief
+	[ "$output" = rnbd0 ]
+	# what is not named is not asked for
+	adm 0 session list -F name --trace
+	[[ $stderr != *stats-get* ]]
+	fails 2 usage wait cl1@srv1 --for 'read_bytes>0'
+	[[ $stderr == *"counters cannot be waited for"* ]]
+}
+
 @test "--unit: text and CSV, never JSON" {
 	adm 0 device list -F size_bytes --no-headers --unit=B
 	[ "${lines[0]}" = "  21474836480" ]

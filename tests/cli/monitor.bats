@@ -291,6 +291,14 @@ counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")
 	fails 11 differs wait cl1@srv1 --hca mlx5_1:1 --for state=connected --test
 	fails 11 differs wait cl1@srv1 --hca mlx5_9 --for present --test
 	fails 2 usage wait 3 --for present
+	for w in 10.0.0.2 "ip:10.0.0.1@ip:10.0.0.2" gid:fe80::1 id:1 "10.9.9.9 --session cl1@srv1" "10.0.0.2 --hca mlx5_0"; do
+		for c in absent present state=connected; do
+			# shellcheck disable=SC2086
+			fails 2 usage wait $w --for $c --test
+			[[ $stderr == *"wait ${w%% *}: "*"is a path, and its session is not named"*"hint: rnbdadm wait SESSION ${w%% *} --for"* ]]
+		done
+	done
+	adm 0 wait cl1@srv1 10.0.0.9 --for absent --test
 	replay twins
 	fails 6 conflict wait vol0 --for present
 	replay absent

@@ -683,6 +683,17 @@ RECORDINGS.update({
 })
 
 
+# names that look like options
+DASHED = (session(1, "-s"), session(2, "--all"))
+RECORDINGS["dashed"] = [UP] + 2 * lists(
+    DASHED, [path(s["id"], s["id"], s["name"], "ip:10.0.0.1", "ip:10.0.0.%d" % s["id"], "mlx5_0") for s in DASHED],
+    [device(s["id"], "rnbd%d" % s["id"], s["id"], s["name"], "-v", 1 << 30) for s in DASHED])
+
+
+# two paths of the same addresses, over two RDMA devices
+RECORDINGS["same-path"] = [UP] + 2 * lists(paths=[dict(PATHS[0]), dict(PATHS[0], id=4, state=2, **{"hca-name": "mlx5_1"}), PATHS[2]])
+
+
 RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
 # who may look, and change nothing
 RECORDINGS["may-look"] = [UP] + 4 * (server() + lists()) + 2 * [{"do": c, "error": "EPERM"} for c in (

@@ -82,6 +82,24 @@ setup() {
 	adm 0 server path disconnect cl7@here 10.0.1.1 --idempotent
 }
 
+@test "server path: hints are about the server; a role that is not told is the one asked for" {
+	for v in show disconnect; do
+		fails 4 not_found server path $v cl7@here 10.9.9.9
+		[[ $stderr == *"hint: rnbdadm server path list"* ]]
+	done
+	fails 4 not_found path show cl1@srv1 10.9.9.9
+	[[ $stderr == *"hint: rnbdadm path list"* ]]
+	replay odd
+	adm 0 server path list -j
+	valid rnbdadm.path/1
+	jqv '[.paths[].role] == ["server", "server"]'
+	for c in path session; do
+		adm 0 $c list -j
+		valid rnbdadm.$c/1
+	done
+	jqv '[.sessions[].role] == ["client", "client"]'
+}
+
 @test "server path disconnect, port drain --wait: until the paths are gone" {
 	replay server-path-slow
 	adm 0 server path disconnect cl7@here 10.0.1.1 -j

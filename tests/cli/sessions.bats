@@ -123,6 +123,22 @@ nothing_sent() {
 	printf '%s' "$JSON" | jq -e .changed
 }
 
+@test "a path is given once" {
+	replay two-sessions
+	for p in "10.0.0.9 10.0.0.9" "10.0.0.9 ip:10.0.0.9" "10.0.0.1@10.0.0.9 10.0.0.1,10.0.0.9" "fe80::9%lo fe80:0::9%1" \
+		"gid:fe80::9 gid:fe80:0:0:0:0:0:0:9"; do
+		read -r one two <<<"$p"
+		for c in "session add new --path $one --path $two" "map vol9 --session new --path $one --path $two --dest-port 99" \
+			"session add-path cl1@srv1 $one $two"; do
+			# shellcheck disable=SC2086
+			fails 2 usage $c -n
+			[[ $stderr == *": '$two' is given twice"* ]]
+		done
+	done
+	# another source, another interface
+	adm 0 session add new --path 10.0.0.9 --path 10.0.0.1@10.0.0.9 --path 10.0.1.1@10.0.0.9 --path fe80::9%1 --path fe80::9%2 -n
+}
+
 @test "session add: there already" {
 	ADD=(session add cl1@srv3 --path ip:10.0.0.1@ip:10.0.0.9)
 	replay session-added
@@ -373,7 +389,7 @@ nothing_sent() {
 @test "session disconnect --all: all sessions, none if one is refused" {
 	replay path-off-all
 	fails 7 busy session disconnect --all -y
-	[[ $stderr == *"the last connected path"* ]]
+	[[ $stderr == "rnbdadm: session disconnect: ip:10.0.1.1@ip:10.0.1.2 of session cl1@srv1: refused, this is the last connected path"* ]]
 	adm 7 session disconnect --all -y --trace
 	nothing_sent
 	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" session disconnect --all "$@")" /dev/null; }
@@ -671,7 +687,10 @@ nothing_sent() {
 	[ "$(jqv '.changed | not')" = true ]
 	replay policy-fails
 	fails 3 partial mp-policy set --all min-inflight
-	fails 2 usage mp-policy set cl1@srv1
+	for c in "cl1@srv1" "--all"; do
+		fails 2 usage mp-policy set $c
+		[[ $stderr == *": POLICY is missing"* ]]
+	done
 	fails 2 usage mp-policy set --all cl1@srv1 rr
 	fails 2 usage mp-policy set cl1@srv1 round-robbin
 	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"* ]]
@@ -685,6 +704,27 @@ nothing_sent() {
 	fails 9 unsupported mp-policy set cl1@srv1 rr
 	replay absent
 	fails 8 unavailable mp-policy list
+}
+
+@test "several paths of the same addresses" {
+	replay same-path
+	fails 6 conflict session remove-path cl1@srv1 10.0.0.2
+	[[ $stderr == *"'10.0.0.2' fits 2 paths
+  id:1  ip:10.0.0.1@ip:10.0.0.2  mlx5_0:1
+  id:4  ip:10.0.0.1@ip:10.0.0.2  mlx5_1:1
+  hint: give id:N or --hca"* ]]
+	for v in remove-path reconnect disconnect; do
+		adm 0 session $v cl1@srv1 --hca mlx5_1 -n
+		[ "$output" = "rnbdadm session $v cl1@srv1 id:4" ]
+		line=$output
+		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$line"
+		[ "$output" = "$line" ]
+		# one whose name is its own keeps it
+		adm 0 session $v cl1@srv2 10.0.0.3 --force -n
+		[ "$output" = "rnbdadm session $v cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 --force" ]
+	done
+	adm 0 recover session cl1@srv1 -n
+	[ "$output" = "rnbdadm session reconnect cl1@srv1 id:4" ]
 }
 
 @test "--hca names a path wherever one is named" {

@@ -426,6 +426,16 @@ rnbd2,0,0" ]
 	[ "$(jqv '.sessions[1].read_p50_ns == null')" = true ]
 	adm 0 stats latency -o csv -F session,read_ios,write_p999_ns
 	[ "${lines[1]}" = "cl1@srv1,1487736,255161" ]
+	# the distribution is in JSON alone
+	adm 0 stats latency -o csv
+	[[ $output != *buckets* && ${lines[1]} == *,5220198 ]]
+	adm 0 stats latency -F session,buckets,write_ios --no-headers
+	[[ ${lines[0]} =~ ^cl1@srv1\ +537162$ ]]
+	adm 0 stats latency -F session,buckets -j
+	jqv '.sessions[0].buckets | length == 7'
+	adm 2 stats latency -F buckets -o csv
+	adm 2 stats latency -F buckets
+	[[ $stderr == *"--fields: these are in JSON alone"* ]]
 	adm 0 stats latency rnbd0 10.0.1.2
 	[ "${#lines[@]}" = 1 ]
 	replay old-stats
