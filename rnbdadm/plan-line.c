@@ -39,7 +39,7 @@ struct strlist plan_typed(const struct strlist *words)
 			strlist_add(&last, words->v[++i]);
 		} else if (strncmp(word, "--", 2)) {
 			strlist_add(last.n ? &last : &all, word);
-		} else if (!value_follows(word)) {
+		} else if (i + 1 == words->n || !value_follows(word)) {
 			strlist_add(&all, word);
 		} else if (*words->v[++i] == '-') {
 			strlist_addf(&all, "%s=%s", word, words->v[i]);
