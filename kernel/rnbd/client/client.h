@@ -342,7 +342,7 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
 void rnbd_client_dev_gone_work(struct work_struct *work);
 
-/* revalidate.c. _notice: softirq or the process that polls. _stale: the same under session->msg_lock */
+/* revalidate.c. _notice: softirq or the process that polls; _stale: the same under msg_lock */
 void rnbd_client_notice(void *session, u32 what);
 void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
 void rnbd_client_revalidate_work(struct work_struct *work);
