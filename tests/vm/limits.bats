@@ -190,6 +190,25 @@ largest_unaligned() {
 	same_contents "/dev/$disk" /dev/nb1
 }
 
+@test "a disk that takes one request at a time holds up no other client" {
+	local disk other i readers=()
+	mode sess_queue_depth=64
+	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
+	disk=$(map /dev/nb1)
+	for ((i = 0; i < 16; i++)); do
+		dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=$((i * 16)) iflag=direct status=none 3>&- & readers+=($!)
+	done
+	await 10 under_way "$disk" 12
+	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0" >/sys/class/rnbd-client/ctl/map_device
+	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
+	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
+	# It is not through with what it had
+	under_way "$disk" 4
+	wait "${readers[@]}"
+	unmap_all
+	mode
+}
+
 @test "logical blocks of 512 and 4096, verified at the depths" {
 	local disk bs
 	for bs in 512 4096; do
