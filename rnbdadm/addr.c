@@ -193,6 +193,12 @@ bool addr_pair_matches(const struct addr_pair *want, const struct addr *src,
 	       !memcmp(want->src.raw, src->raw, src->family == ADDR_IPV4 ? 4 : 16);
 }
 
+bool addr_pair_same(const struct addr_pair *a, const struct addr_pair *b)
+{
+	return a->src.family == b->src.family && a->src.scope == b->src.scope &&
+	       a->dst.scope == b->dst.scope && addr_pair_matches(a, &b->src, &b->dst);
+}
+
 size_t addr_to_bin(const struct addr *a, uint8_t buf[ADDR_BIN_MAX])
 {
 	struct sockaddr_in in4 = { .sin_family = AF_INET, .sin_port = htons(a->port) };

@@ -44,6 +44,8 @@ const char *addr_family_name(enum addr_family f);
 bool addr_equal(const struct addr *a, const struct addr *b);
 bool addr_pair_matches(const struct addr_pair *want, const struct addr *src,
 		       const struct addr *dst);
+/* Two spellings of the same? */
+bool addr_pair_same(const struct addr_pair *a, const struct addr_pair *b);
 
 /* struct sockaddr_in, _in6 or _ib; returns its exact length. */
 size_t addr_to_bin(const struct addr *a, uint8_t buf[ADDR_BIN_MAX]);

@@ -295,6 +295,12 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 	}
 }
 
+static bool is_same(const struct conf_path *a, const struct conf_path *b)
+{
+	return !strcmp(a->text, b->text) ||
+	       (a->resolved && b->resolved && addr_pair_same(&a->pair, &b->pair));
+}
+
 static void check_session(struct conf *c, const struct conf_section *s)
 {
 	if (!s->npaths)
@@ -303,7 +309,7 @@ static void check_session(struct conf *c, const struct conf_section *s)
 		conf_problem(c, &s->at, "session '%s' has more than %d paths", s->name, WAY_MAX);
 	for (size_t i = 0; i < s->npaths; i++)
 		for (size_t j = 0; j < i; j++)
-			if (!strcmp(s->paths[i].text, s->paths[j].text))
+			if (is_same(&s->paths[i], &s->paths[j]))
 				conf_problem(c, &s->paths[i].at, "path %s is given twice",
 					     s->paths[i].text);
 }

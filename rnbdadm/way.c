@@ -7,12 +7,6 @@
 #include "sysinfo.h"
 #include "way.h"
 
-static bool is_same(const struct addr_pair *a, const struct addr_pair *b)
-{
-	return a->src.family == b->src.family && a->src.scope == b->src.scope &&
-	       a->dst.scope == b->dst.scope && addr_pair_matches(a, &b->src, &b->dst);
-}
-
 int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 {
 	struct addr_pair pair;
@@ -25,7 +19,7 @@ int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 	}
 	pair.dst.port = (uint16_t)args_uint(&ctx->args, OPT_DEST_PORT, 0);
 	for (size_t i = 0; i < w->n; i++)
-		if (is_same(&w->v[i], &pair))
+		if (addr_pair_same(&w->v[i], &pair))
 			return fail_set(&ctx->fail, XC_USAGE, "%s: '%s' is given twice", what, text);
 	w->v = xrealloc(w->v, (w->n + 1) * sizeof(*w->v));
 	w->v[w->n++] = pair;

@@ -109,6 +109,7 @@ path=10.0.0.1" >"$CONF"
 	wrong 3:10 "session 'a' is defined twice, first at $CONF:1" <<<$'[session a]\npath=10.0.0.1\n[session a]\npath=10.0.0.1'
 	wrong 1:10 "session 'a' has no path" <<<"[session a]"
 	wrong 3:8 "path 10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = 10.0.0.1'
+	wrong 3:8 "path ip:10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = ip:10.0.0.1'
 	wrong 2:11 "there is no [session b]" <<<$'[device a]\nsession = b\ndevice-path = v'
 	wrong 1:9 "device 'a' has no device-path" <<<$'[device a]\nsession = b'
 	wrong 4:8 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
