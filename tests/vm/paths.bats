@@ -198,6 +198,26 @@ mute() {
 	dmsetup remove --noudevsync mute
 }
 
+# What is in the page cache of a disk is written when the last one closes it
+@test "the server cannot close the disk of a session that is gone: it refuses who comes back, serves others, and takes him later" {
+	local path back
+	map_mute
+	dd if=/dev/zero of=/dev/dm-0 bs=4k count=1 conv=notrunc status=none
+	mute
+	for path in /sys/class/rtrs-client/s1/paths/*; do echo 1 >"$path/disconnect"; done
+	echo 1 >"$path/reconnect" 3>&- & back=$!
+	await 20 eval 'dmesg_new | grep -q "connection of ip:10.0.1.1 refused: -EBUSY"'
+	"$ADM" session add s2 --path ip:10.0.0.1
+	mute off
+	await 30 grep -qx connected "$path/state"
+	wait $back || :
+	await 20 adm_is '.devices[0].state == "mapped"' device list
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none
+	"$ADM" session remove s2
+	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync mute
+}
+
 @test "RDMA devices are deleted while the server's disk does not answer: nobody waits for it, and I/O goes on when it does" {
 	local pid
 	map_mute --no-path-timeout -1
