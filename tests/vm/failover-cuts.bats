@@ -6,6 +6,7 @@
 # lab: links 2
 # lab: timeout 900
 # lab: kernels 6.1 6.12
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {

@@ -5,6 +5,7 @@
 # lab: two guests
 # lab: links 2
 # lab: cpus 1
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

@@ -6,6 +6,7 @@
 # lab: links 2
 # lab: timeout 900
 # lab: cpus 1
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {

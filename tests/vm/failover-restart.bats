@@ -8,6 +8,7 @@
 # lab: timeout 900
 # lab: cpus 1
 # lab: kernels 6.1 6.12
+# lab: no sanitizers: its times are of the modules
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
