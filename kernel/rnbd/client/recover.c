@@ -74,9 +74,6 @@ void rnbd_client_recover(struct rnbd_client_session *session)
 	int session_err, err;
 	u32 id = 0;
 
-	mutex_lock(&session->lock);
-	session->down = false;
-	mutex_unlock(&session->lock);
 	session_err = rnbd_client_msg_sess_info(session, timeout_ms);
 	while ((dev = rnbd_client_dev_next(id))) {
 		id = dev->id;

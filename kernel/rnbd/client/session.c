@@ -66,6 +66,13 @@ static void disconnect(struct rnbd_client_session *session)
 	cancel_delayed_work_sync(&session->expire_work);
 }
 
+static void session_back(struct rnbd_client_session *session)
+{
+	mutex_lock(&session->lock);
+	session->down = false;
+	mutex_unlock(&session->lock);
+}
+
 /* Process context, no locks held. */
 static void session_event(void *priv, enum rtrs_client_event event, int err)
 {
@@ -73,12 +80,20 @@ static void session_event(void *priv, enum rtrs_client_event event, int err)
 	/* With what was made for it. Before no device is there, after it none comes back. */
 	bool ready = smp_load_acquire(&session->state) == RNBD_CLIENT_SESSION_READY;
 
-	if (event == RTRS_CLIENT_DISCONNECTED)
+	switch (event) {
+	case RTRS_CLIENT_DISCONNECTED:
 		rnbd_client_dev_lost(session, err);
-	else if (ready && event == RTRS_CLIENT_RECONNECTED)
-		rnbd_client_recover(session);
-	else if (ready)
-		rnbd_client_park_settings(session);
+		break;
+	case RTRS_CLIENT_RECONNECTED:
+		session_back(session);
+		if (ready)
+			rnbd_client_recover(session);
+		break;
+	case RTRS_CLIENT_SETTINGS:
+		if (ready)
+			rnbd_client_park_settings(session);
+		break;
+	}
 }
 
 static u32 session_devices(void *priv)
