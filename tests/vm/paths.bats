@@ -125,8 +125,10 @@ link_local() { ip -6 -br addr show dev "$1" scope link | grep -o 'fe80:[0-9a-f:]
 }
 
 @test "the same address twice is refused, and nothing is left" {
-	run --separate-stderr -6 "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.0.1
-	[[ $stderr == *10.0.0.1* ]]
+	run --separate-stderr -2 "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.0.1
+	[[ $stderr == *"'ip:10.0.0.1' is given twice"* ]]
+	run -1 bash -c "echo sessname=s1 path=ip:10.0.0.1 path=ip:10.0.0.1 device_path=/dev/ram0 >/sys/class/rnbd-client/ctl/map_device"
+	[[ $output == *"File exists"* ]]
 	adm_is '.sessions == []' session list
 }
 

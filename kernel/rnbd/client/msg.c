@@ -23,6 +23,8 @@
  * @type: enum rnbd_msg_type
  * @waiting: somebody takes the answer; under session->msg_lock
  * @finished: @err and @rsp are good; under session->msg_lock
+ * @known: an OPEN of what is open already, as @device_id
+ * @device_id: the same
  * @err: result
  * @done: for the waiter
  * @path: device that it is about, or empty
@@ -42,7 +44,7 @@ struct rnbd_client_msg {
 	enum rnbd_msg_type type;
 	bool waiting;
 	bool finished;
-	bool known;		/* an OPEN of what is open already, as @device_id */
+	bool known;
 	u32 device_id;
 	int err;
 	struct completion done;
