@@ -124,9 +124,8 @@ asked_in_vain() { [[ $(dmesg_new) == *"rnbd0: session $SESSION: the size of /dev
 	until asked_in_vain; do
 		((mib += 1, mib < 40))
 		grow $mib
-		await 3 eval "mapped_with $mib || asked_in_vain"
+		await 5 eval "asked_in_vain || mapped_with $mib"
 	done
-	path_is 2 connected
 	await 30 eval '! path_is 2 connected'
 	await 10 mapped_with $mib
 	dd if=/dev/rnbd0 of=/dev/null bs=1M skip=$((mib - 1)) iflag=direct status=none
