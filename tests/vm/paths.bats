@@ -208,7 +208,8 @@ mute() {
 	mute
 	for path in /sys/class/rtrs-client/s1/paths/*; do echo 1 >"$path/disconnect"; done
 	echo 1 >"$path/reconnect" 3>&- & back=$!
-	await 20 eval 'dmesg_new | grep -q "connection of ip:10.0.1.1 refused: -EBUSY"'
+	# by number where the kernel knows no names
+	await 20 eval 'dmesg_new | grep -qE "connection of ip:10.0.1.1 refused: -(EBUSY|16)"'
 	"$ADM" session add s2 --path ip:10.0.0.1
 	mute off
 	await 30 grep -qx connected "$path/state"
