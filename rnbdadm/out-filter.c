@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* --filter: which objects are shown, and what wait waits for */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

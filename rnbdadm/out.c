@@ -152,26 +152,23 @@ bool out_check(const struct out_opts *o, const struct view *v, char **message, c
 	return !*message;
 }
 
-/* Is the word among those of the list, whatever its sign? */
-static bool list_names(const char *list, const char *name, bool signs)
+/* Is the name one of the words, maybe behind a '+'? It ends with the word, or before one of @ends. */
+static bool list_names(const char *list, const char *name, const char *ends)
 {
-	size_t len = strlen(name), n;
+	size_t len = strlen(name);
 
-	for (const char *p = list ? list : ""; *p; p += n + (p[n] == ',')) {
-		n = strcspn(p, ",");
-		if (signs && *p == '-')
-			continue;
-		p += signs && *p == '+';
-		n = strcspn(p, ",");
-		if (n >= len && !strncmp(p, name, len) && strchr(signs ? "," : ",=!<>", p[len]))
+	for (const char *p = list ? list : ""; *p; p += *p == ',') {
+		p += *p == '+';
+		if (!strncmp(p, name, len) && strchr(ends, p[len]))
 			return true;
+		p += strcspn(p, ",");
 	}
 	return false;
 }
 
 bool out_names_all(const struct out_opts *o)
 {
-	return list_names(o->fields, "all", true);
+	return list_names(o->fields, "all", ",");
 }
 
 bool out_names(const struct out_opts *o, const struct view *v, const char *group, bool in)
@@ -179,11 +176,18 @@ bool out_names(const struct out_opts *o, const struct view *v, const char *group
 	for (const struct field *f = v->fields; f->name; f++) {
 		if (!f->optional || (f->group && !strcmp(f->group, group)) != in)
 			continue;
-		if (list_names(o->fields, f->name, true) || list_names(o->filter, f->name, false) ||
+		if (list_names(o->fields, f->name, ",") || list_names(o->filter, f->name, "=!<>") ||
 		    (o->sort && !strcmp(o->sort + (*o->sort == '-'), f->name)))
 			return true;
 	}
 	return false;
+}
+
+static void drop(struct strlist *l, size_t i)
+{
+	free(l->v[i]);
+	memmove(&l->v[i], &l->v[i + 1], (l->n - i - 1) * sizeof(*l->v));
+	l->n--;
 }
 
 /*
@@ -202,10 +206,7 @@ static void select_fields(const struct view *v, const char *expr, struct strlist
 			for (size_t i = 0; i < have->n; i++) {
 				if (strcmp(have->v[i], t + 1))
 					continue;
-				free(have->v[i]);
-				memmove(&have->v[i], &have->v[i + 1],
-					(have->n - i - 1) * sizeof(*have->v));
-				have->n--;
+				drop(have, i);
 				break;
 			}
 		} else {
@@ -305,16 +306,9 @@ static void print_brief(const struct view *v, const json_t *list, const struct o
 /* What neither a cell nor a line could hold. */
 static void drop_json(const struct view *v, struct strlist *fields)
 {
-	for (size_t i = 0; i < fields->n;) {
-		if (field_find(v, fields->v[i])->type != F_JSON) {
-			i++;
-			continue;
-		}
-		free(fields->v[i]);
-		memmove(&fields->v[i], &fields->v[i + 1],
-			(fields->n - i - 1) * sizeof(*fields->v));
-		fields->n--;
-	}
+	for (size_t i = fields->n; i--;)
+		if (field_find(v, fields->v[i])->type == F_JSON)
+			drop(fields, i);
 }
 
 static void out_text(const struct view *v, json_t *list, const struct out_opts *o, bool block)

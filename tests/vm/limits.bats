@@ -204,7 +204,9 @@ largest_unaligned() {
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	# It is not through with what it had
 	under_way "$disk" 4
-	wait "${readers[@]}"
+	for i in "${readers[@]}"; do
+		wait "$i"
+	done
 	unmap_all
 	mode
 }

@@ -15,6 +15,8 @@ setup() {
 }
 
 teardown() {
+	# What a test that failed has left
+	[[ ! -b /dev/dm-0 ]] || mute off
 	"$ADM" unmap --all --force -y || :
 	dmesg_clean
 }

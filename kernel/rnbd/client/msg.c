@@ -161,7 +161,7 @@ static void msg_done(void *priv, int err)
 	late = !msg->waiting && !err && msg->type == RNBD_MSG_OPEN;
 	orphan = late && has_opened(msg) && !session->closing;
 	/* What it says of the disk is to be heard all the same. */
-	if (late && !orphan)
+	if (late && !has_opened(msg))
 		rnbd_client_stale(session, msg->device_id);
 	if (orphan) {
 		list_move_tail(&msg->entry, &session->orphans);

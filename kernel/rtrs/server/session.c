@@ -253,11 +253,12 @@ void rtrs_server_session_path_down(struct rtrs_server_path *path)
 		rtrs_server_sysfs_path_del(path);
 		WRITE_ONCE(session->up, session->up - 1);
 		last = !session->up;
-		if (last)
+		if (last) {
 			rtrs_server_nl_session_event(session, RNBD_EVENT_DESTROY, session->told);
-		else
+			WRITE_ONCE(session->going_down, true);
+		} else {
 			rtrs_server_session_tell(session);
-		session->going_down = last;
+		}
 	}
 	mutex_unlock(&session->lock);
 	if (!last)
