@@ -154,6 +154,10 @@ static void texts(void)
 	text("fuzz-map-args", "long", 0,
 	     "dest_port=0x4d2 sessname=clt@srv path=ip:10.0.0.1,ip:10.0.0.2 path=gid:fe80::1 device_path=/dev/ram0 "
 	     "access_mode=migration nr_poll_queues=-1\n");
+	text("fuzz-select", "device", 0, "sda\ns2\n");
+	text("fuzz-select", "name", 0, "/dev/rnbd1\ns2\nmlx5_1:1");
+	text("fuzz-select", "path", 0, "10.0.1.1@10.0.1.2\na@b\nmlx5_1");
+	text("fuzz-select", "session", 0, "a@b\n\nrxe:0:1");
 	seed("fuzz-export-path", "token", "", 0, paths, sizeof(paths) - 1);
 	seed("fuzz-export-path", "root", "", 0, "/\0s\0/dev//ram0", 14);
 	seed("fuzz-export-path", "dotdot", "", 0, "/a\0s\0b/../c", 11);
