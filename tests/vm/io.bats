@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an application sees of a mapped disk: its data, on the backing device as well; flushes and FUA writes; access modes;
 # coming and going of disks. In one guest, over sysfs alone.
+# lab: kernels 6.1 6.12
 # lab: make tests/vm/erase
-# lab: parallel
+# lab: parallel 6.1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

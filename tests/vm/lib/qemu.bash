@@ -155,8 +155,8 @@ guest_settings() {
 }
 
 # guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
-# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed, or whose kernel never came to our
-# first step. Runs WHILE_WAITING again and again until then.
+# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed, whose kernel never came to our
+# first step, or whose CPU had flags that no CPU has. Runs WHILE_WAITING again and again until then.
 guest_wait() {
 	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why rc=0
 	while kill -0 "$pid" 2>/dev/null; do
@@ -181,6 +181,10 @@ guest_wait() {
 		return 126
 	fi
 	if [[ ! -s $dir/status ]]; then
+		if [[ $LAB_ACCEL == tcg ]] && impossible_flags "$dir/console.log"; then
+			guest_post_mortem "$dir" "QEMU's CPU went wrong: EFLAGS have bits that are 0 on every CPU"
+			return 126
+		fi
 		why="the guest died before its command ended"
 		grep -aq 'Kernel panic' "$dir/console.log" 2>/dev/null && why="the guest's kernel panicked"
 		guest_post_mortem "$dir" "$why"
@@ -188,6 +192,15 @@ guest_wait() {
 	fi
 	status=$(<"$dir/status")
 	return "$status"
+}
+
+# The kernel reported flags of which one of the bits 22 to 31, 15, 5 or 3 is set: software cannot do that
+impossible_flags() {
+	local flags
+	while read -r flags; do
+		((!(0x$flags & 0xffc08028))) || return 0
+	done < <(sed -n 's/.*EFLAGS: \([0-9a-f]*\).*/\1/p' "$1")
+	return 1
 }
 
 CONSOLE_BAD='BUG:|Oops|WARNING: CPU|KASAN|general protection|Kernel panic|INFO: task|rcu:.*stall|NULL pointer'
