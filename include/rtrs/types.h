@@ -73,7 +73,7 @@ size_t rtrs_addr_len(const struct sockaddr_storage *addr);
 /*
  * rtrs_fail - say in the extended ack why, and return the errno
  *
- * @extack may be NULL (sysfs); the text, at most 80 bytes, then goes nowhere.
+ * The text has at most 80 bytes. @extack may be NULL where nobody asked.
  */
 #define rtrs_fail(extack, err, fmt, ...) ({			\
 	NL_SET_ERR_MSG_FMT(extack, fmt, ##__VA_ARGS__);		\

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <rtrs/sysfs.h>
 #include "client.h"
 
 static struct class class = {
@@ -57,6 +58,8 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 {
 	struct rnbd_client_dev *dev = to_dev(kobj);
 	bool force = is_word(buf, count, "force");
+	struct netlink_ext_ack why = {};
+	ssize_t ret;
 	int err;
 
 	if (!force && !is_word(buf, count, "normal"))
@@ -64,15 +67,16 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	rnbd_client_dev_get(dev);
-	err = rnbd_client_dev_claim(dev, force, NULL);
+	err = rnbd_client_dev_claim(dev, force, &why);
 	if (!err) {
 		/* The removal waits for all who are inside of these files, but not for us. */
 		sysfs_remove_file_self(kobj, &attr->attr);
-		err = rnbd_client_dev_unmap(dev, NULL);
+		err = rnbd_client_dev_unmap(dev, &why);
 	}
+	ret = rtrs_stored(dev->name, "unmap_device", buf, count, err, &why);
 	rnbd_client_dev_put(dev);
 	module_put(THIS_MODULE);
-	return err ?: count;
+	return ret;
 }
 
 static ssize_t resize_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -84,13 +88,15 @@ static ssize_t resize_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static ssize_t resize_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			    size_t count)
 {
+	struct rnbd_client_dev *dev = to_dev(kobj);
+	struct netlink_ext_ack why = {};
 	u64 sectors;
 	int err;
 
 	err = kstrtou64(buf, 0, &sectors);
 	if (!err)
-		err = rnbd_client_dev_resize(to_dev(kobj), sectors, NULL);
-	return err ?: count;
+		err = rnbd_client_dev_resize(dev, sectors, &why);
+	return rtrs_stored(dev->name, attr->attr.name, buf, count, err, &why);
 }
 
 static ssize_t remap_device_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -102,12 +108,13 @@ static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *a
 				  const char *buf, size_t count)
 {
 	struct rnbd_client_dev *dev = to_dev(kobj);
+	struct netlink_ext_ack why = {};
 	int err;
 
 	if (!sysfs_streq(buf, "1"))
 		return -EINVAL;
-	err = rnbd_client_dev_remap(dev, rnbd_client_timeout_ms(dev->session), false, NULL);
-	return err ?: count;
+	err = rnbd_client_dev_remap(dev, rnbd_client_timeout_ms(dev->session), false, &why);
+	return rtrs_stored(dev->name, attr->attr.name, buf, count, err, &why);
 }
 
 static ssize_t mapping_path_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -235,6 +242,7 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 {
 	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
 	struct rtrs_client_settings settings;
+	struct netlink_ext_ack why = {};
 	struct rnbd_client_dev *dev;
 	int err;
 
@@ -243,11 +251,11 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 	rtrs_client_settings_init(&settings);
 	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, &settings, args);
 	if (!err)
-		err = rnbd_client_map(args, NULL, &dev);
+		err = rnbd_client_map(args, &why, &dev);
 	if (!err)
 		rnbd_client_dev_put(dev);
 	kfree(args);
-	return err ?: count;
+	return rtrs_stored(dev_name(device), attr->attr.name, buf, count, err, &why);
 }
 static DEVICE_ATTR_RW(map_device);
 

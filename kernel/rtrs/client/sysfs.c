@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <rtrs/sysfs.h>
 #include "client.h"
 
 /**
@@ -87,21 +88,23 @@ static struct device_attribute dev_attr_mpath_policy =
 static struct device_attribute dev_attr_mp_policy =
 	__ATTR(mp_policy, 0644, policy_show, policy_store);
 
-static ssize_t store_int(struct rtrs_client_session *session, size_t offset, const char *buf,
+static ssize_t store_int(struct device *dev, const char *file, size_t offset, const char *buf,
 			 size_t count)
 {
+	struct rtrs_client_session *session = dev_get_drvdata(dev);
 	struct rtrs_client_settings settings;
+	struct netlink_ext_ack why = {};
 	int err, n;
 
 	err = kstrtoint(buf, 10, &n);
-	if (err)
-		return err;
-	mutex_lock(&session->lock);
-	settings = session->settings;
-	*(int *)((char *)&settings + offset) = n;
-	err = rtrs_client_settings_set(session, &settings, NULL);
-	mutex_unlock(&session->lock);
-	return err ?: count;
+	if (!err) {
+		mutex_lock(&session->lock);
+		settings = session->settings;
+		*(int *)((char *)&settings + offset) = n;
+		err = rtrs_client_settings_set(session, &settings, &why);
+		mutex_unlock(&session->lock);
+	}
+	return rtrs_stored(session->name, file, buf, count, err, &why);
 }
 
 static ssize_t show_int(struct rtrs_client_session *session, size_t offset, char *buf)
@@ -120,8 +123,8 @@ static ssize_t show_int(struct rtrs_client_session *session, size_t offset, char
 	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,	\
 				    const char *buf, size_t count)			\
 	{										\
-		return store_int(dev_get_drvdata(dev),					\
-				 offsetof(struct rtrs_client_settings, field), buf, count); \
+		return store_int(dev, #name, offsetof(struct rtrs_client_settings, field), \
+				 buf, count);						\
 	}										\
 	static_assert(sizeof_field(struct rtrs_client_settings, field) == sizeof(int));	\
 	static DEVICE_ATTR_RW(name)
@@ -142,20 +145,22 @@ static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, 
 			  "<addr> is ip:<IPv4>, ip:<IPv6> or gid:<GID>\n", attr->attr.name);
 }
 
-/* Whatever is wrong with the address is -EINVAL here. */
+/* Whatever is wrong with how the address is written is -EINVAL here. */
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			      size_t count)
 {
 	struct rtrs_client_session *session = dev_get_drvdata(dev);
+	struct netlink_ext_ack why = {};
 	struct rtrs_path_addr addr;
 	size_t len = strcspn(buf, "\n");
 	int err;
 
 	if (rtrs_addr_parse_path(buf, len, session->port, &addr))
-		return -EINVAL;
-	err = rtrs_client_session_add_path(session, &addr, session->settings.connect_ms, NULL,
-					   NULL);
-	return err ?: count;
+		err = rtrs_fail(&why, -EINVAL, "no address, or no two");
+	else
+		err = rtrs_client_session_add_path(session, &addr, session->settings.connect_ms,
+						   &why, NULL);
+	return rtrs_stored(session->name, attr->attr.name, buf, count, err, &why);
 }
 static DEVICE_ATTR_RW(add_path);
 
@@ -286,31 +291,41 @@ PATH_ATTR(cur_latency);
 	static ssize_t file##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
 				    const char *buf, size_t count)			\
 	{										\
-		return sysfs_streq(buf, "1") ? act(kobj, attr) ?: count : -EINVAL;	\
+		return sysfs_streq(buf, "1") ? act(kobj, attr, buf, count) : -EINVAL;	\
 	}										\
 	static struct kobj_attribute path_attr_##file = __ATTR_RW(file)
 
-static int do_reconnect(struct kobject *kobj, struct kobj_attribute *attr)
+static ssize_t do_reconnect(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			    size_t count)
 {
 	struct rtrs_client_path *path = to_path(kobj);
+	struct netlink_ext_ack why = {};
+	int err = rtrs_client_path_reconnect(path, path->session->settings.connect_ms, &why);
 
-	return rtrs_client_path_reconnect(path, path->session->settings.connect_ms, NULL);
+	return rtrs_stored(path->name, attr->attr.name, buf, count, err, &why);
 }
 ACTION_ATTR(reconnect, do_reconnect);
 
-static int do_disconnect(struct kobject *kobj, struct kobj_attribute *attr)
+static ssize_t do_disconnect(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			     size_t count)
 {
-	return rtrs_client_path_disconnect(to_path(kobj), NULL);
+	struct rtrs_client_path *path = to_path(kobj);
+	struct netlink_ext_ack why = {};
+	int err = rtrs_client_path_disconnect(path, &why);
+
+	return rtrs_stored(path->name, attr->attr.name, buf, count, err, &why);
 }
 ACTION_ATTR(disconnect, do_disconnect);
 
 /* The directory goes while its file is written to. Gone already is as good. */
-static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
+static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			 size_t count)
 {
 	struct rtrs_client_path *path = to_path(kobj);
 	struct rtrs_client_session *session = path->session;
+	struct netlink_ext_ack why = {};
 	struct kernfs_node *kn;
-	int err = 0;
+	ssize_t ret = count;
 
 	/* The file goes; nothing else keeps the module then. */
 	if (!try_module_get(THIS_MODULE))
@@ -319,13 +334,14 @@ static int do_remove(struct kobject *kobj, struct kobj_attribute *attr)
 	rtrs_client_path_get(path);
 	kn = sysfs_break_active_protection(kobj, &attr->attr);
 	if (kn) {
-		err = rtrs_client_session_remove_path(path, NULL);
+		ret = rtrs_stored(path->name, "remove_path", buf, count,
+				  rtrs_client_session_remove_path(path, &why), &why);
 		sysfs_unbreak_active_protection(kn);
 	}
 	rtrs_client_path_put(path);
 	rtrs_client_session_put(session);
 	module_put(THIS_MODULE);
-	return err;
+	return ret;
 }
 ACTION_ATTR(remove_path, do_remove);
 
