@@ -70,6 +70,7 @@ static void finish_close(struct work_struct *work)
 
 	rnbd_server_export_hide(dev);
 	trace_rnbd_server_close(dev);
+	rnbd_server_io_dev_exit(dev);
 	rnbd_bdev_close(&dev->handle);
 	rnbd_server_export_remove(dev);
 	cancel_work_sync(&dev->force_work);
@@ -228,6 +229,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	INIT_WORK(&dev->force_work, force_close);
 	INIT_WORK(&dev->close_work, finish_close);
 	INIT_LIST_HEAD(&dev->closers);
+	rnbd_server_io_dev_init(dev);
 	init_completion(&dev->released);
 	dev->session = session;
 	dev->access_mode = open->access_mode;

@@ -3,8 +3,14 @@
  * I/O on block devices. One bio for each request, its data the chunk of the
  * request. The context of the operation lies in front of the bio: nothing else
  * is allocated.
+ *
+ * Requests come in the completion context of the transport, which has other things to do than
+ * to wait for a device that takes no more. It is asked not to wait; what it cannot take
+ * then goes to a worker of this device, and all that comes behind it, so that nothing is overtaken
+ * for ever. Flushes, discards and their like may always wait, and have a worker of their own.
  */
 #include <linux/bio.h>
+#include <linux/llist.h>
 #include "prio.h"
 #include "server.h"
 #include "trace.h"
@@ -14,17 +20,28 @@
  * @dev: held by its inflight counter
  * @op: to be answered
  * @work: ends the operation where an interrupt handler must not
+ * @late: in the list of a worker that submits it
+ * @sector: where it begins
+ * @opf: what it is
+ * @prio: its priority
  * @bio: must be last
  */
 struct rnbd_server_io {
 	struct rnbd_server_dev *dev;
 	struct rtrs_server_op *op;
-	struct work_struct work;
+	union {
+		struct work_struct work;
+		struct llist_node late;
+	};
+	sector_t sector;
+	blk_opf_t opf;
+	u16 prio;
 	struct bio bio;
 };
 
 static struct bio_set io_bios;
 static struct workqueue_struct *io_wq;
+static struct workqueue_struct *submit_wq;
 
 /* The device with a reference on its inflight counter, or NULL. */
 static struct rnbd_server_dev *get_dev(struct rnbd_server_session *session, u32 id)
@@ -111,17 +128,84 @@ static void finish_work(struct work_struct *work)
 	finish(container_of(work, struct rnbd_server_io, work));
 }
 
+static void submit_later(struct rnbd_server_io *io, struct rnbd_server_late *late)
+{
+	if (llist_add(&io->late, &late->list))
+		queue_work(submit_wq, &late->work);
+}
+
+static void join_crowd(struct rnbd_server_io *io)
+{
+	atomic_inc(&io->dev->crowded);
+	submit_later(io, &io->dev->crowd);
+}
+
+/* The device would have had to wait, or has become one that does not know how not to. */
+static bool would_wait(const struct bio *bio)
+{
+	return bio->bi_opf & REQ_NOWAIT &&
+	       (bio->bi_status == BLK_STS_AGAIN || bio->bi_status == BLK_STS_NOTSUPP);
+}
+
 /* Many drivers end bios in their interrupt handler; the transport does not answer there. */
 static void end_io(struct bio *bio)
 {
 	struct rnbd_server_io *io = container_of(bio, struct rnbd_server_io, bio);
 
-	if (in_hardirq() || irqs_disabled()) {
+	if (unlikely(would_wait(bio))) {
+		join_crowd(io);
+	} else if (in_hardirq() || irqs_disabled()) {
 		INIT_WORK(&io->work, finish_work);
 		queue_work(io_wq, &io->work);
 	} else {
 		finish(io);
 	}
+}
+
+/* A part of it may have been submitted and done. */
+static void submit_again(struct rnbd_server_io *io)
+{
+	struct bio *bio = &io->bio;
+
+	bio_reset(bio, io->dev->bdev, io->opf);
+	bio->bi_end_io = end_io;
+	bio->bi_ioprio = io->prio;
+	bio->bi_iter.bi_sector = io->sector;
+	bio->bi_iter.bi_size = bio->bi_io_vec->bv_len;
+	bio->bi_vcnt = 1;
+	submit_bio(bio);
+}
+
+static void crowd_work(struct work_struct *work)
+{
+	struct rnbd_server_late *late = container_of(work, struct rnbd_server_late, work);
+	struct rnbd_server_io *io, *next;
+
+	llist_for_each_entry_safe(io, next, llist_reverse_order(llist_del_all(&late->list)), late) {
+		atomic_dec(&io->dev->crowded);
+		submit_again(io);
+	}
+}
+
+static void slow_work(struct work_struct *work)
+{
+	struct rnbd_server_late *late = container_of(work, struct rnbd_server_late, work);
+	struct rnbd_server_io *io, *next;
+
+	llist_for_each_entry_safe(io, next, llist_reverse_order(llist_del_all(&late->list)), late)
+		submit_bio(&io->bio);
+}
+
+void rnbd_server_io_dev_init(struct rnbd_server_dev *dev)
+{
+	INIT_WORK(&dev->crowd.work, crowd_work);
+	INIT_WORK(&dev->slow.work, slow_work);
+}
+
+void rnbd_server_io_dev_exit(struct rnbd_server_dev *dev)
+{
+	flush_work(&dev->crowd.work);
+	flush_work(&dev->slow.work);
 }
 
 static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
@@ -136,17 +220,27 @@ static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
 	io = container_of(bio, struct rnbd_server_io, bio);
 	io->dev = dev;
 	io->op = req->op;
+	io->sector = is_flush(msg) ? 0 : msg->sector;
+	io->opf = bio->bi_opf;
+	io->prio = rnbd_server_prio(msg->prio);
 	bio->bi_end_io = end_io;
-	bio->bi_ioprio = rnbd_server_prio(msg->prio);
-	if (!is_flush(msg))
-		bio->bi_iter.bi_sector = msg->sector;
+	bio->bi_ioprio = io->prio;
+	bio->bi_iter.bi_sector = io->sector;
 	if (has_data)
 		__bio_add_page(bio, virt_to_page(req->data), req->data_len,
 			       offset_in_page(req->data));
 	else
 		bio->bi_iter.bi_size = msg->bytes;
 	trace_rnbd_server_io(dev, req->op, msg);
-	submit_bio(bio);
+	if (!has_data || io->opf & REQ_PREFLUSH) {
+		submit_later(io, &dev->slow);
+	} else if (unlikely(atomic_read(&dev->crowded))) {
+		join_crowd(io);
+	} else {
+		if (bdev_nowait(dev->bdev))
+			bio->bi_opf |= REQ_NOWAIT;
+		submit_bio(bio);
+	}
 }
 
 void rnbd_server_io_request(struct rnbd_server_session *session,
@@ -187,15 +281,24 @@ int __init rnbd_server_io_init(void)
 	if (err)
 		return err;
 	io_wq = alloc_workqueue("rnbd-server-io", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (!io_wq) {
-		bioset_exit(&io_bios);
-		return -ENOMEM;
-	}
+	if (!io_wq)
+		goto bios;
+	/* Two for each device: those that take nothing must not be all that it can have at once. */
+	submit_wq = alloc_workqueue("rnbd-server-submit", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				    WQ_MAX_ACTIVE);
+	if (!submit_wq)
+		goto wq;
 	return 0;
+wq:
+	destroy_workqueue(io_wq);
+bios:
+	bioset_exit(&io_bios);
+	return -ENOMEM;
 }
 
 void rnbd_server_io_exit(void)
 {
+	destroy_workqueue(submit_wq);
 	destroy_workqueue(io_wq);
 	bioset_exit(&io_bios);
 }

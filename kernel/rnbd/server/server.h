@@ -13,6 +13,7 @@
 #include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/sysfs.h>
@@ -70,11 +71,24 @@ struct rnbd_server_closer {
 };
 
 /**
+ * struct rnbd_server_late - requests that a worker submits, as that may wait
+ * @list: of struct rnbd_server_io, the last one first
+ * @work: submits them, in their order
+ */
+struct rnbd_server_late {
+	struct llist_head list;
+	struct work_struct work;
+};
+
+/**
  * struct rnbd_server_dev - a block device as one session opened it
  * @ref: held by the opening itself until all is released, and by those who wait for that
  * @inflight: I/O; killed at the close, the last one queues @close_work
  * @bdev: device
  * @read_only: the client may not write
+ * @crowd: reads and writes that the device had no room for, and all behind them
+ * @crowded: how many of them are not submitted yet
+ * @slow: flushes, discards and their like
  * @session: owner; outlives the device
  * @id: in messages
  * @nl_id: in netlink
@@ -102,6 +116,9 @@ struct rnbd_server_dev {
 	struct percpu_ref inflight;
 	struct block_device *bdev;
 	bool read_only;
+	struct rnbd_server_late crowd;
+	atomic_t crowded;
+	struct rnbd_server_late slow;
 	struct rnbd_server_session *session;
 	u32 id;
 	u32 nl_id;
@@ -228,6 +245,8 @@ void rnbd_server_size_closed(void);
 /* io-bdev.c: completion context of the transport (process); ends in any context */
 int rnbd_server_io_init(void);
 void rnbd_server_io_exit(void);
+void rnbd_server_io_dev_init(struct rnbd_server_dev *dev);
+void rnbd_server_io_dev_exit(struct rnbd_server_dev *dev);	/* all of its I/O has ended */
 void rnbd_server_io_request(struct rnbd_server_session *session,
 			    const struct rtrs_server_request *req);
 

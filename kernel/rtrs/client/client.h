@@ -100,6 +100,7 @@ struct rtrs_client_req {
  * @path: its path
  * @gone: the peer has disconnected, or need not be waited for
  * @told: it has, and said so
+ * @drain: ends what is on its queues, for path_take_down()
  * @live: established once: must be disconnected and drained
  * @unresolved: nobody answered the last question for its address in time
  * @polling: bit 0: somebody reaps completions (polled connections)
@@ -123,6 +124,7 @@ struct rtrs_client_con {
 	struct rtrs_client_path *path;
 	bool gone;
 	bool told;
+	struct work_struct drain;
 	bool live;
 	bool unresolved;
 	unsigned long polling;
@@ -341,6 +343,7 @@ struct rtrs_client_path_set {
  * @closing: no path may be added any more; under @lock
  * @lock: changes of @paths
  * @paths: path set, never NULL
+ * @devs: RDMA devices of them
  * @cursor: next path by round-robin
  * @state_lock: state of all paths, and what follows
  * @connected: paths that carry requests
@@ -376,6 +379,7 @@ struct rtrs_client_session {
 	bool closing;
 	struct mutex lock; /* see above */
 	struct rtrs_client_path_set __rcu *paths;
+	struct rtrs_dev_pool devs;
 	u32 __percpu *cursor;
 
 	spinlock_t state_lock; /* see above */
@@ -399,8 +403,8 @@ struct rtrs_client_session {
 /* main.c */
 extern struct workqueue_struct *rtrs_client_wq;
 extern struct workqueue_struct *rtrs_client_event_wq;
+extern struct workqueue_struct *rtrs_client_drain_wq;
 extern struct workqueue_struct *rtrs_client_remove_wq;
-extern struct rtrs_dev_pool rtrs_client_dev_pool;
 
 /* session.c: all in process context */
 extern struct mutex rtrs_client_lock;		/* both tables, for netlink */
@@ -558,6 +562,7 @@ int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
 void rtrs_client_con_gone(struct rtrs_client_con *con);
 void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
+void rtrs_client_con_drained(struct rtrs_client_con *con);	/* waits for it */
 /* QP, CQ and buffers; the CM id stays until destroyed. */
 void rtrs_client_con_release(struct rtrs_client_con *con);
 /* Of the service connection; under rcu_read_lock(), where the path may post. -EAGAIN: no room. */

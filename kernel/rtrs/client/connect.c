@@ -210,7 +210,7 @@ static int take_device(struct rtrs_client_con *con, struct netlink_ext_ack *exta
 	if (path->dev)
 		return path->dev->ib_dev == id->device ? 0 :
 		       rtrs_fail(extack, -ENODEV, "the connections of a path lead to two devices");
-	dev = rtrs_dev_get(&rtrs_client_dev_pool, id->device);
+	dev = rtrs_dev_get(&path->session->devs, id->device);
 	if (IS_ERR(dev))
 		return rtrs_fail(extack, PTR_ERR(dev), "RDMA device %s cannot be used: %pe",
 				 id->device->name, dev);
@@ -252,7 +252,7 @@ static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ex
 	if (!con)
 		return -ENOMEM;
 	path->con[cid] = con;
-	id = rdma_create_id(&init_net, rtrs_client_cm_handler, con, ps, IB_QPT_RC);
+	id = rtrs_cm_create(rtrs_client_cm_handler, con, ps);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	con->c.cm_id = id;

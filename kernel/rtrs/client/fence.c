@@ -18,19 +18,28 @@ static bool has_requests(const struct rtrs_client_path *path)
 	return false;
 }
 
-/* By which requests could go now; with a reference. */
+/*
+ * By which requests could go now, with a reference: of those the one that was heard of last, as what
+ * has cut off the path may have cut off others, too.
+ */
 static struct rtrs_client_path *other_path(struct rtrs_client_path *path)
 {
 	const struct rtrs_client_path_set *set;
 	struct rtrs_client_path *other = NULL;
+	int missed = INT_MAX;
 	unsigned int i;
 
 	rcu_read_lock();
 	set = rcu_dereference(path->session->paths);
-	for (i = 0; i < set->count && !other; i++)
-		if (set->path[i] != path && rtrs_client_path_connected(set->path[i]) &&
-		    set->path[i]->epoch == path->epoch && set->path[i]->fences)
-			other = set->path[i];
+	for (i = 0; i < set->count; i++) {
+		struct rtrs_client_path *p = set->path[i];
+
+		if (p == path || !rtrs_client_path_connected(p) || p->epoch != path->epoch ||
+		    !p->fences || atomic_read(&p->hb.missed) >= missed)
+			continue;
+		missed = atomic_read(&p->hb.missed);
+		other = p;
+	}
 	if (other)
 		rtrs_client_path_get(other);
 	rcu_read_unlock();
@@ -49,17 +58,19 @@ static int ask(struct rtrs_client_path *other, u32 tag)
 	return err;
 }
 
-/* False: the other path is lost as well. */
+/*
+ * False: the other path is lost as well. As long as that has a heartbeat the server is there, and
+ * may wait for a disk that keeps the handler of the old path: so does what was sent to it.
+ */
 static bool fenced_over(struct rtrs_client_path *other, u32 tag)
 {
 	int err = ask(other, tag);
 
-	if (!err && !wait_event_timeout(other->wait, READ_ONCE(other->fenced) ||
-					!rtrs_client_path_connected(other),
-					msecs_to_jiffies(RTRS_CLIENT_GONE_MS)))
-		err = -ETIMEDOUT;
 	if (err)
 		rtrs_client_path_error(other, err);
+	else
+		wait_event(other->wait, READ_ONCE(other->fenced) ||
+			   !rtrs_client_path_connected(other));
 	return !err && READ_ONCE(other->fenced);
 }
 

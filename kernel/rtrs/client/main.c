@@ -6,31 +6,46 @@
 
 struct workqueue_struct *rtrs_client_wq;
 struct workqueue_struct *rtrs_client_event_wq;
+struct workqueue_struct *rtrs_client_drain_wq;
 struct workqueue_struct *rtrs_client_remove_wq;
-struct rtrs_dev_pool rtrs_client_dev_pool = RTRS_DEV_POOL_INIT(rtrs_client_dev_pool);
+
+static void queues_destroy(void)
+{
+	if (rtrs_client_remove_wq)
+		destroy_workqueue(rtrs_client_remove_wq);
+	if (rtrs_client_event_wq)
+		destroy_workqueue(rtrs_client_event_wq);
+	if (rtrs_client_wq)
+		destroy_workqueue(rtrs_client_wq);
+	if (rtrs_client_drain_wq)
+		destroy_workqueue(rtrs_client_drain_wq);
+}
+
+static int __init queues_create(void)
+{
+	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* Path workers wait for it. */
+	rtrs_client_drain_wq = alloc_workqueue("rtrs_client_drain", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* The user's callbacks may sleep for long; no path waits for them to be taken down. */
+	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* Waits for paths to be down, and for those who add one; no I/O waits for it. */
+	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
+	if (rtrs_client_wq && rtrs_client_drain_wq && rtrs_client_event_wq && rtrs_client_remove_wq)
+		return 0;
+	queues_destroy();
+	return -ENOMEM;
+}
 
 static int __init client_init(void)
 {
 	int err;
 
-	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!rtrs_client_wq)
-		return -ENOMEM;
-	/* The user's callbacks may sleep for long; no path waits for them to be taken down. */
-	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!rtrs_client_event_wq) {
-		err = -ENOMEM;
-		goto out_wq;
-	}
-	/* Waits for paths to be down, and for those who add one; no I/O waits for it. */
-	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
-	if (!rtrs_client_remove_wq) {
-		err = -ENOMEM;
-		goto out_event_wq;
-	}
+	err = queues_create();
+	if (err)
+		return err;
 	err = rtrs_client_session_init();
 	if (err)
-		goto out_remove_wq;
+		goto out_queues;
 	err = rtrs_client_path_init();
 	if (err)
 		goto out_session;
@@ -53,12 +68,8 @@ out_path:
 	rtrs_client_path_exit();
 out_session:
 	rtrs_client_session_exit();
-out_remove_wq:
-	destroy_workqueue(rtrs_client_remove_wq);
-out_event_wq:
-	destroy_workqueue(rtrs_client_event_wq);
-out_wq:
-	destroy_workqueue(rtrs_client_wq);
+out_queues:
+	queues_destroy();
 	return err;
 }
 
@@ -70,13 +81,11 @@ static void __exit client_exit(void)
 {
 	rtrs_client_nl_exit();
 	rtrs_client_sysfs_exit();
-	destroy_workqueue(rtrs_client_remove_wq);
+	queues_destroy();
 	rcu_barrier();
 	rtrs_client_con_exit();
 	rtrs_client_path_exit();
 	rtrs_client_session_exit();
-	destroy_workqueue(rtrs_client_event_wq);
-	destroy_workqueue(rtrs_client_wq);
 }
 
 module_init(client_init);

@@ -185,6 +185,8 @@ static void path_take_down(struct rtrs_client_path *path)
 		rtrs_client_con_disconnect(path->con[i]);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drain(path->con[i]);
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		rtrs_client_con_drained(path->con[i]);
 	if (!rtrs_hb_silent(&path->hb))
 		wait_event_timeout(path->wait, all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));

@@ -238,6 +238,7 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 	mutex_init(&session->fence);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->state_lock);
+	rtrs_dev_pool_init(&session->devs);
 	INIT_WORK(&session->event_work, session_event);
 	session->cursor = alloc_percpu(u32);
 	if (!session->cursor || rtrs_client_path_set_init(session)) {
@@ -407,6 +408,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 			    struct rtrs_client_path **out)
 {
 	struct rtrs_client_path *path;
+	unsigned int noio;
 	int err;
 
 	*out = NULL;
@@ -421,7 +423,10 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 		return err;
 	}
 	*out = path;
+	/* Of paths that come back, for which I/O waits, the workers want the same locks of rdma_cm. */
+	noio = memalloc_noio_save();
 	err = rtrs_client_connect(path, extack);
+	memalloc_noio_restore(noio);
 	rtrs_client_path_made(path);
 	return err ?: rtrs_client_sysfs_add_path(path);
 }
@@ -580,13 +585,14 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 	session = session_alloc(params, ops, priv);
 	if (!session)
 		return ERR_PTR(-ENOMEM);
+	mutex_lock(&session->admin);	/* no path comes before those that it is opened with */
 	err = session_publish(session, extack);
 	if (err) {
+		mutex_unlock(&session->admin);
 		rtrs_client_session_put(session);
 		return ERR_PTR(err);
 	}
 	err = rtrs_client_sysfs_add_session(session);
-	mutex_lock(&session->admin);
 	for (i = 0; i < params->path_count && !err; i++)
 		err = session_add_path(session, &params->path[i], timeout_ms, extack, &path);
 	if (!err)

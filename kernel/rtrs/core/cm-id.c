@@ -7,6 +7,7 @@
  * So they are kept until somebody can hear it, or the RDMA device goes, or this module.
  */
 #include <linux/export.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <rdma/rdma_cm.h>
@@ -74,7 +75,10 @@ static void kept_end(bool all)
 
 static void kept_work(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();	/* who wants the lock may have I/O waiting */
+
 	kept_end(false);
+	memalloc_noio_restore(noio);
 }
 
 static bool keep(struct rtrs_con *con)
@@ -103,6 +107,14 @@ static bool keep(struct rtrs_con *con)
 	queue_delayed_work(system_unbound_wq, &look, LOOK_DELAY);
 	return true;
 }
+
+/* The kernel keeps the name of the module whose text this is, for as long as the id is there. */
+struct rdma_cm_id *rtrs_cm_create(rdma_cm_event_handler handler, void *context,
+				  enum rdma_ucm_port_space ps)
+{
+	return rdma_create_id(&init_net, handler, context, ps, IB_QPT_RC);
+}
+EXPORT_SYMBOL_GPL(rtrs_cm_create);
 
 int rtrs_cm_disconnect(struct rtrs_con *con)
 {

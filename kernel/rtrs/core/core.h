@@ -18,10 +18,13 @@
 #include <rtrs/types.h>
 #include "fsm.h"
 
-/* dev.c: one protection domain per RDMA device and module */
+/*
+ * dev.c: one protection domain per RDMA device and session. With a key that it can guess a peer could
+ * write to the memory of another one's session, were that in the same domain.
+ */
 
 /**
- * struct rtrs_dev_pool - the devices that one module uses
+ * struct rtrs_dev_pool - the devices that one session uses
  * @lock: protects @list
  * @list: of struct rtrs_dev
  */
@@ -30,9 +33,10 @@ struct rtrs_dev_pool {
 	struct list_head list;
 };
 
-#define RTRS_DEV_POOL_INIT(name) {				\
-	.lock = __MUTEX_INITIALIZER((name).lock),		\
-	.list = LIST_HEAD_INIT((name).list),			\
+static inline void rtrs_dev_pool_init(struct rtrs_dev_pool *pool)
+{
+	mutex_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->list);
 }
 
 /**
@@ -195,7 +199,10 @@ static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const str
 	rtrs_raise(&polls->max, place + 1);
 }
 
-/* cm-id.c: how CM ids end. In process context. */
+/* cm-id.c: how CM ids come and go. In process context. */
+
+struct rdma_cm_id *rtrs_cm_create(rdma_cm_event_handler handler, void *context,
+				  enum rdma_ucm_port_space ps);
 
 /* Tells the peer; fails where the port is down. */
 int rtrs_cm_disconnect(struct rtrs_con *con);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* RDMA devices in use: one protection domain per device and module. */
 #include <linux/export.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core.h"
 
@@ -19,10 +20,12 @@ static void dev_release(struct kref *ref)
 struct rtrs_dev *rtrs_dev_get(struct rtrs_dev_pool *pool, struct ib_device *ib_dev)
 {
 	struct rtrs_dev *dev;
+	unsigned int noio;
 
 	if (!(ib_dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return ERR_PTR(-EOPNOTSUPP);
 
+	noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 	mutex_lock(&pool->lock);
 	list_for_each_entry(dev, &pool->list, entry) {
 		if (dev->ib_dev == ib_dev && kref_get_unless_zero(&dev->ref))
@@ -48,6 +51,7 @@ struct rtrs_dev *rtrs_dev_get(struct rtrs_dev_pool *pool, struct ib_device *ib_d
 	rtrs_census_created(RTRS_CENSUS_CORE_DEV);
 out:
 	mutex_unlock(&pool->lock);
+	memalloc_noio_restore(noio);
 	return dev;
 }
 EXPORT_SYMBOL_GPL(rtrs_dev_get);

@@ -55,6 +55,17 @@ fail:
 	return -ENOMEM;
 }
 
+/*
+ * Whoever reads a chunk has synchronised what is to be read. Where the device has its data elsewhere
+ * (swiotlb), that of this path must not come over a chunk that another path uses.
+ */
+static void chunk_unmap(struct ib_device *ib_dev, dma_addr_t dma)
+{
+	if (!ib_uses_virt_dma(ib_dev))
+		dma_unmap_single_attrs(ib_dev->dma_device, dma, rtrs_server_geo.chunk_size,
+				       DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
+}
+
 static int map_chunks(struct rtrs_server_path *path)
 {
 	struct ib_device *ib_dev = path->dev->ib_dev;
@@ -75,8 +86,7 @@ static int map_chunks(struct rtrs_server_path *path)
 	return 0;
 fail:
 	while (i--)
-		ib_dma_unmap_single(ib_dev, path->dma[i], rtrs_server_geo.chunk_size,
-				    DMA_BIDIRECTIONAL);
+		chunk_unmap(ib_dev, path->dma[i]);
 	kvfree(path->dma);
 	path->dma = NULL;
 	return -ENOMEM;
@@ -89,8 +99,7 @@ static void unmap_chunks(struct rtrs_server_path *path)
 	if (!path->dma)
 		return;
 	for (i = 0; i < rtrs_server_geo.queue_depth; i++)
-		ib_dma_unmap_single(path->dev->ib_dev, path->dma[i], rtrs_server_geo.chunk_size,
-				    DMA_BIDIRECTIONAL);
+		chunk_unmap(path->dev->ib_dev, path->dma[i]);
 	kvfree(path->dma);
 	path->dma = NULL;
 }

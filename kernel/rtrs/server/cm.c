@@ -184,14 +184,19 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	return 0;
 }
 
-/* session->lock held. A path between the same addresses that is being closed, with a reference. */
+/*
+ * session->lock held. A path between the same addresses that is being closed, and that nobody waits
+ * for yet: a client has one worker of ours, however often it asks. With a reference.
+ */
 static struct rtrs_server_path *last_path(struct rtrs_server_session *session,
 					  const struct rdma_cm_id *cm_id)
 {
 	struct rtrs_server_path *path;
 
 	list_for_each_entry(path, &session->paths, entry) {
-		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING && between(path, cm_id)) {
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING && !path->awaited &&
+		    between(path, cm_id)) {
+			path->awaited = true;
 			kref_get(&path->ref);
 			return path;
 		}
@@ -227,6 +232,9 @@ static int connect(struct connect *c)
 			wait_var_event_timeout(&last->state,
 					       READ_ONCE(last->state) == RTRS_SERVER_PATH_CLOSED,
 					       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
+			mutex_lock(&last->session->lock);
+			last->awaited = false;
+			mutex_unlock(&last->session->lock);
 			rtrs_server_path_put(last);
 		}
 	} while (dead || last);

@@ -174,8 +174,8 @@ void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count)
 }
 
 /*
- * A heartbeat, its answer, or a notice. Where the send queue is full the peer does not
- * take what it has been sent: one more would not help, and silence will tell.
+ * A heartbeat, its answer, or a notice. -EAGAIN: the send queue is full, the peer does not take
+ * what it has been sent. One more would not help, and silence will tell.
  */
 int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload)
 {
@@ -190,6 +190,8 @@ int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type typ
 	spin_lock_irqsave(&con->send_lock, flags);
 	if (!con->dead && con->credits)
 		err = rtrs_server_con_post(con, &wr.wr, &wr.wr, 1);
+	else if (!con->dead)
+		err = -EAGAIN;
 	spin_unlock_irqrestore(&con->send_lock, flags);
 	return err;
 }
@@ -206,6 +208,7 @@ static int con_probe(struct rtrs_server_con *con)
 /*
  * At a tick of the heartbeat, which tells of the service connection only. Answers are under way
  * on this one, and neither are they acknowledged nor comes anything: the client's device is asked.
+ * But not where we look at nothing ourselves, as a disk has kept our handler.
  */
 int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses)
 {
@@ -215,7 +218,8 @@ int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses)
 
 	spin_lock_irqsave(&con->send_lock, flags);
 	progress = con->fifo_head + READ_ONCE(con->begun);
-	if (con->credits == con->base.max_send_wr || con->progress != progress)
+	if (READ_ONCE(con->handling) || con->credits == con->base.max_send_wr ||
+	    con->progress != progress)
 		con->silent = 0;
 	else if (con->silent >= misses)
 		err = -ETIMEDOUT;

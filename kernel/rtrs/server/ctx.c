@@ -28,7 +28,7 @@ static struct rdma_cm_id *listen_on(struct rtrs_server *srv, const struct sockad
 	struct rdma_cm_id *cm_id;
 	int err;
 
-	cm_id = rdma_create_id(&init_net, rtrs_server_cm_handler, srv, ps, IB_QPT_RC);
+	cm_id = rtrs_cm_create(rtrs_server_cm_handler, srv, ps);
 	if (IS_ERR(cm_id))
 		return cm_id;
 	if (addr->sa_family == AF_INET6)

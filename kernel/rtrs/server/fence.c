@@ -63,6 +63,9 @@ static enum rtrs_server_slot_verdict enter_busy(struct rtrs_server_slot *slot,
 	bool own;
 
 	for (;;) {
+		/* It waited here while its path was lost: it proves nothing of another one. */
+		if (READ_ONCE(op->path->state) != RTRS_SERVER_PATH_CONNECTED)
+			return RTRS_SERVER_SLOT_REFUSE;
 		word = READ_ONCE(slot->word);
 		old = word_op(word);
 		own = old && (old->path == op->path ||

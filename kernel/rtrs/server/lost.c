@@ -12,7 +12,7 @@
 void rtrs_server_lost_ask(struct rtrs_server_path *path, u32 tag)
 {
 	WRITE_ONCE(path->lost_tag, tag);
-	queue_work(rtrs_server_wq, &path->lost_work);
+	queue_work(rtrs_server_lost_wq, &path->lost_work);
 }
 
 /* Another path of this name that may still take something, closed; with a reference. */

@@ -65,7 +65,7 @@ struct rtrs_geometry rtrs_server_geo __ro_after_init;
 bool rtrs_server_new_rkey __ro_after_init;
 struct workqueue_struct *rtrs_server_wq;
 struct workqueue_struct *rtrs_server_close_wq;
-struct rtrs_dev_pool rtrs_server_devs = RTRS_DEV_POOL_INIT(rtrs_server_devs);
+struct workqueue_struct *rtrs_server_lost_wq;
 struct kmem_cache *rtrs_server_session_cache;
 struct kmem_cache *rtrs_server_path_cache;
 struct kmem_cache *rtrs_server_con_cache;
@@ -120,17 +120,21 @@ static int __init caches_create(void)
 
 static void queues_destroy(void)
 {
-	destroy_workqueue(rtrs_server_close_wq);
+	if (rtrs_server_lost_wq)
+		destroy_workqueue(rtrs_server_lost_wq);
+	if (rtrs_server_close_wq)
+		destroy_workqueue(rtrs_server_close_wq);
 	destroy_workqueue(rtrs_server_wq);
 }
 
 /*
  * Closes have a queue of their own: clients that connect slowly hold up only each other. As
- * many as can be run at a time, as each may wait for a block device that does not answer.
+ * many as can be run at a time, as each may wait for a block device that does not answer. So may
+ * those that tell a client of a path that is closed.
  *
- * Neither is for memory reclaim, though another host may swap to a device of ours: it waits
+ * None is for memory reclaim, though another host may swap to a device of ours: it waits
  * until this host has memory for a worker, which it gets without us. A rescuer would be of no
- * use anyway. Both wait for work of others that has none: the CM's, the block device's close.
+ * use anyway. They wait for work of others that has none: the CM's, the block device's close.
  */
 static int __init queues_create(void)
 {
@@ -138,9 +142,10 @@ static int __init queues_create(void)
 	if (!rtrs_server_wq)
 		return -ENOMEM;
 	rtrs_server_close_wq = alloc_workqueue("rtrs_server_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (rtrs_server_close_wq)
+	rtrs_server_lost_wq = alloc_workqueue("rtrs_server_lost", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (rtrs_server_close_wq && rtrs_server_lost_wq)
 		return 0;
-	destroy_workqueue(rtrs_server_wq);
+	queues_destroy();
 	return -ENOMEM;
 }
 

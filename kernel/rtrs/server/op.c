@@ -102,6 +102,7 @@ static void op_run(struct rtrs_server_op *op)
 static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_server_op *op = container_of(wc->wr_cqe, struct rtrs_server_op, inv_cqe);
+	struct rtrs_server_con *con = op->con;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
@@ -112,8 +113,10 @@ static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_server_op_drop(op);
 		return;
 	}
-	rtrs_server_con_credit(op->con, 1);
+	rtrs_server_con_credit(con, 1);
+	WRITE_ONCE(con->handling, true);
 	op_run(op);
+	WRITE_ONCE(con->handling, false);
 }
 
 /* The slot is the operation's. */
@@ -149,7 +152,8 @@ void rtrs_server_op_start(struct rtrs_server_con *con, u32 slot, u32 off)
 		rtrs_server_op_begin(op);
 		break;
 	case RTRS_SERVER_SLOT_REFUSE:
-		path_err(path, "slot %u is used twice\n", slot);
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED)
+			path_err(path, "slot %u is used twice\n", slot);
 		rtrs_server_path_close(path, -EPROTO);
 		rtrs_server_op_put(path, 1);
 		break;

@@ -86,6 +86,8 @@ static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED)
 		return -ECONNABORTED;
 	err = rtrs_server_con_send_imm(path->con[0], type, 0);
+	if (err == -EAGAIN)
+		err = 0;
 	if (type != RTRS_IMM_HB)
 		return err;
 	for (i = 1; i < path->con_num && !err; i++)
@@ -371,7 +373,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));
 	path->hca_port = cm_id->port_num;
 
-	path->dev = rtrs_dev_get(&rtrs_server_devs, cm_id->device);
+	path->dev = rtrs_dev_get(&session->devs, cm_id->device);
 	if (IS_ERR(path->dev)) {
 		err = PTR_ERR(path->dev);
 		rtrs_server_mem_give(session, bytes);

@@ -65,5 +65,7 @@ void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM)
 		return;
 	rtrs_hb_heard(&con->path->hb);
+	WRITE_ONCE(con->handling, true);
 	recv_imm(con, be32_to_cpu(wc->ex.imm_data));
+	WRITE_ONCE(con->handling, false);
 }

@@ -85,6 +85,7 @@ struct rtrs_server_slot {
  * @uuid: paths_uuid of the client
  * @id: in netlink
  * @name: of INFO_REQ, empty before the first; changed once, under both locks
+ * @devs: RDMA devices of its paths
  * @elsewhere: for who drains a port; srv->lock
  * @lock: protects all below but the slots
  * @dead: its last path is gone; look it up again. Who waits for that has no lock.
@@ -108,6 +109,7 @@ struct rtrs_server_session {
 	u8 uuid[RTRS_UUID_LEN];
 	u32 id;
 	char name[RTRS_WIRE_NAME_LEN];
+	struct rtrs_dev_pool devs;
 	bool elsewhere;
 	struct mutex lock;	/* of all below */
 	bool dead;
@@ -155,6 +157,7 @@ struct rtrs_server_counts {
  * @notices: the client takes them
  * @told_info: the answer to INFO is on its way, and nothing overtakes it
  * @recon_cnt: which attempt of the client it came from
+ * @awaited: a connection waits for its end; session->lock
  * @stopped: its queue pairs take nothing any more
  * @lost_tag: of the path that the client has asked over this one to close
  * @lost_work: closes it, and answers
@@ -196,6 +199,7 @@ struct rtrs_server_path {
 	bool lean;
 	bool notices;
 	bool told_info;
+	bool awaited;
 	bool stopped;
 	u16 recon_cnt;
 	u16 con_num;
@@ -237,6 +241,7 @@ struct rtrs_server_path {
  * @poll: number of the poll that found the last receive
  * @lone: polls before it, in a row, that found no other one
  * @begun: requests that came
+ * @handling: the handler of its completions is at a request, or with who serves it
  * @send_lock: protects all below, and the order of posting. Any context
  * @answered: requests that were answered
  * @dead: nothing is posted any more; a grace period of RCU later the RDMA device is left
@@ -257,6 +262,7 @@ struct rtrs_server_con {
 	u32 poll;
 	u32 lone;
 	u32 begun;
+	bool handling;
 	spinlock_t send_lock;	/* of all below */
 	u32 answered;
 	bool dead;
@@ -322,7 +328,7 @@ extern unsigned int rtrs_server_hb_misses;
 extern bool rtrs_server_new_rkey;		/* always_invalidate */
 extern struct workqueue_struct *rtrs_server_wq;
 extern struct workqueue_struct *rtrs_server_close_wq;
-extern struct rtrs_dev_pool rtrs_server_devs;
+extern struct workqueue_struct *rtrs_server_lost_wq;
 extern struct kmem_cache *rtrs_server_session_cache;
 extern struct kmem_cache *rtrs_server_path_cache;
 extern struct kmem_cache *rtrs_server_con_cache;

@@ -20,6 +20,7 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	mutex_init(&session->lock);
 	spin_lock_init(&session->fence_lock);
 	INIT_LIST_HEAD(&session->paths);
+	rtrs_dev_pool_init(&session->devs);
 	memcpy(session->uuid, uuid, sizeof(session->uuid));
 	rtrs_server_live_get();
 	rtrs_census_created(RTRS_CENSUS_SERVER_SESSION);
@@ -34,6 +35,7 @@ static void session_release(struct kref *ref)
 	kvfree(session->slots);
 	rtrs_server_mem_give(session, atomic64_read(&session->pinned));
 	mutex_destroy(&session->lock);
+	mutex_destroy(&session->devs.lock);
 	kmem_cache_free(rtrs_server_session_cache, session);
 	rtrs_census_destroyed(RTRS_CENSUS_SERVER_SESSION);
 	rtrs_server_live_put();
@@ -311,7 +313,7 @@ int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
 {
 	struct rtrs_server_path *path;
-	int ret = -EOPNOTSUPP;
+	int ret = -EOPNOTSUPP, err;
 
 	mutex_lock(&session->srv->lock);
 	list_for_each_entry(path, &session->srv->paths, all_entry) {
@@ -319,10 +321,11 @@ int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
 		    READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTED ||
 		    !percpu_ref_tryget_live(&path->inflight))
 			continue;
-		if (rtrs_server_con_send_imm(path->con[0], RTRS_IMM_NOTICE, what))
+		err = rtrs_server_con_send_imm(path->con[0], RTRS_IMM_NOTICE, what);
+		if (err && err != -EAGAIN)
 			rtrs_server_path_close(path, -EIO);
 		ret = 0;
-		rtrs_server_op_put(path, 1);
+		percpu_ref_put(&path->inflight);	/* no operation: it was not counted */
 	}
 	mutex_unlock(&session->srv->lock);
 	return ret;
