@@ -432,7 +432,8 @@ static inline int rtrs_reject_parse(const void *p, size_t len)
 	if (!p || len < sizeof(*m))
 		return -ECONNRESET;
 	err = (__s16)rtrs_get_le16(&m->errno_);
-	return err < 0 && err >= -4095 ? err : -ECONNRESET;
+	/* From 512 on they are for the kernel alone. */
+	return err < 0 && err > -512 ? err : -ECONNRESET;
 }
 
 static inline void rtrs_conn_rsp_pack(struct rtrs_msg_conn_rsp *m, const struct rtrs_conn_rsp *r)

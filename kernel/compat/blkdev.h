@@ -150,6 +150,15 @@ static inline void rnbd_disk_limits_start(struct gendisk *disk, struct queue_lim
 	*lim = queue_limits_start_update(disk->queue);
 }
 
+/* False: somebody else is about to change them. */
+static inline bool rnbd_disk_limits_trystart(struct gendisk *disk, struct queue_limits *lim)
+{
+	if (!mutex_trylock(&disk->queue->limits_lock))
+		return false;
+	*lim = disk->queue->limits;
+	return true;
+}
+
 static inline int rnbd_disk_limits_commit(struct gendisk *disk, struct queue_limits *lim,
 					  const struct rnbd_disk_limits *l)
 {
@@ -212,6 +221,11 @@ static inline struct gendisk *rnbd_disk_alloc(struct blk_mq_tag_set *set,
 
 static inline void rnbd_disk_limits_start(struct gendisk *disk, struct queue_limits *lim)
 {
+}
+
+static inline bool rnbd_disk_limits_trystart(struct gendisk *disk, struct queue_limits *lim)
+{
+	return true;
 }
 
 static inline int rnbd_disk_limits_commit(struct gendisk *disk, struct queue_limits *lim,

@@ -17,8 +17,11 @@ int rtrs_addr_scope_index(const char *name, size_t len)
 static int write_again(const struct rnbd_client_map_args *a, char *text, size_t size)
 {
 	static const char *const access[] = { "ro", "rw", "migration" };
-	int n = snprintf(text, size, "device_path=%s sessname=%s access_mode=%s nr_poll_queues=%u",
-			 a->device_path, a->session, access[a->access_mode], a->poll_queues);
+	int n = snprintf(text, size, "device_path=%s sessname=%s access_mode=%s",
+			 a->device_path, a->session, access[a->access_mode]);
+
+	if (a->poll_queues != RNBD_CLIENT_POLL_ANY)
+		n += snprintf(text + n, size - n, " nr_poll_queues=%u", a->poll_queues);
 	char addr[RTRS_PATH_NAME_LEN];
 	unsigned int i;
 
@@ -45,7 +48,7 @@ static void holds(const struct rnbd_client_map_args *a)
 	MUST(a->device_path[0] && memchr(a->device_path, 0, sizeof(a->device_path)));
 	MUST(!strchr(a->device_path, ' '));
 	MUST(a->access_mode <= RNBD_WIRE_ACCESS_MAX);
-	MUST(a->poll_queues <= CPUS);
+	MUST(a->poll_queues <= CPUS || a->poll_queues == RNBD_CLIENT_POLL_ANY);
 	MUST(!a->timeout_ms && !a->connections && !a->policy);
 	MUST(a->path_count <= RNBD_CLIENT_PATHS_MAX);
 	for (i = 0; i < a->path_count; i++) {

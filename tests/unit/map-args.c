@@ -46,7 +46,7 @@ static void defaults(void)
 	STR(a.session, "clt");
 	STR(a.device_path, "ram0");
 	EQ(a.access_mode, RNBD_ACCESS_MODE_RW);
-	EQ(a.poll_queues, 0);
+	EQ(a.poll_queues, RNBD_CLIENT_POLL_ANY);
 	EQ(a.connections, 0);
 	EQ(a.policy, RTRS_CLIENT_ROUND_ROBIN);
 	EQ(a.timeout_ms, 0);

@@ -79,6 +79,7 @@ enum rnbd_client_session_state {
  * @down: it is lost, and not known to be back; the same
  * @expire_work: no path has come for so long that I/O waits no more
  * @recover_work: devices that did not come back are tried again
+ * @notices: how often the server has told of a size; @msg_lock
  * @stale: bit for each device that may have another size, by its id modulo their number
  * @revalidate_work: asks the server for them
  * @msg_lock: protects what follows
@@ -120,6 +121,7 @@ struct rnbd_client_session {
 	struct delayed_work expire_work;
 	struct delayed_work recover_work;
 	unsigned long stale;
+	unsigned int notices;
 	struct work_struct revalidate_work;
 
 	spinlock_t msg_lock; /* control messages */
@@ -152,8 +154,10 @@ enum rnbd_client_dev_flag {
  * @openers: of the disk, under session->lock
  * @last_error: what made it disconnected
  * @gone_work: makes it disconnected, as the server does not know it any more
+ * @limits_work: gives the disk the limits that it could not take when it was opened again
  * @remove_work: takes it down
  * @removed: that is over
+ * @notices: those of the session before it was opened
  * @resplit_lock: protects @resplit
  * @resplit: bios to be cut anew
  * @resplit_work: does that
@@ -180,8 +184,10 @@ struct rnbd_client_dev {
 	unsigned int openers;
 	int last_error;
 	struct work_struct gone_work;
+	struct work_struct limits_work;
 	struct work_struct remove_work;
 	struct completion removed;
+	unsigned int notices;
 	spinlock_t resplit_lock; /* see above */
 	struct bio_list resplit;
 	struct work_struct resplit_work;
@@ -281,7 +287,8 @@ bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_stat
 /* MAPPED -> DISCONNECTED, if it is MAPPED. Under session->lock. */
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
 /* Under session->lock: @dev has got @id from the server, nobody else has it any more. */
-void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id);
+void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch);
+bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch);
 /* Says why an OPEN failed, and returns @err. */
 int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 				unsigned int timeout_ms, struct netlink_ext_ack *extack);
@@ -345,6 +352,7 @@ void rnbd_client_dev_gone_work(struct work_struct *work);
 /* revalidate.c. _notice: softirq or the process that polls; _stale: the same under msg_lock */
 void rnbd_client_notice(void *session, u32 what);
 void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
+void rnbd_client_missed_notice(struct rnbd_client_dev *dev);	/* process context */
 void rnbd_client_revalidate_work(struct work_struct *work);
 
 /* disk.c; process context */
@@ -356,6 +364,7 @@ int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 /* Takes over @info, and is open again, since @epoch. Under session->lock. */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
 			    u32 epoch, struct netlink_ext_ack *extack);
+void rnbd_client_disk_limits_work(struct work_struct *work);
 /* Ends with all requests done. Idempotent. */
 void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 

@@ -113,6 +113,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	rnbd_client_sysfs_dev_remove(dev);
 	rnbd_client_disk_remove(dev);
 	cancel_work_sync(&dev->gone_work);
+	cancel_work_sync(&dev->limits_work);
 	flush_work(&dev->resplit_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
@@ -161,6 +162,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
 	INIT_WORK(&dev->resplit_work, rnbd_client_resplit_work);
+	INIT_WORK(&dev->limits_work, rnbd_client_disk_limits_work);
 	INIT_WORK(&dev->remove_work, remove_work);
 	init_completion(&dev->removed);
 	spin_lock_init(&dev->resplit_lock);
@@ -222,17 +224,26 @@ static int open_failed(const struct rnbd_client_dev *dev, int err,
 	return rnbd_client_dev_open_failed(dev, err, dev->timeout_ms, extack);
 }
 
+/* Of what was opened in it nothing was lost, whatever we hear late of an older loss. */
+bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch)
+{
+	struct rtrs_client_attrs attrs;
+
+	rtrs_client_query(session->rtrs, &attrs);
+	return attrs.epoch == epoch;
+}
+
 /*
  * The server has opened @dev under @id. In-tree servers give the id of a device that they
  * have closed by themselves to the next one: who had it here must not use it any more.
  */
-void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id)
+void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch)
 {
 	struct rnbd_client_dev *other;
 
 	lockdep_assert_held(&dev->session->lock);
 	list_for_each_entry(other, &dev->session->devs, session_entry) {
-		if (other == dev || other->device_id != id ||
+		if (other == dev || other->device_id != id || other->epoch != epoch ||
 		    !test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &other->flags))
 			continue;
 		pr_warn("%s: the server has closed %s and given its id to %s\n", other->name,
@@ -259,24 +270,24 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	if (err)
 		return err;
 
+	dev->notices = READ_ONCE(session->notices);
 	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info, &epoch);
 	if (err)
 		return open_failed(dev, err, extack);
 
 	/* An id that the server gave before the session was lost means nothing any more. */
 	mutex_lock(&session->lock);
-	moved = session->lost != lost;
+	moved = session->lost != lost && !rnbd_client_epoch_is(session, epoch);
 	if (moved) {
 		err = -ECONNABORTED;
 	} else {
-		rnbd_client_dev_take_id(dev, info.device_id);
+		rnbd_client_dev_take_id(dev, info.device_id, epoch);
 		dev->info = info;
 		dev->device_id = info.device_id;
 		dev->epoch = epoch;
 		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	}
 	mutex_unlock(&session->lock);
-	/* The loss may be an older one, of which we hear late. */
 	if (moved)
 		rnbd_client_msg_close(dev, info.device_id, epoch);
 	return err ? open_failed(dev, err, extack) : 0;
@@ -306,6 +317,7 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
 		set_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
 		rnbd_client_park_allow(dev);
+		rnbd_client_missed_notice(dev);
 		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
 		pr_info("%s: mapped %s of session %s, %llu sectors\n", dev->name, dev->path,
 			session->name, dev->info.nsectors);
@@ -375,6 +387,10 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 	/* The next one may be older, and until it has told flags are not relied on. */
 	session->minor = 0;
 	list_for_each_entry(dev, &session->devs, session_entry) {
+		/* It was opened since: the loss is told late. */
+		if (test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags) &&
+		    rnbd_client_epoch_is(session, dev->epoch))
+			continue;
 		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 		if (dev->state == RNBD_CLIENT_DEV_MAPPED && err)
 			pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name,

@@ -167,6 +167,22 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 }
 
 /*
+ * Until limits_end(). Who changes a limit in sysfs has the lock of the limits, and waits for requests:
+ * they may wait for us, and we have the lock of the session, so that lock is not waited for.
+ */
+static int limits_begin(struct rnbd_client_dev *dev, bool parked, struct queue_limits *update)
+{
+	int err;
+
+	if (!rnbd_disk_limits_trystart(dev->disk, update))
+		return -ETIMEDOUT;
+	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
+	if (err)
+		rnbd_disk_limits_cancel(dev->disk);
+	return err;
+}
+
+/*
  * Its limits become those of @dev->info, and it goes on with the device that this
  * names. Requests wait meanwhile; those of before are done, as none of them has a device
  * on the server, or they are parked: the queue is quiet then, and a freeze would wait for
@@ -178,7 +194,7 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 	bool parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	struct rnbd_disk_limits limits = limits_of(dev->session, info);
 	struct queue_limits update;
-	int err;
+	int err, busy;
 
 	lockdep_assert_held(&dev->session->lock);
 	err = check_blocks(info, extack);
@@ -191,13 +207,12 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 				 info->logical_block_size, dev->info.logical_block_size);
 	if (parked)
 		synchronize_rcu();	/* nobody is in queue_rq() any more */
-	rnbd_disk_limits_start(dev->disk, &update);
-	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
-	if (err) {
-		rnbd_disk_limits_cancel(dev->disk);
-		return rtrs_fail(extack, err, "requests of %s are still under way", dev->name);
-	}
-	err = rnbd_disk_limits_commit(dev->disk, &update, &limits);
+	busy = limits_begin(dev, parked, &update);
+	if (busy && !parked)
+		return rtrs_fail(extack, busy, "requests of %s are still under way", dev->name);
+	if (busy)
+		queue_work(rnbd_client_remove_wq, &dev->limits_work);
+	err = busy ? 0 : rnbd_disk_limits_commit(dev->disk, &update, &limits);
 	if (!err) {
 		dev->info = *info;
 		dev->device_id = info->device_id;
@@ -210,6 +225,46 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 		return rtrs_fail(extack, err, "%s cannot take the new limits: error %d", dev->name,
 				 err);
 	return 0;
+}
+
+/* The disk with a reference, and the limits that it has to take; NULL where it is not open. */
+static struct gendisk *open_disk(struct rnbd_client_dev *dev, struct rnbd_disk_limits *limits)
+{
+	struct gendisk *disk = NULL;
+
+	mutex_lock(&dev->session->lock);
+	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
+		disk = dev->disk;
+		get_device(disk_to_dev(disk));
+		*limits = limits_of(dev->session, &dev->info);
+	}
+	mutex_unlock(&dev->session->lock);
+	return disk;
+}
+
+/* It was opened again while somebody else was about to change its limits. */
+void rnbd_client_disk_limits_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, limits_work);
+	struct rnbd_disk_limits limits;
+	struct queue_limits update;
+	struct gendisk *disk;
+	int err;
+
+	disk = open_disk(dev, &limits);
+	if (!disk)
+		return;
+	rnbd_disk_limits_start(disk, &update);
+	err = freeze(dev->session, disk->queue);
+	if (err) {
+		rnbd_disk_limits_cancel(disk);
+	} else {
+		err = rnbd_disk_limits_commit(disk, &update, &limits);
+		blk_mq_unfreeze_queue(disk->queue);
+	}
+	if (err)
+		pr_warn("%s: keeps the limits of before: %pe\n", dev->name, ERR_PTR(err));
+	put_device(disk_to_dev(disk));
 }
 
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)

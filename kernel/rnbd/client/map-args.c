@@ -144,6 +144,7 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args)
 {
 	memset(args, 0, sizeof(*args));
 	args->access_mode = 1;
+	args->poll_queues = RNBD_CLIENT_POLL_ANY;
 }
 
 /* The word at *pos, split at its first '='; moves *pos behind it. */

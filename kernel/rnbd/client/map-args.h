@@ -14,13 +14,14 @@
  */
 #define RNBD_CLIENT_PATHS_MAX		32
 #define RNBD_CLIENT_PORT_DEFAULT	1234
+#define RNBD_CLIENT_POLL_ANY		UINT_MAX
 
 /**
  * struct rnbd_client_map_args - a device to be mapped
  * @session: name of the session
  * @device_path: name of the device on the server
  * @access_mode: 0 ro, 1 rw, 2 migration
- * @poll_queues: hardware queues for polled I/O
+ * @poll_queues: hardware queues for polled I/O; RNBD_CLIENT_POLL_ANY: as the session has, or none
  * @connections: I/O connections for each path, 0 is one per online CPU
  * @policy: enum rtrs_client_policy
  * @settings: of a session that does not exist yet, but for the policy; NULL for none

@@ -376,12 +376,11 @@ static int unmap(struct genl_info *info)
 static int remap(struct sk_buff *msg, struct genl_info *info)
 {
 	struct rnbd_client_dev *dev = find_dev(info, false);
-	unsigned int timeout_ms;
+	unsigned int timeout_ms = 0;
 	int err;
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	timeout_ms = rnbd_client_timeout_ms(dev->session);
 	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
 	if (!err)
 		err = rnbd_client_dev_remap(dev, timeout_ms, false, info->extack);

@@ -49,7 +49,7 @@ static long time_left(const struct rnbd_client_session *session)
 /* It runs since the session was lost, whenever its time is changed. */
 static void start_clock(struct rnbd_client_session *session)
 {
-	if (no_path_ms(session) > 0)
+	if (no_path_ms(session) > 0 && !list_empty(&session->devs))
 		mod_delayed_work(rnbd_client_wq, &session->expire_work,
 				 max(time_left(session), 0L));
 	else
@@ -63,7 +63,8 @@ void rnbd_client_park(struct rnbd_client_session *session)
 
 	lockdep_assert_held(&session->lock);
 	list_for_each_entry(dev, &session->devs, session_entry) {
-		if (!test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags))
+		if (!test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags) ||
+		    test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 			continue;
 		if (!test_and_set_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
 			blk_mq_quiesce_queue_nowait(dev->disk->queue);

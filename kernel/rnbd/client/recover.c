@@ -75,6 +75,7 @@ void rnbd_client_recover(struct rnbd_client_session *session)
 	u32 id = 0;
 
 	session_err = rnbd_client_msg_sess_info(session, timeout_ms);
+	waits = may_pass(session_err);
 	while ((dev = rnbd_client_dev_next(id))) {
 		id = dev->id;
 		if (dev->session == session && wants_back(dev)) {

@@ -24,6 +24,7 @@ void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
 void rnbd_client_dev_gone_work(struct work_struct *work)
 {
 	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, gone_work);
+	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 
 	mutex_lock(&dev->session->lock);
 	/* Not what was opened again since: the work may be late. */
@@ -35,6 +36,7 @@ void rnbd_client_dev_gone_work(struct work_struct *work)
 		rnbd_client_park_forbid(dev);
 	}
 	mutex_unlock(&dev->session->lock);
+	memalloc_noio_restore(noio);
 }
 
 /* Under session->lock. */
@@ -80,6 +82,7 @@ static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info 
 	set_capacity_and_notify(dev->disk, info->nsectors);
 	rnbd_client_park_allow(dev);
 	rnbd_client_unpark(dev);
+	rnbd_client_missed_notice(dev);
 	kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_ONLINE);
 	pr_info("%s: mapped %s of session %s again, %llu sectors\n", dev->name, dev->path,
 		dev->session->name, info->nsectors);
@@ -104,19 +107,20 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 	if (err)
 		return err;
 
+	timeout_ms = timeout_ms ?: rnbd_client_timeout_ms(session);
+	dev->notices = READ_ONCE(session->notices);
 	err = rnbd_client_msg_open(dev, timeout_ms, &info, &epoch);
 	if (err)
 		return rnbd_client_dev_open_failed(dev, err, timeout_ms, extack);
 
 	/* An id that the server gave before the session was lost means nothing any more. */
 	mutex_lock(&session->lock);
-	valid = session->lost == lost;
+	valid = session->lost == lost || rnbd_client_epoch_is(session, epoch);
 	if (valid) {
-		rnbd_client_dev_take_id(dev, info.device_id);
+		rnbd_client_dev_take_id(dev, info.device_id, epoch);
 		err = take_over(dev, &info, epoch, by_itself, extack);
 	}
 	mutex_unlock(&session->lock);
-	/* The loss may be an older one, of which we hear late. */
 	if (!valid || err)
 		rnbd_client_msg_close(dev, info.device_id, epoch);
 	if (!valid)
@@ -166,10 +170,12 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 			   struct netlink_ext_ack *extack)
 {
+	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 	int err;
 
 	mutex_lock(&dev->session->lock);
 	err = rnbd_client_dev_set_size(dev, sectors, extack);
 	mutex_unlock(&dev->session->lock);
+	memalloc_noio_restore(noio);
 	return err;
 }

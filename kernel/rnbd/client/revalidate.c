@@ -18,6 +18,7 @@ void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
 {
 	lockdep_assert_held(&session->msg_lock);
 	set_bit(bit_of(device_id), &session->stale);
+	session->notices++;
 	if (!session->closing)
 		queue_work(rnbd_client_wq, &session->revalidate_work);
 }
@@ -31,6 +32,18 @@ void rnbd_client_notice(void *priv, u32 what)
 	spin_lock_irqsave(&session->msg_lock, flags);
 	rnbd_client_stale(session, what);
 	spin_unlock_irqrestore(&session->msg_lock, flags);
+}
+
+/* Under session->lock. What was told while the device was being opened found nothing to ask for. */
+void rnbd_client_missed_notice(struct rnbd_client_dev *dev)
+{
+	struct rnbd_client_session *session = dev->session;
+
+	lockdep_assert_held(&session->lock);
+	spin_lock_irq(&session->msg_lock);
+	if (dev->notices != session->notices)
+		rnbd_client_stale(session, dev->device_id);
+	spin_unlock_irq(&session->msg_lock);
 }
 
 static bool is_open(const struct rnbd_client_dev *dev)

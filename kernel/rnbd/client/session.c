@@ -62,8 +62,8 @@ static void disconnect(struct rnbd_client_session *session)
 	rnbd_client_msg_session_stop(session);
 	cancel_delayed_work_sync(&session->recover_work);
 	cancel_work_sync(&session->revalidate_work);
+	cancel_delayed_work_sync(&session->expire_work);	/* no device is left to start it */
 	rtrs_client_close(session->rtrs);
-	cancel_delayed_work_sync(&session->expire_work);
 }
 
 static void session_back(struct rnbd_client_session *session)
@@ -176,7 +176,7 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 		.path = args->path,
 		.path_count = args->path_count,
 		.io_cons = args->connections,
-		.poll_cons = args->poll_queues,
+		.poll_cons = args->poll_queues == RNBD_CLIENT_POLL_ANY ? 0 : args->poll_queues,
 		.timeout_ms = args->timeout_ms,
 	};
 	struct rtrs_client_session *rtrs;
@@ -286,7 +286,8 @@ static struct rnbd_client_session *find_or_create(const struct rnbd_client_map_a
 		return ERR_PTR(rtrs_fail(extack, -EEXIST,
 					 "session %.40s exists; set its settings by themselves",
 					 session->name));
-	} else if (args->poll_queues != session->poll_cons) {
+	} else if (args->poll_queues != RNBD_CLIENT_POLL_ANY &&
+		   args->poll_queues != session->poll_cons) {
 		return ERR_PTR(rtrs_fail(extack, -EINVAL, "the session has %u poll queues, not %u",
 					 session->poll_cons, args->poll_queues));
 	} else {

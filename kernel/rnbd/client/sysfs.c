@@ -113,7 +113,7 @@ static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *a
 
 	if (!sysfs_streq(buf, "1"))
 		return -EINVAL;
-	err = rnbd_client_dev_remap(dev, rnbd_client_timeout_ms(dev->session), false, &why);
+	err = rnbd_client_dev_remap(dev, 0, false, &why);
 	return rtrs_stored(dev->name, attr->attr.name, buf, count, err, &why);
 }
 

@@ -50,6 +50,13 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_client_con_give(con, wrs);
 }
 
+static void drain_work(struct work_struct *work)
+{
+	struct rtrs_client_con *con = container_of(work, struct rtrs_client_con, drain);
+
+	ib_drain_qp(con->c.qp);
+}
+
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid)
 {
 	struct rtrs_client_con *con = kmem_cache_zalloc(con_cache, GFP_KERNEL);
@@ -65,6 +72,7 @@ struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u1
 	con->imm_cqe.done = imm_done;
 	con->probe_cqe.done = probe_done;
 	spin_lock_init(&con->send_lock);
+	INIT_WORK(&con->drain, drain_work);
 	return con;
 }
 
@@ -159,13 +167,6 @@ void rtrs_client_con_disconnect(struct rtrs_client_con *con)
 {
 	if (con->live && rtrs_cm_disconnect(&con->c))
 		rtrs_client_con_gone(con);
-}
-
-static void drain_work(struct work_struct *work)
-{
-	struct rtrs_client_con *con = container_of(work, struct rtrs_client_con, drain);
-
-	ib_drain_qp(con->c.qp);
 }
 
 /* One that is polled takes 0.2 s: several are drained at the same time. */

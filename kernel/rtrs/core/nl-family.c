@@ -224,6 +224,9 @@ static int do_cmd(u8 cmd, struct genl_info *info)
 		forget(info->extack);	/* what the other role said */
 		err = run_cmd(c, info);
 		module_put(owner);
+		/* Of a peer: netlink takes it for its own, and would not answer. */
+		if (err == -EINTR && !fatal_signal_pending(current))
+			err = -EIO;
 		if (err != -ENOENT)
 			return err;
 	}
