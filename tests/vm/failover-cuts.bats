@@ -107,7 +107,11 @@ away() {
 	cut set-down 1 && ip link set link1 down
 	away 1
 	unmap_all
+	rmmod rnbd-client rtrs-client
+	# CM ids that are kept have the name of a module that is there
+	rdma res show cm_id >/run/tmp/cm_id
 	unload_all
+	on_server "rmmod rnbd-server rtrs-server && rdma res show cm_id >/run/tmp/cm_id"
 	on_server unload_all
 	ip link set link1 up && mend set-down 1
 	# Goodbyes could wait no longer: what they did to Soft-RoCE

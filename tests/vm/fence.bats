@@ -231,6 +231,39 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	grep -q 'answered .* second' /run/tmp/record
 }
 
+@test "our client, our server: a path is cut while a disk takes no more; the other one stays, and so does I/O of another disk" {
+	local i other writers=()
+	on_server "load_server heartbeat_interval_ms=200 heartbeat_misses=3"
+	on_server "echo none >/sys/block/nbd0/queue/scheduler && echo 4 >/sys/block/nbd0/queue/nr_requests"
+	load_client
+	map /dev/ram0
+	other=$DISK
+	map /dev/nbd0
+	set_to heartbeat_interval_ms=200 heartbeat_misses=3
+	server command "hold 0 16384 100"
+	for ((i = 0; i < 12; i++)); do
+		dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 seek=$i oflag=direct status=none 3>&- & writers+=($!)
+	done
+	await 10 under_way "$DISK" 12
+	dmesg_mark
+	cut drop 1
+	await 10 lost 1
+	SECONDS=0
+	# For longer than an answer of the server was waited for
+	for ((i = 0; SECONDS < 8; i++)); do
+		timeout 3 dd if="/dev/$other" of=/dev/null bs=4k count=1 skip=$((i % 64)) iflag=direct status=none
+	done
+	path_is 2 connected
+	run -1 grep '10[.]2[.]0.*: lost' <(dmesg_new)
+	mend drop 1
+	server command release
+	for i in "${writers[@]}"; do
+		wait "$i"
+	done
+	on_server "echo 128 >/sys/block/nbd0/queue/nr_requests"
+	await 30 path_is 1 connected
+}
+
 @test "our client, in-tree server: links are cut, the server is loaded again" {
 	local i kinds=(drop-in rdma rdma-here) n=6
 	[[ $KERNEL == 6.1 ]] || n=2

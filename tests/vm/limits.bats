@@ -190,25 +190,43 @@ largest_unaligned() {
 	same_contents "/dev/$disk" /dev/nb1
 }
 
-@test "a disk that takes one request at a time holds up no other client" {
-	local disk other i readers=()
-	mode sess_queue_depth=64
+@test "a disk that takes one request at a time holds up no other disk, and no path" {
+	local disk other same path i readers=()
+	mode sess_queue_depth=64 heartbeat_interval_ms=200 heartbeat_misses=2
 	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
 	disk=$(map /dev/nb1)
 	for ((i = 0; i < 16; i++)); do
 		dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=$((i * 16)) iflag=direct status=none 3>&- & readers+=($!)
 	done
 	await 10 under_way "$disk" 12
+	path=$("$ADM" server path list -j | jq '.paths[0].id')
+	same=$(map /dev/ram0)
+	fill "/dev/$same"
+	blockdev --flushbufs "/dev/$same"
 	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0" >/sys/class/rnbd-client/ctl/map_device
 	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	# It is not through with what it had
 	under_way "$disk" 4
+	[ "$("$ADM" server path list -j | jq '.paths[0].id')" = "$path" ]
 	for i in "${readers[@]}"; do
 		wait "$i"
 	done
 	unmap_all
 	mode
+}
+
+@test "a disk with less room than there are requests: all of them, verified; discards, zeroes and flushes between them" {
+	local disk
+	null_disk nb1 size=16 irqmode=2 completion_nsec=1000000 hw_queue_depth=2 submit_queues=1 discard=1 max_sectors=64 cache_size=1
+	disk=$(map /dev/nb1)
+	fio --filename="/dev/$disk" --rw=randrw --bsrange=4k-124k --bs_unaligned=0 --blockalign=4k --verify=crc32c --verify_fatal=1 \
+		--direct=1 --ioengine=libaio --minimal --name=v --iodepth=32 --fsync=16 --size=12m >/run/tmp/fio ||
+		{ cat /run/tmp/fio; false; }
+	same_contents "/dev/$disk" /dev/nb1
+	fio --filename="/dev/$disk" --rw=randtrimwrite --bs=64k --direct=1 --ioengine=libaio --minimal --name=t --iodepth=16 \
+		--size=8m >/run/tmp/fio || { cat /run/tmp/fio; false; }
+	same_contents "/dev/$disk" /dev/nb1
 }
 
 @test "logical blocks of 512 and 4096, verified at the depths" {

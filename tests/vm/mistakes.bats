@@ -49,6 +49,30 @@ adm_fails() {
 	nothing_left
 }
 
+# told CMD..: it fails, and the kernel has said why
+told() {
+	local why=$1
+	shift
+	dmesg_mark
+	run -1 bash -c "$*"
+	dmesg_new | grep -F "$why"
+}
+
+@test "a write to sysfs that fails: the reason is in the kernel log" {
+	local ctl=/sys/class/rnbd-client/ctl/map_device
+	told "ctl: 'sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0' to map_device: ip:10.0.0.1: nobody listens on port 999" \
+		"echo sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0 >$ctl"
+	told "to map_device: not accepted (-" "echo sessname=s1 >$ctl"
+	echo "sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram0" >$ctl
+	told "s1: 'ip:192.0.2.1' to add_path: ip:192.0.2.1: no route to the server" \
+		"echo ip:192.0.2.1 >/sys/class/rtrs-client/s1/add_path"
+	told "rnbd0: 'normal' to unmap_device: rnbd0 is in use, opened 1 times" \
+		"exec 9</dev/rnbd0; echo normal >/sys/block/rnbd0/rnbd/unmap_device"
+	told "s1: '1' to heartbeat_misses" "echo 1 >/sys/class/rtrs-client/s1/heartbeat_misses"
+	echo normal >/sys/block/rnbd0/rnbd/unmap_device
+	nothing_left
+}
+
 @test "a GID, which RDMA CM takes on InfiniBand alone" {
 	local gid
 	gid=$(</sys/class/infiniband/rxe0/ports/1/gids/0)

@@ -270,6 +270,27 @@ wait_is() {
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready offline online offline online" ]
 }
 
+# On Linux 6.12 that takes the lock of the limits, and waits for requests that wait for the path
+@test "no path is left, I/O waits, and a limit of the queue is written: all goes on when the path is back" {
+	local reader writer
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --no-path-timeout forever
+	quick
+	timeout 60 rdma link delete rxe0
+	await 20 paths_up 0
+	await 10 eval '[[ $(</sys/block/rnbd0/rnbd/state) == closed ]]'
+	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & reader=$!
+	await 10 under_way rnbd0
+	echo 64 >/sys/block/rnbd0/queue/max_sectors_kb 3>&- & writer=$!
+	await 10 eval '[[ $(</proc/'$writer'/wchan) == *freeze* ]] || ! kill -0 '$writer
+	rxe_add rxe0 dummy0
+	await 20 eval "! kill -0 $reader 2>/dev/null"
+	wait $reader
+	await 10 eval "! kill -0 $writer 2>/dev/null"
+	wait $writer
+	[ "$(</sys/block/rnbd0/queue/max_sectors_kb)" -eq 64 ]
+	await 10 eval '"$ADM" unmap rnbd0'
+}
+
 @test "the server is loaded again: the device is opened again, I/O goes on" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick

@@ -45,7 +45,7 @@ teardown() {
 	dmesg_clean
 }
 
-# refuse PORT CID [login]
+# refuse PORT CID [login|ERRNO]
 refuse() {
 	REFUSE=$(on_server "$ROOT/build/refuse/refuse $* >$OUT 2>&1 & echo \$!")
 	await 10 grep -q listens "$OUT"
@@ -97,6 +97,18 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 		[[ $stderr == *"server refused"* ]]
 		adm_is '.sessions == []' session list
 		refuse_end
+	done
+}
+
+@test "a server refuses with an errno that would mean something here: who asked has an answer" {
+	local errno n=0
+	for errno in 4 512 4095; do
+		refuse $((4150 + n)) 0 $errno
+		run --separate-stderr -1 timeout 30 "$ADM" map /dev/ram0 --session s1 --path ip:10.2.0.1 --dest-port $((4150 + n))
+		[[ $stderr == *"10.2.0.1"* ]]
+		adm_is '.sessions == []' session list
+		refuse_end
+		n=$((n + 1))
 	done
 }
 

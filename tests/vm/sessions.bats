@@ -70,6 +70,15 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	[ "$output" = /dev/rnbd0 ]
 }
 
+@test "a device is mapped over a session with poll queues, of which nothing is said" {
+	adm 0 session add polled --path $P2 --poll-queues 1
+	adm 0 map /dev/ram1 --session polled
+	adm_is '.devices[0].poll_queues == 1' device show "$output"
+	refused 1 failed "the session has 1 poll queues, not 0" map /dev/ram1 --session polled --poll-queues 0
+	adm 0 unmap /dev/ram1 --session polled
+	adm 0 session remove polled
+}
+
 @test "session set: the kernel has what was asked for" {
 	adm 0 session set s1 --io-timeout 1m --reconnect-delay 100ms --reconnect-delay-max 1s --connect-timeout 5s \
 		--heartbeat-misses 3 --max-reconnect-attempts 100 --no-path-timeout forever -j

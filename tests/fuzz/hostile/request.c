@@ -353,7 +353,24 @@ static int all_slots(void)
 	return 0;
 }
 
+/* With a key of another session, which is easily guessed: nothing is written. */
+static int others_chunk(void)
+{
+	struct path p, other;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(path_up(&other, 2), 0);
+	WANT(con_write(&p.con[1], p.chunk[0].addr, p.chunk[0].rkey, 512), IBV_WC_SUCCESS);
+	WANT(con_write(&p.con[1], other.chunk[0].addr, other.chunk[0].rkey, 512), IBV_WC_REM_ACCESS_ERR);
+	WANT(path_wait_closed(&p), true);
+	WANT(path_works(&other), 0);
+	path_down(&p);
+	path_down(&other);
+	return 0;
+}
+
 const struct test request_tests[] = {
+	{ "request-others-chunk", others_chunk },
 	{ "request-imm-range", imm_range },
 	{ "request-chunk-end", chunk_end },
 	{ "request-last-place", last_place },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * refuse PORT CID [login]: a server of RTRS that accepts the connections of a path up to number CID, refuses that one with
- * ENOSPC, and says nothing on the others; with "login" it lets the client in before. What it is sent then arrives, and is not
- * answered. Prints a line for each connection that comes or goes, and for each login.
+ * refuse PORT CID [login|ERRNO]: a server of RTRS that accepts the connections of a path up to number CID, refuses that one with
+ * this errno, or ENOSPC, and says nothing on the others; with "login" it lets the client in before. What it is sent then arrives,
+ * and is not answered. Prints a line for each connection that comes or goes, and for each login.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #define HDR_SIZE	4096
 #define RECVS		64	/* more than a path has on its way */
 
-static unsigned int refused;
+static unsigned int refused, refused_with = ENOSPC;
 static bool login;
 static struct rdma_cm_id *service, *last;	/* connections of the path that is being made */
 static struct {
@@ -111,7 +111,7 @@ static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 	}
 	printf("%s %u of %u\n", req.cid == refused ? "refused" : "accepted", req.cid, req.cid_num);
 	if (req.cid == refused) {
-		rsp.err = -ENOSPC;
+		rsp.err = -refused_with;
 		rtrs_conn_rsp_pack(&msg, &rsp);
 		if (rdma_reject(id, &msg, sizeof(msg)))
 			return fail("rdma_reject");
@@ -143,7 +143,9 @@ int main(int argc, char **argv)
 	int rc = 0;
 
 	login = argc == 4 && !strcmp(argv[3], "login");
-	if (argc != 3 + login) {
+	if (argc == 4 && !login)
+		refused_with = atoi(argv[3]);
+	if (argc < 3 || argc > 4 || !refused_with) {
 		fprintf(stderr, "usage: refuse PORT CID [login]\n");
 		return 2;
 	}
