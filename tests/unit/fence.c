@@ -33,6 +33,7 @@ void rtrs_server_path_close(struct rtrs_server_path *p, int err)
 {
 	p->closed++;
 	p->closing = true;
+	p->state = RTRS_SERVER_PATH_CLOSING;
 	p->last_err = err;
 }
 
@@ -61,6 +62,7 @@ static void setup(void)
 	for (p = 0; p < PATHS; p++) {
 		path[p].session = &session;
 		path[p].ops = ops[p];
+		path[p].state = RTRS_SERVER_PATH_CONNECTED;
 		con[p][0].path = con[p][1].path = &path[p];
 		for (s = 0; s < SLOTS; s++) {
 			ops[p][s].path = &path[p];
@@ -134,6 +136,20 @@ static void twice_on_one_path(void)
 	/* what runs is not touched, and answers as if nothing had been */
 	is_fresh(&ops[0][0], &con[0][0], 10);
 	EQ(ops[0][0].begun, 1);
+	EQ(answer(0), true);
+	EQ(slots[0].word, 0);
+}
+
+/* Its first attempt was late, and the retry is through with the slot or has it. */
+static void late(void)
+{
+	setup();
+	path[0].state = RTRS_SERVER_PATH_CLOSING;
+	EQ(arrive(1, 0, 20), RTRS_SERVER_SLOT_RUN);
+	EQ(arrive(0, 0, 10), RTRS_SERVER_SLOT_REFUSE);
+	EQ(path[1].closed, 0);
+	is_fresh(&ops[1][0], &con[1][0], 20);
+	CHECK(!slots[0].retry);
 	EQ(answer(0), true);
 	EQ(slots[0].word, 0);
 }
@@ -336,7 +352,7 @@ static enum rtrs_server_slot_verdict expected(int p, int s)
 {
 	if (model[s].owner < 0)
 		return RTRS_SERVER_SLOT_RUN;
-	if (model[s].owner == p || model[s].waits == p)
+	if (model[s].owner == p || model[s].waits == p || path[p].closing)
 		return RTRS_SERVER_SLOT_REFUSE;
 	return model[s].waits < 0 ? RTRS_SERVER_SLOT_PARK : RTRS_SERVER_SLOT_REPLACE;
 }
@@ -396,6 +412,7 @@ static void model_worker(int p)
 	}
 	/* connected anew */
 	path[p].closing = path[p].dropped = false;
+	path[p].state = RTRS_SERVER_PATH_CONNECTED;
 }
 
 static void random_walk(void)
@@ -454,6 +471,7 @@ int main(void)
 	RUN(plain, "requests for idle slots run, on any path");
 	RUN(twice_on_one_path, "a busy slot on the same path: refused, what runs goes on");
 	RUN(retry, "a retry closes the old path, waits for its end, drops its answer, then runs");
+	RUN(late, "a request of a path that closes finds a slot busy: refused, the other path stays");
 	RUN(retry_dies, "a retry whose path dies is forgotten");
 	RUN(retry_of_retry, "a retry of a retry takes its place");
 	RUN(others_go_on, "other slots and paths go on");

@@ -283,8 +283,9 @@ static void reject_parse(void)
 {
 	static const struct { __u16 wire; int want; } c[] = {
 		{ 0xff98, -104 }, { 0xfffa, -ENXIO }, { 0xfff4, -ENOMEM }, { 0xffef, -EEXIST },
-		{ 0xffff, -1 }, { 0xfe01, -511 }, { 0xfe00, -512 }, { 0xfdf4, -524 }, { 0xf001, -4095 },
-		/* not an errno: the reason is not known, but refused is refused */
+		{ 0xffff, -1 }, { 0xfe01, -511 },
+		/* the kernel's own, or no errno: the reason is not known, but refused is refused */
+		{ 0xfe00, -ECONNRESET }, { 0xfdf4, -ECONNRESET }, { 0xf001, -ECONNRESET },
 		{ 0xf000, -ECONNRESET }, { 0x8000, -ECONNRESET }, { 0, -ECONNRESET }, { 1, -ECONNRESET },
 		{ 104, -ECONNRESET }, { 0x7fff, -ECONNRESET },
 	};
@@ -307,7 +308,7 @@ static void reject_parse(void)
 	EQ(rtrs_reject_parse(NULL, LEN), -ECONNRESET);
 }
 
-/* Every errno that a kernel has, and nothing but the errno in the message. */
+/* Every errno that is for others, and nothing but the errno in the message. */
 static void reject_round_trip(void)
 {
 	struct rtrs_conn_rsp r = {
@@ -317,7 +318,7 @@ static void reject_round_trip(void)
 	struct rtrs_msg_conn_rsp m;
 	__u8 want[LEN];
 
-	for (r.err = -1; r.err >= -4095; r.err--) {
+	for (r.err = -1; r.err > -512; r.err--) {
 		memset(&m, 0xa5, sizeof(m));
 		rtrs_conn_rsp_pack(&m, &r);
 		memcpy(want, reject_bytes, LEN);

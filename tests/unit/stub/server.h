@@ -34,6 +34,7 @@ struct rtrs_server_session {
 struct rtrs_server_path {
 	struct rtrs_server_session *session;
 	struct rtrs_server_op *ops;
+	enum rtrs_server_path_state state;
 	int refs, closed, last_err;
 	bool closing, dropped;	/* the test's */
 };
