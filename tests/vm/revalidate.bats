@@ -79,6 +79,24 @@ told() {
 	[ "$(jq .changed <<<"$output")" = false ]
 }
 
+@test "what is told is no request in flight" {
+	local i readers=()
+	modprobe dm_mod
+	dmsetup create --noudevsync still --table "0 32768 linear /dev/ram0 0"
+	"$ADM" map mapper/still --session s1 --path 10.0.0.1
+	dmsetup suspend --noudevsync still
+	for i in 1 2 3 4; do
+		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 skip=$((i * 16)) iflag=direct status=none 3>&- & readers+=($!)
+	done
+	await 10 under_way rnbd0 4
+	for i in 1 2 3; do "$ADM" server export revalidate mapper/still; done
+	adm_is '.paths[0].inflight == 4' server path list --stats
+	dmsetup resume --noudevsync still
+	for i in "${readers[@]}"; do wait "$i"; done
+	"$ADM" unmap rnbd0
+	await 10 dmsetup remove --noudevsync still
+}
+
 @test "one client of two" {
 	"$ADM" map loop0 --session s1 --path 10.0.0.1 --access ro
 	"$ADM" map loop0 --session s2 --path 10.0.0.1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RDMA devices in use: one protection domain per device and module. */
+/* RDMA devices in use: one protection domain per device and session. */
 #include <linux/export.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
