@@ -83,13 +83,14 @@ told() {
 	local i readers=()
 	modprobe dm_mod
 	dmsetup create --noudevsync still --table "0 32768 linear /dev/ram0 0"
-	"$ADM" map mapper/still --session s1 --path 10.0.0.1
+	await 10 test -b /dev/dm-0
+	"$ADM" map dm-0 --session s1 --path 10.0.0.1
 	dmsetup suspend --noudevsync still
 	for i in 1 2 3 4; do
 		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 skip=$((i * 16)) iflag=direct status=none 3>&- & readers+=($!)
 	done
 	await 10 under_way rnbd0 4
-	for i in 1 2 3; do "$ADM" server export revalidate mapper/still; done
+	for i in 1 2 3; do "$ADM" server export revalidate dm-0; done
 	adm_is '.paths[0].inflight == 4' server path list --stats
 	dmsetup resume --noudevsync still
 	for i in "${readers[@]}"; do wait "$i"; done
