@@ -2,7 +2,8 @@
 /*
  * Which path a request takes. Nothing here is shared between CPUs but what is
  * read only: cursors, counters and latencies are of one CPU each. Only min-inflight
- * looks at those of the others, and a completion tells the CPU that submitted.
+ * has a counter for each path that all share, which is less than a look at all of theirs,
+ * and a completion tells the CPU that submitted.
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
@@ -76,17 +77,6 @@ static u64 latency_of(struct rtrs_client_path *path, u64 now)
 	return max(ns, rtt);
 }
 
-static u64 inflight_of(struct rtrs_client_path *path)
-{
-	unsigned int cpu;
-	s32 sum = 0;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->inflight);
-	/* Summed up while requests go on. */
-	return max(sum, 0);
-}
-
 /* The candidate of the least cost; among equals the first one from the cursor on. */
 static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_policy policy)
 {
@@ -103,7 +93,7 @@ static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_
 		if (!rtrs_client_path_connected(path))
 			continue;
 		cost = policy == RTRS_CLIENT_MIN_LATENCY ? latency_of(path, now) :
-							   inflight_of(path);
+							   atomic_read(&path->crowd);
 		if (cost < min) {
 			min = cost;
 			best = n;

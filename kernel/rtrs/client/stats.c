@@ -8,13 +8,19 @@
 
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req)
 {
+	struct rtrs_client_session *session = path->session;
 	struct rtrs_client_cpu_stats __percpu *s = path->stats;
+	unsigned int policy = READ_ONCE(session->settings.policy);
 
 	req->cpu = raw_smp_processor_id();
 	this_cpu_inc(s->inflight);
 	req->start = ktime_get_ns();
 	req->waiting = 0;
-	if (READ_ONCE(path->session->settings.policy) == RTRS_CLIENT_MIN_LATENCY)
+	/* Where there is nothing to choose nothing is shared. */
+	req->crowds = policy == RTRS_CLIENT_MIN_INFLIGHT && READ_ONCE(session->connected) > 1;
+	if (req->crowds)
+		atomic_inc(&path->crowd);
+	if (policy == RTRS_CLIENT_MIN_LATENCY)
 		req->waiting = rtrs_client_latency_chosen(&per_cpu_ptr(s, req->cpu)->latency,
 							  req->start);
 }
@@ -22,6 +28,8 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req)
 {
 	this_cpu_dec(path->stats->inflight);
+	if (req->crowds)
+		atomic_dec(&path->crowd);
 	if (req->waiting)
 		rtrs_client_latency_undone(&per_cpu_ptr(path->stats, req->cpu)->latency);
 }
@@ -32,6 +40,8 @@ void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_cli
 	u64 now = ktime_get_ns(), ns = now - req->start;
 
 	this_cpu_dec(s->inflight);
+	if (req->crowds)
+		atomic_dec(&path->crowd);
 	this_cpu_inc(s->c.ios[req->is_read]);
 	this_cpu_add(s->c.bytes[req->is_read], req->bytes);
 	this_cpu_inc(s->c.latency[req->is_read][rtrs_latency_bucket(ns)]);

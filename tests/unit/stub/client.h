@@ -42,7 +42,6 @@ struct rtrs_client_latency {
 };
 
 struct rtrs_client_cpu_stats {
-	s32 inflight;
 	struct rtrs_client_latency latency;
 };
 
@@ -54,6 +53,7 @@ struct rtrs_hb {
 
 struct rtrs_client_path {
 	unsigned int state;
+	atomic_t crowd;
 	struct rtrs_hb hb;
 	struct rtrs_client_cpu_stats stats[STUB_CPUS];
 };
