@@ -281,3 +281,26 @@ rtrs_server max_memory 444")" ] || fail "$(parameters)"
 	adm 0 unmap --all --backend sysfs
 	adm_is '.sessions == []' session list
 }
+
+# "NAME MODE" of the files that rnbd-sysfs(5) has an entry for
+documented() { sed -nE 's/^\.It Pa ([a-z_]+) Pq (rw?)$/\1 \2/p' "$ROOT/man/rnbd-sysfs.5.in" | sort -u; }
+
+# The same of what is there. Links lead out; uevent and power/ are the driver core's.
+present() {
+	find -H /sys/class/rtrs-{client,server}/* /sys/class/rnbd-{client,server}/ctl /sys/block/rnbd*/rnbd \
+		/sys/module/r{trs,nbd}_*/parameters -name power -prune -o -type f ! -name uevent -printf '%f %m\n' |
+		sed 's/ 644$/ rw/; s/ 444$/ r/' | sort -u
+}
+
+@test "ours: rnbd-sysfs(5) has an entry for each file, with its mode, and for no other" {
+	local file
+	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1
+	documented >/run/tmp/documented
+	present >/run/tmp/present
+	# of each directory something, as one that is not there has nothing to miss
+	for file in no_path_timeout_ms cur_latency sg_entries wc_completion map_device mapping_path force_close max_memory; do
+		grep "^$file " /run/tmp/present
+	done
+	diff /run/tmp/documented /run/tmp/present
+	adm 0 unmap --all
+}
