@@ -469,7 +469,7 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 		return rtrs_fail(extack, -EINTR, "interrupted; %s is tried further", path->name);
 	if (rtrs_client_path_connected(path))
 		return 0;
-	err = left ? READ_ONCE(path->last_error) : -ETIMEDOUT;
+	err = left ? READ_ONCE(path->last_error) ?: -ECONNABORTED : -ETIMEDOUT;
 	return rtrs_fail(extack, -ENOTCONN, "%s: %pe; see session %.40s for further attempts",
 			 path->name, ERR_PTR(err), path->session->name);
 }
