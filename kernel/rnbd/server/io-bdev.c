@@ -178,21 +178,24 @@ static void submit_again(struct rnbd_server_io *io)
 
 static void crowd_work(struct work_struct *work)
 {
-	struct rnbd_server_late *late = container_of(work, struct rnbd_server_late, work);
+	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, crowd.work);
+	struct llist_node *first = llist_reverse_order(llist_del_all(&dev->crowd.list));
 	struct rnbd_server_io *io, *next;
 
-	llist_for_each_entry_safe(io, next, llist_reverse_order(llist_del_all(&late->list)), late) {
-		atomic_dec(&io->dev->crowded);
+	llist_for_each_entry_safe(io, next, first, late) {
 		submit_again(io);
+		/* The device waits for us to be through, not for its I/O alone. */
+		atomic_dec(&dev->crowded);
 	}
 }
 
 static void slow_work(struct work_struct *work)
 {
-	struct rnbd_server_late *late = container_of(work, struct rnbd_server_late, work);
+	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, slow.work);
+	struct llist_node *first = llist_reverse_order(llist_del_all(&dev->slow.list));
 	struct rnbd_server_io *io, *next;
 
-	llist_for_each_entry_safe(io, next, llist_reverse_order(llist_del_all(&late->list)), late)
+	llist_for_each_entry_safe(io, next, first, late)
 		submit_bio(&io->bio);
 }
 

@@ -62,16 +62,19 @@ static int ask(struct rtrs_client_path *other, u32 tag)
  * False: the other path is lost as well. As long as that has a heartbeat the server is there, and
  * may wait for a disk that keeps the handler of the old path: so does what was sent to it.
  */
-static bool fenced_over(struct rtrs_client_path *other, u32 tag)
+static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
 {
-	int err = ask(other, tag);
+	int err = ask(other, rtrs_fence_tag(path->uuid));
 
-	if (err)
+	if (err) {
 		rtrs_client_path_error(other, err);
-	else
-		wait_event(other->wait, READ_ONCE(other->fenced) ||
-			   !rtrs_client_path_connected(other));
-	return !err && READ_ONCE(other->fenced);
+		return false;
+	}
+	while (!wait_event_timeout(other->wait, READ_ONCE(other->fenced) ||
+				   !rtrs_client_path_connected(other), 30 * HZ))
+		pr_warn("session %s, path %s: lost, but the server is not rid of it yet\n",
+			path->session->name, path->name);
+	return READ_ONCE(other->fenced);
 }
 
 void rtrs_client_fence(struct rtrs_client_path *path)
@@ -84,7 +87,7 @@ void rtrs_client_fence(struct rtrs_client_path *path)
 		return;
 	mutex_lock(&session->fence);
 	while (!done && (other = other_path(path))) {
-		done = fenced_over(other, rtrs_fence_tag(path->uuid));
+		done = fenced_over(other, path);
 		rtrs_client_path_put(other);
 	}
 	mutex_unlock(&session->fence);
