@@ -279,7 +279,7 @@ wait_is() {
 	await 20 paths_up 0
 	await 10 eval '[[ $(</sys/block/rnbd0/rnbd/state) == closed ]]'
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & reader=$!
-	await 10 under_way rnbd0
+	await 10 grep -q ') D ' /proc/$reader/stat
 	echo 64 >/sys/block/rnbd0/queue/max_sectors_kb 3>&- & writer=$!
 	await 10 eval '[[ $(</proc/'$writer'/wchan) == *freeze* ]] || ! kill -0 '$writer
 	rxe_add rxe0 dummy0
