@@ -346,6 +346,18 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	fails 9 unsupported session add-path cl1@srv1 10.0.3.2 --dest-port 5
 }
 
+@test "session remove --force: exits 9 before a disk is unmapped; a dry run, too" {
+	local n
+	for n in --force "--force -n" -n; do
+		# shellcheck disable=SC2086
+		fails 9 unsupported session remove cl1@srv1 $n
+		[[ $stderr == *"the sysfs backend cannot remove a session: it ends with its last device"* ]]
+	done
+	untouched "$SYS"/block/rnbd{0,2,10}/rnbd/unmap_device
+	fails 4 not_found session remove nosuch --force
+	adm 0 session remove nosuch --if-exists
+}
+
 @test "apply: a session of its own exits 9, also where its device cannot come either" {
 	local conf=$BATS_TEST_TMPDIR/conf
 	printf '%s\n' '[session s9]' 'path = 10.0.0.2' '[device d]' 'session = s9' 'device-path = vol9' >"$conf"
