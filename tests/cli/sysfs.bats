@@ -258,6 +258,19 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	untouched "$file"
 }
 
+@test "map: a session that exists keeps its settings" {
+	local n
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		fails 6 conflict map vol9 --session cl1@srv1 --mp-policy rr $n
+		[[ $stderr == *"session 'cl1@srv1' exists and keeps its settings"*"rnbdadm session set cl1@srv1"* ]]
+	done
+	untouched "$SYS/class/rnbd-client/ctl/map_device"
+	written "$CLIENT/mpath_policy" "min-latency (ML: 2)"
+	# what it has, and what the files do not tell
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.2 --mp-policy ml --poll-queues 2 --dest-port 4321 -n
+}
+
 @test "unmap, remap, resize" {
 	local file
 	adm 7 unmap rnbd0
