@@ -401,7 +401,8 @@ static int add_paths(struct ctx *ctx, const struct plan *p, const struct session
 		if (rnl_path_add(ctx->nl, sess->id, one.v, p->req.timeout_ms, &now, &e)) {
 			if (*e.warning)
 				warn(ctx, "%s", e.warning);
-			say(ctx, "added path %s to session %s", now.name, sess->name);
+			if (!ctx->dry_run)
+				say(ctx, "added path %s to session %s", now.name, sess->name);
 			continue;
 		}
 		/* another one was quicker */
@@ -449,6 +450,7 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
+		print_plan_paths(ctx, p);
 		print_plan(ctx, p);
 		return XC_OK;
 	}
@@ -492,15 +494,12 @@ int cmd_map(struct ctx *ctx)
 		rc = check_paths(ctx, &p, &s);
 	if (!rc)
 		rc = keep_check(ctx, &p.keep, NULL);
-	if (!rc && ctx->dry_run) {
-		print_plan_paths(ctx, &p);
-	} else if (!rc) {
-		if (!snapshot_session(&s, p.session))
-			registry_forget(ctx->test_root, p.session, NULL);
-		rc = p.add.n ? add_paths(ctx, &p, snapshot_session(&s, p.session)) : XC_OK;
-		if (!rc)
-			rc = keep_note(ctx, &p.keep);
-	}
+	if (!rc && !ctx->dry_run && !snapshot_session(&s, p.session))
+		registry_forget(ctx->test_root, p.session, NULL);
+	if (!rc && p.add.n)
+		rc = add_paths(ctx, &p, snapshot_session(&s, p.session));
+	if (!rc && !ctx->dry_run)
+		rc = keep_note(ctx, &p.keep);
 	if (!rc)
 		rc = do_map(ctx, &p);
 	snapshot_free(&s);

@@ -260,6 +260,20 @@ path=10.0.0.1" >"$CONF"
 	[ -L "$BATS_TEST_TMPDIR/link" ]
 	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
 	[ ! -e "$BATS_TEST_TMPDIR/c" ]
+	# it fails where the other would
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		fails 6 conflict config save "$CONF" $n
+		# shellcheck disable=SC2086
+		fails 6 conflict config save --force "$BATS_TEST_TMPDIR/link" $n
+		# shellcheck disable=SC2086
+		fails 4 not_found config save /nonexistent/x $n
+		# shellcheck disable=SC2086
+		fails 1 failed config save "$CONF/x" $n
+		# shellcheck disable=SC2086
+		fails 1 failed config save --force "$BATS_TEST_TMPDIR" $n
+	done
+	adm 0 config save "$CONF" --force -n
 }
 
 plan() {

@@ -371,6 +371,35 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	adm 0 session remove nosuch --if-exists
 }
 
+@test "what would be refused is refused in a dry run, too" {
+	local conf=$BATS_TEST_TMPDIR/conf
+	fails 9 unsupported map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths --dest-port 99 -n
+	[[ $stderr == *"the sysfs backend cannot add a path to another port"* ]]
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths -n
+	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.0.7" ]
+	[[ ${lines[1]} == "rnbdadm map vol9 --session cl1@srv1 "* ]]
+	fails 9 unsupported map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths --timeout 1s -n
+	printf '%s\n' '[session s9]' 'path = 10.0.0.2' 'path = 10.0.0.3' '[device d]' 'session = s9' 'device-path = vol9' >"$conf"
+	fails 9 unsupported config apply "$conf" -n
+	[[ $stderr == *"the sysfs backend cannot make a session without a device"*"3 of 3 changes would fail"* ]]
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[] | .result, .error.code], .summary.failed')" = \
+		$'["failed","unsupported","skipped","failed","skipped","failed"]\n3' ]
+	# the rest is a plan
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' 'path = 10.0.3.1@10.0.3.2' 'mp-policy = rr' >>"$conf"
+	adm 3 config apply "$conf" -n
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.3.1@ip:10.0.3.2
+rnbdadm mp-policy set cl1@srv1 round-robin" ]
+	adm 3 config apply "$conf" -nj
+	[ "$(jqc '.dry_run and .changed == false and ([.changes[] | select(.session == "cl1@srv1") | .result] == [null, null])')" = true ]
+	# what ends with its last device is no failure
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' >"$conf"
+	adm 0 config apply "$conf" --prune=all --force -y -n
+	[[ $output == *"rnbdadm unmap rnbd10"*"rnbdadm session remove "* ]]
+	untouched "$CLIENT/add_path" "$SYS"/block/rnbd{0,2,10}/rnbd/unmap_device "$SYS/class/rnbd-client/ctl/map_device"
+	written "$CLIENT/mpath_policy" "min-latency (ML: 2)"
+	[ ! -e "$ROOT/run/rnbd" ]
+}
+
 @test "apply: a session of its own exits 9, also where its device cannot come either" {
 	local conf=$BATS_TEST_TMPDIR/conf
 	printf '%s\n' '[session s9]' 'path = 10.0.0.2' '[device d]' 'session = s9' 'device-path = vol9' >"$conf"
