@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Carries out a plan. It may end at any point; what is done then is right, and the next plan
- * has the rest.
+ * has the rest. A dry run takes the same steps, with requests that are not sent and nothing noted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,9 +52,11 @@ static void step_nl(struct apply *a, struct plan_step *st, const struct nl_error
 static void step_done(struct apply *a, struct plan_step *st, const char *result,
 		      const struct nl_error *e)
 {
+	st->result = result;
+	if (a->ctx->dry_run)
+		return;
 	if (*e->warning)
 		warn(a->ctx, "%s", e->warning);
-	st->result = result;
 	a->changed = true;
 	say(a->ctx, "%s %s %s", result, plan_object_name(st->object), st->name);
 }
@@ -63,6 +65,9 @@ static bool read_again(struct apply *a, struct plan_step *st)
 {
 	struct snapshot s;
 
+	/* as it was: nothing has changed */
+	if (a->ctx->dry_run)
+		return true;
 	if (!ctx_snapshot(a->ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s)) {
 		step_fail(a, st, "failed");
 		return false;
@@ -85,10 +90,11 @@ static uint32_t session_id(const struct apply *a, const char *session)
 	return sess ? sess->id : 0;
 }
 
+/* In a dry run the kernel gives no id. */
 static void add_made(struct apply *a, const char *session, uint32_t id)
 {
 	a->made = xrealloc(a->made, (a->nmade + 1) * sizeof(*a->made));
-	a->made[a->nmade++] = (struct made){ session, id };
+	a->made[a->nmade++] = (struct made){ session, a->ctx->dry_run ? M_ID_LOCAL : id };
 }
 
 static void explain_way(struct apply *a, struct plan_step *st, const struct addr_pair *pair, int err)
@@ -105,10 +111,20 @@ static void no_address(struct apply *a, struct plan_step *st)
 	step_fail(a, st, "failed");
 }
 
+static void forget(struct apply *a, const char *session, const char *device_path)
+{
+	if (!a->ctx->dry_run)
+		registry_forget(a->ctx->test_root, session, device_path);
+}
+
 static bool claim(struct apply *a, struct plan_step *st, const char *device_path)
 {
 	const char *root = a->ctx->test_root;
-	int err = registry_set(root, st->session, device_path, OWNER_CONFIG);
+	int err;
+
+	if (a->ctx->dry_run)
+		return true;
+	err = registry_set(root, st->session, device_path, OWNER_CONFIG);
 
 	/* a configuration of another place is not the one that udev reads */
 	if (!err && device_path)
@@ -161,7 +177,7 @@ static void do_session_add(struct apply *a, struct plan_step *st)
 	if (!claim(a, st, NULL))
 		return;
 	if (!st->way->resolved) {
-		registry_forget(a->ctx->test_root, sec->name, NULL);
+		forget(a, sec->name, NULL);
 		no_address(a, st);
 		return;
 	}
@@ -177,7 +193,7 @@ static void do_session_add(struct apply *a, struct plan_step *st)
 			next->result = "added";
 	}
 	if (!done)
-		registry_forget(a->ctx->test_root, sec->name, NULL);
+		forget(a, sec->name, NULL);
 }
 
 /* That of which the step depends is not there. */
@@ -271,7 +287,7 @@ static void do_map(struct apply *a, struct plan_step *st)
 	if (!claim(a, st, req.device_path))
 		return;
 	if (!rnl_map(a->ctx->nl, &req, &d, &e)) {
-		registry_forget(a->ctx->test_root, st->session, req.device_path);
+		forget(a, st->session, req.device_path);
 		step_nl(a, st, &e);
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT)
 			fail_set(&st->fail, XC_NOT_FOUND, "server has no device '%s' (its "
@@ -280,16 +296,26 @@ static void do_map(struct apply *a, struct plan_step *st)
 	}
 	step_done(a, st, "added", &e);
 	/* what comes after this command may mount it */
-	if (node_wait(a->ctx, &d, wait_limit(a->ctx, 10000)))
+	if (!a->ctx->dry_run && node_wait(a->ctx, &d, wait_limit(a->ctx, 10000)))
 		step_fail(a, st, "added");
+}
+
+/* In a dry run a path that the plan adds before is taken for one that connects. */
+static bool adds_path(const struct apply *a, const struct plan_step *st)
+{
+	for (const struct plan_step *p = a->p->v; p < st; p++)
+		if (p->object == PLAN_PATH && p->action == PLAN_ADD && !p->fail.code &&
+		    !strcmp(p->session, st->session))
+			return true;
+	return false;
 }
 
 /* Not before another one carries the I/O: the look at it is as fresh as can be. */
 static void do_path_remove(struct apply *a, struct plan_step *st)
 {
+	bool other = a->ctx->dry_run && adds_path(a, st);
 	const struct index_entry *e;
 	struct nl_error err;
-	bool other = false;
 	uint32_t id;
 	size_t n;
 
@@ -342,20 +368,29 @@ static void do_unmap(struct apply *a, struct plan_step *st)
 		step_nl(a, st, &e);
 		return;
 	}
-	registry_forget(a->ctx->test_root, d->session, d->device_path);
+	forget(a, d->session, d->device_path);
 	step_done(a, st, "removed", &e);
+}
+
+/* In a dry run its devices are there yet, with the last of which the in-tree drivers end it. */
+static bool ends_itself(const struct apply *a, const struct plan_step *st)
+{
+	size_t n;
+
+	index_find(&a->now->session_devices, st->id, &n);
+	return a->ctx->dry_run && n && rnl_is_sysfs(a->ctx->nl);
 }
 
 static void do_session_remove(struct apply *a, struct plan_step *st)
 {
-	struct nl_error e;
+	struct nl_error e = { 0 };
 
-	if (!rnl_session_del(a->ctx->nl, st->id, &e) &&
+	if (!ends_itself(a, st) && !rnl_session_del(a->ctx->nl, st->id, &e) &&
 	    !(e.kind == NL_FAIL_KERNEL && e.err == ENOENT)) {
 		step_nl(a, st, &e);
 		return;
 	}
-	registry_forget(a->ctx->test_root, st->session, NULL);
+	forget(a, st->session, NULL);
 	step_done(a, st, "removed", &e);
 }
 
@@ -438,7 +473,7 @@ static int conclude(struct apply *a)
 		struct plan_step *st = &a->p->v[i];
 
 		if (!st->fail.code) {
-			done += st->result || a->ctx->dry_run;
+			done += st->result != NULL;
 			continue;
 		}
 		print_failure(a, st);
@@ -461,30 +496,16 @@ static int conclude(struct apply *a)
 			a->ctx->dry_run ? "would fail" : "failed");
 }
 
-/* Does the plan make this session, and not over an address that there is not? */
-static bool can_be_made(const struct plan *p, const char *session)
+static void do_steps(struct apply *a, bool stop_on_error)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].object == PLAN_SESSION && p->v[i].action == PLAN_ADD &&
-		    !strcmp(p->v[i].session, session))
-			return !p->v[i].fail.code;
-	return false;
-}
+	for (size_t i = 0; i < a->p->n && !a->stop; i++) {
+		struct plan_step *st = &a->p->v[i];
 
-int plan_try(struct ctx *ctx, struct plan *p, const struct snapshot *s)
-{
-	struct apply a = { .ctx = ctx, .p = p, .now = s };
-
-	for (size_t i = 0; i < p->n; i++) {
-		struct plan_step *st = &p->v[i];
-		bool makes = st->object == PLAN_SESSION && st->action == PLAN_ADD;
-
-		if (!makes && !snapshot_session(s, st->session) && !can_be_made(p, st->session))
-			skip(&a, st);
-		else if (st->way && !st->way->resolved)
-			no_address(&a, st);
+		if (st->result)
+			continue;
+		do_step(a, st);
+		a->stop = stop_on_error && st->fail.code && !st->optional;
 	}
-	return conclude(&a);
 }
 
 int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const struct snapshot *s,
@@ -493,17 +514,16 @@ int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const stru
 	struct apply a = { .ctx = ctx, .c = c, .p = p, .now = s };
 	int rc;
 
-	forget_others(&a);
-	for (size_t i = 0; i < p->n && !a.stop; i++) {
-		struct plan_step *st = &p->v[i];
-
-		if (st->result)
-			continue;
-		do_step(&a, st);
-		a.stop = stop_on_error && st->fail.code && !st->optional;
-	}
-	js_set(ctx->data, "changed", json_boolean(a.changed));
+	if (!ctx->dry_run)
+		forget_others(&a);
+	do_steps(&a, stop_on_error);
+	if (!ctx->dry_run)
+		js_set(ctx->data, "changed", json_boolean(a.changed));
 	rc = conclude(&a);
+	/* nothing was done */
+	for (size_t i = 0; i < p->n && ctx->dry_run; i++)
+		if (!p->v[i].fail.code)
+			p->v[i].result = NULL;
 	snapshot_free(&a.again);
 	free(a.made);
 	return rc;

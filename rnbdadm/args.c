@@ -406,18 +406,33 @@ static bool take_long(struct parser *ps, char **argv, int argc, int *i)
 	return true;
 }
 
+/* Options of one letter, up to one that takes the rest as its value? */
+static bool are_letters(const struct cmd *cmd, const char *s)
+{
+	/* "-force" would be -f and -o */
+	if (opt_find(cmd, s, strcspn(s, "=")))
+		return false;
+	for (; *s; s++) {
+		enum opt_id id = find_letter(cmd, *s);
+
+		if (id == OPT_NONE || opt_table[id].arg == ARG_REQUIRED)
+			return id != OPT_NONE;
+	}
+	return true;
+}
+
 static bool take_letters(struct parser *ps, char **argv, int argc, int *i)
 {
 	const char *s = argv[*i] + 1;
 
+	/* first: a word that is wrong asks for nothing, not for JSON by one of its letters */
+	if (!are_letters(ps->p->cmd, s))
+		return unknown_option(ps, argv[*i]);
 	for (; *s; s++) {
 		enum opt_id id = find_letter(ps->p->cmd, *s);
 		const struct opt *o = &opt_table[id];
 		const char *value = NULL;
-		char text[3] = { '-', *s, '\0' };
 
-		if (id == OPT_NONE)
-			return unknown_option(ps, s == argv[*i] + 1 ? argv[*i] : text);
 		if (o->arg == ARG_REQUIRED) {
 			if (!s[1] && *i + 1 >= argc) {
 				ps->p->pending = id;
@@ -589,33 +604,54 @@ void args_free(struct parsed *p)
 	memset(p, 0, sizeof(*p));
 }
 
+/* What follows the dashes of "--json", and of "-json", which is meant so; NULL: neither. */
+static const char *scan_name(const char *a)
+{
+	size_t len = a[0] == '-' ? strcspn(a + 1, "=") : 0;
+
+	if (!strncmp(a, "--", 2))
+		return a + 2;
+	for (int id = 1; id < OPT_MAX; id++)
+		if (len && strlen(opt_table[id].name) == len && !strncmp(opt_table[id].name, a + 1, len))
+			return a + 1;
+	return NULL;
+}
+
+/* Letters up to one that no command has; what follows -o, or NULL where that is not among them. */
+static const char *scan_letters(const char *s, bool *json, int *quiet)
+{
+	for (; *s; s++) {
+		const struct opt *o = &opt_table[1], *end = &opt_table[OPT_MAX];
+
+		while (o < end && o->letter != *s)
+			o++;
+		if (o == end || o->arg == ARG_REQUIRED)
+			return *s == 'o' ? s + 1 : NULL;
+		*json |= *s == 'j' || *s == 'p';
+		*quiet += *s == 'q';
+	}
+	return NULL;
+}
+
 bool args_scan(int argc, char **argv, int *quiet)
 {
 	bool json = false;
 
 	*quiet = 0;
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		const char *a = argv[i], *v = NULL;
+		const char *a = argv[i], *name = scan_name(a), *v = NULL;
 
-		if (!strcmp(a, "--json") || !strcmp(a, "--pretty")) {
+		if (!name)
+			v = a[0] == '-' ? scan_letters(a + 1, &json, quiet) : NULL;
+		else if (!strcmp(name, "json") || !strcmp(name, "pretty"))
 			json = true;
-		} else if (!strcmp(a, "--quiet")) {
+		else if (!strcmp(name, "quiet"))
 			(*quiet)++;
-		} else if (!strncmp(a, "--output=", 9)) {
-			v = a + 9;
-		} else if (!strcmp(a, "--output") || !strcmp(a, "-o")) {
+		else if (!strncmp(name, "output", 6) && (!name[6] || name[6] == '='))
+			v = name[6] ? name + 7 : name + 6;
+		/* in the next word */
+		if (v && !*v && a[strlen(a) - 1] != '=')
 			v = i + 1 < argc ? argv[++i] : "";
-		} else if (a[0] == '-' && a[1] && a[1] != '-') {
-			/* a group of letters up to one that takes a value */
-			size_t n = strcspn(a + 1, "oFic");
-
-			for (size_t k = 1; k <= n; k++) {
-				json |= a[k] == 'j' || a[k] == 'p';
-				*quiet += a[k] == 'q';
-			}
-			if (a[1 + n] == 'o')
-				v = a + 2 + n;
-		}
 		if (v)
 			json = !strcmp(v, "json") || !strcmp(v, "jsonl");
 	}

@@ -160,10 +160,15 @@ static int may_prune(struct ctx *ctx, const struct work *w)
 
 static void print_plan(struct ctx *ctx, const struct plan *p)
 {
+	bool stop = args_has(&ctx->args, OPT_STOP_ON_ERROR);
+
 	/* in JSON the commands are with the changes */
-	for (size_t i = 0; i < p->n && ctx->out.fmt == OUT_TEXT; i++)
+	for (size_t i = 0; i < p->n && ctx->out.fmt == OUT_TEXT; i++) {
 		if (!p->v[i].fail.code)
 			plan_line(ctx, &p->v[i].command);
+		else if (stop && !p->v[i].optional)
+			break;
+	}
 }
 
 static void warn_unmet(struct ctx *ctx, const struct plan *p)
@@ -186,12 +191,12 @@ int cmd_config_apply(struct ctx *ctx)
 		warn_unmet(ctx, &w.p);
 		rc = may_prune(ctx, &w);
 	}
-	if (!rc && ctx->dry_run) {
-		js_set(ctx->data, "dry_run", json_true());
-		rc = plan_try(ctx, &w.p, &w.s);
-		print_plan(ctx, &w.p);
-	} else if (!rc) {
+	if (!rc) {
 		rc = plan_apply(ctx, &w.c, &w.p, &w.s, args_has(&ctx->args, OPT_STOP_ON_ERROR));
+		if (ctx->dry_run) {
+			js_set(ctx->data, "dry_run", json_true());
+			print_plan(ctx, &w.p);
+		}
 	}
 	/* with what became of each */
 	if (plan)

@@ -54,9 +54,9 @@ static int save(struct ctx *ctx, const struct conf *c, const char *file)
 	if (is_json(ctx) && !file)
 		return XC_OK;
 	text = conf_text(ctx, c);
-	if (file && !ctx->dry_run)
-		rc = conf_write_file(ctx, file, text);
-	else if (!file)
+	if (file)
+		rc = ctx->dry_run ? conf_check_file(ctx, file) : conf_write_file(ctx, file, text);
+	else
 		fputs(text, stdout);
 	free(text);
 	return rc;

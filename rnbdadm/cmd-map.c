@@ -135,6 +135,54 @@ static int check_missing(struct ctx *ctx, struct plan *p, const struct session *
 	return XC_CONFLICT;
 }
 
+/* What the kernel does not tell is taken for what is asked for. */
+static bool is_other(uint64_t want, uint64_t have)
+{
+	return want != M_UNKNOWN && have != M_UNKNOWN && want != have;
+}
+
+/* The port of a path that is named is looked at with its address. */
+static bool is_other_port(const struct ctx *ctx, const struct plan *p, const struct session *sess,
+			  const struct snapshot *s)
+{
+	uint64_t port = args_uint(&ctx->args, OPT_DEST_PORT, 0);
+	size_t n;
+	const struct index_entry *e = index_find(&s->session_paths, sess->id, &n);
+
+	if (!port || p->ways.n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint16_t have = s->paths.v[e[i].pos].server.port;
+
+		if (!have || have == port)
+			return false;
+	}
+	return n > 0;
+}
+
+/* No map changes what a session was made with. */
+static int check_kept(struct ctx *ctx, const struct plan *p, const struct session *sess,
+		      const struct snapshot *s)
+{
+	uint64_t connections = snapshot_connections(s, sess);
+
+	if (settings_any(&p->req.set) || is_other(p->req.set.mp_policy, sess->set.mp_policy))
+		fail_hint(&ctx->fail, "rnbdadm session set %s changes them", p->session);
+	else if (is_other(p->req.poll_queues, sess->poll_queues))
+		fail_hint(&ctx->fail, "it has %llu poll queues; --poll-queues is for a new one",
+			  (unsigned long long)sess->poll_queues);
+	else if (is_other(p->req.connections, connections))
+		fail_hint(&ctx->fail, "it has %llu connections for each path; --connections is for "
+			  "a new one", (unsigned long long)connections);
+	else if (is_other_port(ctx, p, sess, s))
+		fail_hint(&ctx->fail, "no path of it has that port; --dest-port goes with --path");
+	else
+		return XC_OK;
+	fail_object(&ctx->fail, "session", p->session);
+	return fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and keeps its settings",
+			p->session);
+}
+
 /* The paths of a new session, or paths that the session has. */
 static int check_paths(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
@@ -147,14 +195,9 @@ static int check_paths(struct ctx *ctx, struct plan *p, const struct snapshot *s
 		fail_hint(&ctx->fail, "--path [SRC@]DST");
 		return XC_NOT_FOUND;
 	}
-	if (sess && settings_any(&p->req.set)) {
-		fail_set(&ctx->fail, XC_CONFLICT, "session '%s' exists and keeps its settings",
-			 p->session);
-		fail_object(&ctx->fail, "session", p->session);
-		fail_hint(&ctx->fail, "rnbdadm session set %s changes them", p->session);
-		return XC_CONFLICT;
-	}
-	return sess ? check_missing(ctx, p, sess, s) : XC_OK;
+	if (!sess)
+		return XC_OK;
+	return check_kept(ctx, p, sess, s) ? XC_CONFLICT : check_missing(ctx, p, sess, s);
 }
 
 static void print_device(struct ctx *ctx, const struct device *d, bool changed)
@@ -358,7 +401,8 @@ static int add_paths(struct ctx *ctx, const struct plan *p, const struct session
 		if (rnl_path_add(ctx->nl, sess->id, one.v, p->req.timeout_ms, &now, &e)) {
 			if (*e.warning)
 				warn(ctx, "%s", e.warning);
-			say(ctx, "added path %s to session %s", now.name, sess->name);
+			if (!ctx->dry_run)
+				say(ctx, "added path %s to session %s", now.name, sess->name);
 			continue;
 		}
 		/* another one was quicker */
@@ -406,6 +450,7 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
+		print_plan_paths(ctx, p);
 		print_plan(ctx, p);
 		return XC_OK;
 	}
@@ -449,15 +494,12 @@ int cmd_map(struct ctx *ctx)
 		rc = check_paths(ctx, &p, &s);
 	if (!rc)
 		rc = keep_check(ctx, &p.keep, NULL);
-	if (!rc && ctx->dry_run) {
-		print_plan_paths(ctx, &p);
-	} else if (!rc) {
-		if (!snapshot_session(&s, p.session))
-			registry_forget(ctx->test_root, p.session, NULL);
-		rc = p.add.n ? add_paths(ctx, &p, snapshot_session(&s, p.session)) : XC_OK;
-		if (!rc)
-			rc = keep_note(ctx, &p.keep);
-	}
+	if (!rc && !ctx->dry_run && !snapshot_session(&s, p.session))
+		registry_forget(ctx->test_root, p.session, NULL);
+	if (!rc && p.add.n)
+		rc = add_paths(ctx, &p, snapshot_session(&s, p.session));
+	if (!rc && !ctx->dry_run)
+		rc = keep_note(ctx, &p.keep);
 	if (!rc)
 		rc = do_map(ctx, &p);
 	snapshot_free(&s);

@@ -235,6 +235,18 @@ int cmd_session_add(struct ctx *ctx)
 	return rc;
 }
 
+/* Asked first: what is unmapped for a session that then stays is lost for nothing. */
+static int can_remove(struct ctx *ctx, const struct session *sess)
+{
+	struct nl_error e;
+
+	if (rnl_can_session_del(ctx->nl, &e))
+		return XC_OK;
+	fail_nl(&ctx->fail, &e, "client");
+	fail_object(&ctx->fail, "session", sess->name);
+	return ctx->fail.code;
+}
+
 /* Devices are not taken away without --force, and then those in use only if that is meant. */
 static int may_remove(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
@@ -357,6 +369,8 @@ int cmd_session_remove(struct ctx *ctx)
 	/* as it was */
 	report(ctx, &s, sess, false);
 	if (sess)
+		rc = can_remove(ctx, sess);
+	if (sess && !rc)
 		rc = may_remove(ctx, &s, sess);
 	if (sess && !rc && ctx->dry_run)
 		plan_remove(ctx, sess);

@@ -21,6 +21,7 @@ struct sampling {
 	int64_t interval_ms;		/* 0: one sample of totals */
 	uint64_t count;			/* samples to print, M_UNKNOWN: no end */
 	bool skip_first, rate, one_document;
+	bool prom;			/* to stdout or into a file */
 	const char *since, *save;	/* files */
 	enum stats_by by;
 	struct stats_wants wants;
@@ -209,15 +210,11 @@ static int check_prom(struct ctx *ctx)
 
 static int check_tables(struct ctx *ctx, const struct sampling *how)
 {
-	const struct parsed *a = &ctx->args;
-
 	if (how->wants.latency && how->wants.sg &&
 	    (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV))
 		return fail_set(&ctx->fail, XC_USAGE, "--latency and --sg are two tables; JSON "
 				"has both");
-	if (args_has(a, OPT_TEXTFILE))
-		ctx->out.fmt = OUT_PROM;
-	if (ctx->out.fmt == OUT_PROM && check_prom(ctx))
+	if (how->prom && check_prom(ctx))
 		return XC_USAGE;
 	return check_scope(ctx, how);
 }
@@ -233,6 +230,8 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		.count = args_uint(a, OPT_COUNT, M_UNKNOWN),
 		.skip_first = args_has(a, OPT_SKIP_FIRST),
 		.rate = args_has(a, OPT_RATE) || out_names(&ctx->out, &stats_view, "rates", true),
+		/* the file is one thing, what stdout has is another */
+		.prom = ctx->out.fmt == OUT_PROM || args_has(a, OPT_TEXTFILE),
 		.since = args_value(a, OPT_SINCE),
 		.save = args_value(a, OPT_SAVE),
 		.by = stats_by(args_value(a, OPT_BY)),
@@ -339,7 +338,7 @@ int cmd_stats(struct ctx *ctx)
 
 	if (rc)
 		return rc;
-	if (ctx->out.fmt == OUT_PROM)
+	if (how.prom)
 		return stats_prom(ctx, how.role);
 	/* a reader that goes away ends a stream, which is no error */
 	if (!how.one_document)

@@ -131,7 +131,7 @@ int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 			c->errors == 1 ? "" : "s");
 }
 
-int conf_write_file(struct ctx *ctx, const char *file, const char *text)
+int conf_check_file(struct ctx *ctx, const char *file)
 {
 	struct stat st;
 	int err;
@@ -141,6 +141,16 @@ int conf_write_file(struct ctx *ctx, const char *file, const char *text)
 		fail_hint(&ctx->fail, "--force replaces it");
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);
 	}
+	err = replace_problem(file);
+	return err ? whole_fail(ctx, file, err) : XC_OK;
+}
+
+int conf_write_file(struct ctx *ctx, const char *file, const char *text)
+{
+	int rc = conf_check_file(ctx, file), err;
+
+	if (rc)
+		return rc;
 	err = replace_file(file, text, strlen(text));
 	return err ? whole_fail(ctx, file, err) : XC_OK;
 }

@@ -145,6 +145,8 @@ bool conf_running_device(struct conf *c, const struct snapshot *s, const struct 
 int conf_load(struct ctx *ctx, const char *file, struct conf *c);
 /* Reads and checks without judging. */
 int conf_read(struct ctx *ctx, const char *file, struct conf *c);
+/* What conf_write_file() would refuse, or fail with as far as that is to be seen before. */
+int conf_check_file(struct ctx *ctx, const char *file);
 /* Puts @text in place of @file at once; what is there stays unless --force is given. */
 int conf_write_file(struct ctx *ctx, const char *file, const char *text);
 

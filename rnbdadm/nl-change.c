@@ -195,6 +195,11 @@ static struct nl_msg *new_by_id(struct nl *nl, int cmd, int attr, uint32_t id, s
 	return msg;
 }
 
+bool rnl_can_session_del(const struct nl *nl, struct nl_error *e)
+{
+	return nl->sysfs ? sysfs_no_session_del(e) : rnl_has_op(nl, RNBD_CMD_SESSION_DEL, e);
+}
+
 bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e)
 {
 	struct nl_msg *msg;

@@ -141,6 +141,8 @@ bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *
 bool rnl_session_add(struct nl *nl, const struct map_request *req, struct session *now,
 		     struct nl_error *e);
 bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e);
+/* False, with why in @e, where no session can be removed; for those who would do more before. */
+bool rnl_can_session_del(const struct nl *nl, struct nl_error *e);
 /* @timeout_ms: M_UNKNOWN is what the session has. */
 bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
 		  uint64_t timeout_ms, struct path *now, struct nl_error *e);

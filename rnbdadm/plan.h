@@ -86,10 +86,11 @@ void plan_document(struct ctx *ctx, const struct plan *p);
 char *plan_unmet_text(const struct plan_unmet *u);
 const char *plan_object_name(enum plan_object o);
 
-/* apply.c: does it, step by step; @s is what the plan was made from. An exit code. */
+/*
+ * apply.c: does it, step by step; @s is what the plan was made from. An exit code. A dry run only finds
+ * what would fail, as far as that can be known before: the steps have it.
+ */
 int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const struct snapshot *s,
 	       bool stop_on_error);
-/* What that would fail with as far as it can be known before: the steps have it. */
-int plan_try(struct ctx *ctx, struct plan *p, const struct snapshot *s);
 
 #endif

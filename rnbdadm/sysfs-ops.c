@@ -365,6 +365,11 @@ bool sysfs_session_set(struct sysfs *f, uint32_t id, const struct session_settin
 	return true;
 }
 
+bool sysfs_no_session_del(struct nl_error *e)
+{
+	return sysfs_cannot(e, "remove a session: it ends with its last device");
+}
+
 bool sysfs_session_del(struct sysfs *f, uint32_t id, struct nl_error *e)
 {
 	const char *dir = sysfs_dir(f, id);
@@ -372,7 +377,7 @@ bool sysfs_session_del(struct sysfs *f, uint32_t id, struct nl_error *e)
 	memset(e, 0, sizeof(*e));
 	if (!dir || !sys_exists(f->root, "%s", dir))
 		return fail(e, OP_SET, ENOENT);
-	return sysfs_cannot(e, "remove a session: it ends with its last device");
+	return sysfs_no_session_del(e);
 }
 
 /* The one to this address that was not there before. */

@@ -46,6 +46,8 @@ bool sysfs_resize(struct sysfs *f, uint32_t id, uint64_t bytes, struct device *d
 bool sysfs_session_set(struct sysfs *f, uint32_t id, const struct session_settings *want,
 		       struct session *now, struct nl_error *e);
 bool sysfs_session_del(struct sysfs *f, uint32_t id, struct nl_error *e);
+/* False, and why. */
+bool sysfs_no_session_del(struct nl_error *e);
 bool sysfs_path_add(struct sysfs *f, uint32_t session_id, const struct addr_pair *pair,
 		    struct path *now, struct nl_error *e);
 bool sysfs_path_del(struct sysfs *f, uint32_t id, struct nl_error *e);

@@ -396,6 +396,21 @@ static int write_out(int fd, const char *text, size_t len)
 	return fchmod(fd, 0644) || fsync(fd) ? errno : 0;
 }
 
+int replace_problem(const char *path)
+{
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+	struct stat st;
+	int err;
+
+	if (slash)
+		slash[1] = '\0';
+	err = access(slash ? dir : ".", W_OK | X_OK) ? errno : 0;
+	if (!err && !lstat(path, &st) && !S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+	free(dir);
+	return err;
+}
+
 int replace_file(const char *path, const char *text, size_t len)
 {
 	/* a name that no former run can have left, and that nobody reads *.conf or *.prom by */

@@ -83,5 +83,7 @@ char *read_line_file(const char *path);
  * left alone. 0 or an errno.
  */
 int replace_file(const char *path, const char *text, size_t len);
+/* What it would fail with, as far as that is to be seen before. */
+int replace_problem(const char *path);
 
 #endif

@@ -260,6 +260,20 @@ path=10.0.0.1" >"$CONF"
 	[ -L "$BATS_TEST_TMPDIR/link" ]
 	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
 	[ ! -e "$BATS_TEST_TMPDIR/c" ]
+	# it fails where the other would
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		fails 6 conflict config save "$CONF" $n
+		# shellcheck disable=SC2086
+		fails 6 conflict config save --force "$BATS_TEST_TMPDIR/link" $n
+		# shellcheck disable=SC2086
+		fails 4 not_found config save /nonexistent/x $n
+		# shellcheck disable=SC2086
+		fails 1 failed config save "$CONF/x" $n
+		# shellcheck disable=SC2086
+		fails 1 failed config save --force "$BATS_TEST_TMPDIR" $n
+	done
+	adm 0 config save "$CONF" --force -n
 }
 
 plan() {
@@ -332,6 +346,28 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	adm 3 config apply -nj "$CONF"
 	valid rnbdadm.plan/1
 	jqv '.dry_run and .error.code == "partial" and .summary.failed == 2 and (.changes[] | select(.name == "s").error == null)'
+}
+
+@test "dry run: a disk in use and the last connected path stay" {
+	mkdir -p "$ROOT/proc/self" "$ROOT/run/rnbd/registry/device:cl1@srv1:vol0"
+	echo '30 1 252:0 / /data rw - ext4 /dev/rnbd0 rw' >"$ROOT/proc/self/mountinfo"
+	printf config >"$ROOT/run/rnbd/registry/device:cl1@srv1:vol0/owner"
+	world two-sessions
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
+	fails 1 failed config apply --prune -n "$CONF"
+	[[ $stderr == *"device rnbd0: refused, the device is in use"*"rnbd0 is used by: mount /data"* ]]
+	conf <<<$'[session cl1@srv1]\npath = 10.0.1.2'
+	fails 1 failed config apply -n "$CONF"
+	[[ $stderr == *"no other path of session 'cl1@srv1' is connected"* ]]
+	# with one that comes before it goes, and not where the first failure is the end
+	conf <<<$'[session cl1@srv1]\npath = 10.0.1.2\npath = 10.0.9.2\n[session q]\npath = host:nosuch.invalid'
+	adm 3 config apply -n "$CONF"
+	[[ $output == *"session add-path cl1@srv1 ip:10.0.9.2"*"session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2" ]]
+	conf <<<$'[session a]\npath = host:nosuch.invalid\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\npath = 10.0.9.2'
+	fails 1 failed config apply -n --stop-on-error "$CONF"
+	adm 3 config apply -n "$CONF"
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.2" ]
+	[ -e "$ROOT/run/rnbd/registry/device:cl1@srv1:vol0/owner" ]
 }
 
 @test "modes: add leaves what is there; --only takes one, with the session that it needs" {

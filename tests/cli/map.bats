@@ -79,6 +79,25 @@ setup() {
 	[[ $stderr == *10.0.0.77* ]]
 }
 
+@test "a session that exists keeps what is given to a new one" {
+	local o n
+	replay map-known
+	for o in "--mp-policy rr" "--connections 4" "--poll-queues 2" "--poll-queues all" "--dest-port 99" "--connections 16 --poll-queues 1"; do
+		for n in "" -n; do
+			# shellcheck disable=SC2086
+			fails 6 conflict map vol9 --session cl1@srv1 $o $n
+			[[ $stderr == *"session 'cl1@srv1' exists and keeps its settings"* ]]
+		done
+	done
+	[[ $stderr == *"hint: it has 0 poll queues; --poll-queues is for a new one"* ]]
+	fails 6 conflict map vol9 --session cl1@srv1 --mp-policy rr
+	[[ $stderr == *"hint: rnbdadm session set cl1@srv1 changes them"* ]]
+	# what it has, what is not told, and the port of another path
+	adm 0 map vol9 --session cl1@srv1 --mp-policy min-latency --connections 16 --poll-queues 0 --dest-port 1234 -n
+	adm 0 map vol9 --session cl1@srv2 --poll-queues 2 --connections 4 -n
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.9 --dest-port 99 --add-paths -n
+}
+
 @test "no session and no path: not found; nothing named: usage" {
 	replay map
 	fails 4 not_found map vol9 --session cl1@srv3

@@ -231,6 +231,17 @@ nothing_sent() {
 	[[ $stderr == *"unmapped rnbd2"*"removed session cl1@srv2" ]]
 }
 
+@test "session remove --force: modules without that operation, nothing is unmapped" {
+	replay old-modules
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		adm 9 session remove cl1@srv1 --force --trace $n
+		nothing_sent
+		[ -z "$output" ]
+	done
+	fails 9 unsupported session remove cl1@srv1 --force
+}
+
 @test "session add-path" {
 	replay path-add
 	adm 0 session add-path cl1@srv1 10.0.2.1@10.0.2.2

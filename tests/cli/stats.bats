@@ -570,6 +570,23 @@ rnbd.prom" ]
 	adm 4 stats --textfile "$dir/nosuch/rnbd.prom"
 }
 
+@test "--textfile in JSON: one document, whatever becomes of the file" {
+	local file=$BATS_TEST_TMPDIR/x.prom
+	adm 0 stats --textfile "$file" -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '.stats == [] and (has("error") | not)')" = true ]
+	diff "$CLI/golden/stats.prom" "$file"
+	adm 0 stats --textfile "$file" -o jsonl
+	valid rnbdadm.stats/1
+	adm 0 stats --textfile "$file" -o csv
+	[ -z "$output" ]
+	fails 4 not_found stats --textfile "$BATS_TEST_TMPDIR/nosuch/x.prom"
+	fails 2 usage stats --textfile "$file" -i 1
+	replay absent
+	fails 8 unavailable stats --textfile "$file"
+	grep -q '^rnbd_up 0' "$file"
+}
+
 @test "reset --only: groups, and what is none" {
 	replay reset-only
 	adm 0 stats reset cl1@srv1 --only latency,sg,reconnects

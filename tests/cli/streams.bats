@@ -128,6 +128,37 @@ setup() {
 	[[ $stderr == *"'add-path' is not a command"* ]]
 }
 
+@test "a word with one dash: quoted as it was typed, with the option that is meant, and no JSON by its letters" {
+	local line words hint
+	while IFS='|' read -r line words hint; do
+		# shellcheck disable=SC2086
+		run --separate-stderr -2 "$RNBDADM" "${R[@]}" $line
+		printf '%s\n' "$line: $output" "$stderr"
+		[ -z "$output" ]
+		[[ $stderr == *"'$words' is not an option"* ]]
+		[[ $stderr == *"did you mean $hint?"* || ($hint == none && $stderr != *"did you mean"*) ]]
+	done <<-'EOF2'
+		-help|-help|--help
+		session -help|-help|--help
+		map vol0 -session x -path 10.0.0.1|-session|--session
+		map vol0 -path 10.0.0.1 -session x|-path|--path
+		map vol0 --session=x -force|-force|--force
+		map vol0 --session=x -mp-policy=rr|-mp-policy|--mp-policy
+		session list -Zp|-Zp|none
+		session list -nZj|-nZj|none
+	EOF2
+	# as it is meant
+	for line in "session list -json" "session list -pretty" "session list -output json -Z" "session list -jZ" "session list -nj -Z"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr -2 "$RNBDADM" "${R[@]}" $line
+		printf '%s\n' "$line: $output" "$stderr"
+		valid_any
+		[ "$(jqv .error.code)" = usage ]
+	done
+	adm 2 session list -qqx
+	[ -z "$output$stderr" ]
+}
+
 @test "usage errors in JSON: one document each" {
 	while read -r line; do
 		# shellcheck disable=SC2086

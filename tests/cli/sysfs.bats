@@ -258,6 +258,19 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	untouched "$file"
 }
 
+@test "map: a session that exists keeps its settings" {
+	local n
+	for n in "" -n; do
+		# shellcheck disable=SC2086
+		fails 6 conflict map vol9 --session cl1@srv1 --mp-policy rr $n
+		[[ $stderr == *"session 'cl1@srv1' exists and keeps its settings"*"rnbdadm session set cl1@srv1"* ]]
+	done
+	untouched "$SYS/class/rnbd-client/ctl/map_device"
+	written "$CLIENT/mpath_policy" "min-latency (ML: 2)"
+	# what it has, and what the files do not tell
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.2 --mp-policy ml --poll-queues 2 --dest-port 4321 -n
+}
+
 @test "unmap, remap, resize" {
 	local file
 	adm 7 unmap rnbd0
@@ -344,6 +357,47 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	fails 9 unsupported session remove "$ODD" --force
 	fails 9 unsupported server export revalidate ram0
 	fails 9 unsupported session add-path cl1@srv1 10.0.3.2 --dest-port 5
+}
+
+@test "session remove --force: exits 9 before a disk is unmapped; a dry run, too" {
+	local n
+	for n in --force "--force -n" -n; do
+		# shellcheck disable=SC2086
+		fails 9 unsupported session remove cl1@srv1 $n
+		[[ $stderr == *"the sysfs backend cannot remove a session: it ends with its last device"* ]]
+	done
+	untouched "$SYS"/block/rnbd{0,2,10}/rnbd/unmap_device
+	fails 4 not_found session remove nosuch --force
+	adm 0 session remove nosuch --if-exists
+}
+
+@test "what would be refused is refused in a dry run, too" {
+	local conf=$BATS_TEST_TMPDIR/conf
+	fails 9 unsupported map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths --dest-port 99 -n
+	[[ $stderr == *"the sysfs backend cannot add a path to another port"* ]]
+	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths -n
+	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.0.7" ]
+	[[ ${lines[1]} == "rnbdadm map vol9 --session cl1@srv1 "* ]]
+	fails 9 unsupported map vol9 --session cl1@srv1 --path 10.0.0.7 --add-paths --timeout 1s -n
+	printf '%s\n' '[session s9]' 'path = 10.0.0.2' 'path = 10.0.0.3' '[device d]' 'session = s9' 'device-path = vol9' >"$conf"
+	fails 9 unsupported config apply "$conf" -n
+	[[ $stderr == *"the sysfs backend cannot make a session without a device"*"3 of 3 changes would fail"* ]]
+	[ "$(printf '%s' "$JSON" | jq -c '[.changes[] | .result, .error.code], .summary.failed')" = \
+		$'["failed","unsupported","skipped","failed","skipped","failed"]\n3' ]
+	# the rest is a plan
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' 'path = 10.0.3.1@10.0.3.2' 'mp-policy = rr' >>"$conf"
+	adm 3 config apply "$conf" -n
+	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.3.1@ip:10.0.3.2
+rnbdadm mp-policy set cl1@srv1 round-robin" ]
+	adm 3 config apply "$conf" -nj
+	[ "$(jqc '.dry_run and .changed == false and ([.changes[] | select(.session == "cl1@srv1") | .result] == [null, null])')" = true ]
+	# what ends with its last device is no failure
+	printf '%s\n' '[session cl1@srv1]' 'path = 10.0.0.2' 'path = 10.0.1.2' >"$conf"
+	adm 0 config apply "$conf" --prune=all --force -y -n
+	[[ $output == *"rnbdadm unmap rnbd10"*"rnbdadm session remove "* ]]
+	untouched "$CLIENT/add_path" "$SYS"/block/rnbd{0,2,10}/rnbd/unmap_device "$SYS/class/rnbd-client/ctl/map_device"
+	written "$CLIENT/mpath_policy" "min-latency (ML: 2)"
+	[ ! -e "$ROOT/run/rnbd" ]
 }
 
 @test "apply: a session of its own exits 9, also where its device cannot come either" {

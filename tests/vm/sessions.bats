@@ -65,7 +65,8 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	adm 0 unmap rnbd0
 	adm_is '.sessions[0] | .state == "connected" and .devices_mapped == 0' session show s1
 	refused 6 conflict "keeps its settings" map /dev/ram0 --session s1 --io-timeout 5s
-	refused 1 failed "the session has 0 poll queues, not 1" map /dev/ram0 --session s1 --poll-queues 1
+	refused 6 conflict "keeps its settings" map /dev/ram0 --session s1 --poll-queues 1
+	refused 6 conflict "keeps its settings" map /dev/ram0 --session s1 --mp-policy min-latency
 	adm 0 map /dev/ram0 --session s1
 	[ "$output" = /dev/rnbd0 ]
 }
