@@ -24,10 +24,9 @@ static char *problem(const struct view *v, const char *expr, char **hint)
 {
 	struct out_opts o = { .filter = expr };
 	char *msg = NULL, *text;
-	bool done;
 
 	*hint = NULL;
-	if (out_check(&o, v, &msg, hint, &done))
+	if (out_check(&o, v, &msg, hint))
 		return out_names(&o, v, "counters", true) ?
 		       xstrdup("--for: counters cannot be waited for, as nothing tells that they change") : NULL;
 	/* it speaks of the option that filters have elsewhere */

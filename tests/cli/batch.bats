@@ -52,6 +52,16 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	[[ $stderr == *"$F:1: a ' is not closed"* ]]
 }
 
+@test "-F help in a line: printed when it is its turn, once" {
+	R=(--nl-replay /nonexistent)
+	lines 'session list -F help' 'version'
+	adm 0 batch "$F"
+	[ "$(grep -c ^connect_timeout_ms <<<"$output")" = 1 ]
+	lines 'session list -F help' 'sesion list'
+	adm 2 batch "$F"
+	[ -z "$output" ]
+}
+
 @test "JSON: one document" {
 	lines 'session list -F name' 'device show rnbd0 -F name' '' 'unmap rnbd2'
 	for o in -j "-o jsonl" -p; do
