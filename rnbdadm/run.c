@@ -175,11 +175,15 @@ static char *output_problem(const struct ctx *ctx, char **hint)
 
 int run_check(struct ctx *ctx)
 {
+	const struct cmd *c = ctx->args.cmd;
 	char *hint = NULL, *message = output_problem(ctx, &hint);
 
 	if (message)
 		return run_usage_error(ctx, message, hint, false);
-	return XC_OK;
+	if (!c->check || out_asks_fields(&ctx->out) || !c->check(ctx))
+		return XC_OK;
+	fail_print(ctx, &ctx->fail);
+	return XC_USAGE;
 }
 
 int run_command(struct ctx *ctx)

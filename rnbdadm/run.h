@@ -7,7 +7,10 @@
 
 /* What the global options and those of the output say. */
 void run_options(struct ctx *ctx);
-/* Format, fields and filter against the command; what is wrong is on stderr then. An exit code. */
+/*
+ * Format, fields, filter, words and values against the command; what is wrong is on stderr
+ * then. An exit code.
+ */
 int run_check(struct ctx *ctx);
 /* The command, which was checked, and the line on stderr of its failure. An exit code. */
 int run_command(struct ctx *ctx);
