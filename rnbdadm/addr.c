@@ -85,7 +85,7 @@ static char *resolve_host(const char *name, struct addr *a)
 	return i ? NULL : xasprintf("host '%s' has no IP address", name);
 }
 
-char *addr_parse(const char *text, struct addr *a)
+static char *parse_addr(const char *text, struct addr *a, bool resolve)
 {
 	char *msg;
 
@@ -93,7 +93,7 @@ char *addr_parse(const char *text, struct addr *a)
 	if (!strncmp(text, "ip:", 3))
 		return parse_ip(text + 3, a);
 	if (!strncmp(text, "host:", 5))
-		return resolve_host(text + 5, a);
+		return resolve ? resolve_host(text + 5, a) : NULL;
 	if (!strncmp(text, "gid:", 4)) {
 		if (inet_pton(AF_INET6, text + 4, a->raw) != 1)
 			return xasprintf("'%s' is not a GID", text + 4);
@@ -108,27 +108,50 @@ char *addr_parse(const char *text, struct addr *a)
 			 text);
 }
 
-char *addr_pair_parse(const char *text, struct addr_pair *p)
+char *addr_parse(const char *text, struct addr *a)
+{
+	return parse_addr(text, a, true);
+}
+
+char *addr_literal(const char *text, struct addr *a)
+{
+	return parse_addr(text, a, false);
+}
+
+static char *parse_pair(const char *text, struct addr_pair *p, bool resolve)
 {
 	const char *sep = strpbrk(text, "@,");
 	char *src, *msg;
 
 	memset(p, 0, sizeof(*p));
 	if (!sep)
-		return addr_parse(text, &p->dst);
+		return parse_addr(text, &p->dst, resolve);
 	src = xstrndup(text, sep - text);
-	msg = addr_parse(src, &p->src);
+	msg = parse_addr(src, &p->src, resolve);
 	free(src);
 	if (msg)
 		return msg;
-	msg = addr_parse(sep + 1, &p->dst);
+	msg = parse_addr(sep + 1, &p->dst, resolve);
 	if (msg)
 		return msg;
+	/* a name has no family yet */
+	if (p->src.family == ADDR_NONE || p->dst.family == ADDR_NONE)
+		return NULL;
 	if (p->src.family != p->dst.family)
 		return xasprintf("'%s' mixes %s and %s", text,
 				 addr_family_name(p->src.family),
 				 addr_family_name(p->dst.family));
 	return NULL;
+}
+
+char *addr_pair_parse(const char *text, struct addr_pair *p)
+{
+	return parse_pair(text, p, true);
+}
+
+char *addr_pair_literal(const char *text, struct addr_pair *p)
+{
+	return parse_pair(text, p, false);
 }
 
 void addr_format_bare(const struct addr *a, char buf[ADDR_TEXT_MAX])

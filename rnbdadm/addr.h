@@ -31,8 +31,11 @@ struct addr_pair {
  * or what is wrong with it, a sentence to be freed by the caller.
  */
 char *addr_parse(const char *text, struct addr *a);
+/* The same without a name server: host:NAME stays ADDR_NONE. */
+char *addr_literal(const char *text, struct addr *a);
 /* The same for [SRC@]DST; ',' is taken for '@'. */
 char *addr_pair_parse(const char *text, struct addr_pair *p);
+char *addr_pair_literal(const char *text, struct addr_pair *p);
 
 /* The kernel's spelling: ip:10.0.0.1, ip:fe80::1, gid:fe80:0000:… */
 void addr_format(const struct addr *a, char buf[ADDR_TEXT_MAX]);

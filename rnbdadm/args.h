@@ -101,6 +101,11 @@ struct cmd {
 	const struct view *view;	/* its table, or NULL */
 	const char *also;		/* other names, "path add|path plus"; no help has them */
 	unsigned int flags;
+	/*
+	 * What is wrong with the words and values, without the kernel and without a name
+	 * server; may be NULL. XC_USAGE with ctx->fail set, or XC_OK.
+	 */
+	int (*check)(struct ctx *ctx);
 	int (*run)(struct ctx *ctx);
 };
 

@@ -143,7 +143,7 @@ static void add_planned(struct checkup *k, const struct conf *c, const struct co
 {
 	const struct session *sess = snapshot_session(&k->client, s->name);
 	struct addr_pair pair = conf_pair(c, s, way);
-	const struct ways one = { &pair, 1 };
+	const struct ways one = { .v = &pair, .n = 1 };
 	struct check_planned *p;
 	char *name;
 

@@ -99,7 +99,6 @@ static bool parse_line(struct ctx *ctx, struct batch *b, size_t i)
 	struct job_line *j = &b->v[i];
 	char *message = NULL, *hint = NULL;
 	const char *odd;
-	bool done;
 
 	j->ctx = (struct ctx){ .lock_fd = -1, .data = json_object(), .warnings = json_array() };
 	j->command = xstrdup("");
@@ -118,13 +117,9 @@ static bool parse_line(struct ctx *ctx, struct batch *b, size_t i)
 	odd = message ? NULL : not_here(&j->ctx);
 	if (odd)
 		message = xasprintf("'%s' has no place in a batch", odd);
-	if (!message)
-		run_check(&j->ctx, &message, &hint, &done);
 	label_line(b, i);
-	if (!message)
-		return true;
-	j->rc = run_usage_error(&j->ctx, message, hint, false);
-	return false;
+	j->rc = message ? run_usage_error(&j->ctx, message, hint, false) : run_check(&j->ctx);
+	return !j->rc;
 }
 
 static int parse_all(struct ctx *ctx, struct batch *b)

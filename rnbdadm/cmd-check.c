@@ -367,6 +367,17 @@ static void report(struct checkup *k)
 	json_decref(sum);
 }
 
+int cmd_check_check(struct ctx *ctx)
+{
+	struct ways only = { .literal = true };
+	int rc = check_words(ctx);
+
+	if (!rc)
+		rc = ways_parse(ctx, OPT_CHECK_PATH, &only);
+	ways_free(&only);
+	return rc;
+}
+
 int cmd_check(struct ctx *ctx)
 {
 	struct checkup k = {
@@ -374,10 +385,8 @@ int cmd_check(struct ctx *ctx)
 		.server = args_value(&ctx->args, OPT_CHECK_SERVER),
 	};
 	bool strict = args_has(&ctx->args, OPT_STRICT);
-	int rc = check_words(ctx);
+	int rc = ways_parse(ctx, OPT_CHECK_PATH, &k.only);
 
-	if (!rc)
-		rc = ways_parse(ctx, OPT_CHECK_PATH, &k.only);
 	if (!rc) {
 		read_all(&k);
 		rc = check_paths(&k);

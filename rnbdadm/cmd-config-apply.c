@@ -16,17 +16,31 @@ static char *owner(const void *arg, const char *session, const char *device_path
 	return registry_owner(arg, session, device_path);
 }
 
-/* "session:S" and "device:D" of --only must be there. */
+static bool is_session(const char *word)
+{
+	return !strncmp(word, "session:", 8);
+}
+
+/* --only: "session:S" or "device:D" */
+int cmd_config_only_check(struct ctx *ctx)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = args_nth(&ctx->args, OPT_ONLY, i)); i++)
+		if (!is_session(word) && strncmp(word, "device:", 7))
+			return fail_set(&ctx->fail, XC_USAGE, "--only: '%s' is neither session:NAME nor "
+					"device:NAME", word);
+	return XC_OK;
+}
+
+/* What --only names must be there. */
 static int read_only(struct ctx *ctx, const struct conf *c, struct strlist *only)
 {
 	const char *word;
 
 	for (size_t i = 0; (word = args_nth(&ctx->args, OPT_ONLY, i)); i++) {
-		bool session = !strncmp(word, "session:", 8), device = !strncmp(word, "device:", 7);
+		bool session = is_session(word);
 
-		if (!session && !device)
-			return fail_set(&ctx->fail, XC_USAGE, "--only: '%s' is neither session:NAME nor "
-					"device:NAME", word);
 		if (!conf_find(c, session ? CONF_SESSION : CONF_DEVICE, strchr(word, ':') + 1)) {
 			fail_object(&ctx->fail, session ? "session" : "device", strchr(word, ':') + 1);
 			return fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has no %s",

@@ -30,6 +30,11 @@ int cmd_device_list(struct ctx *ctx)
 	return XC_OK;
 }
 
+int cmd_device_check(struct ctx *ctx)
+{
+	return device_word_ok(ctx->args.args[0], &ctx->fail) ? XC_OK : XC_USAGE;
+}
+
 int cmd_device_show(struct ctx *ctx)
 {
 	struct object_opts o = object_opts(ctx, &device_view);

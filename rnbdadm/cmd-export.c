@@ -274,15 +274,20 @@ static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 	job_fail(ctx, it);
 }
 
-int cmd_export_close(struct ctx *ctx)
+int cmd_export_close_check(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
+
+	if (!args_has(a, OPT_CLIENT) || !args_has(a, OPT_ALL_CLIENTS))
+		return XC_OK;
+	return fail_set(&ctx->fail, XC_USAGE, "--client and --all-clients exclude each other");
+}
+
+int cmd_export_close(struct ctx *ctx)
+{
 	struct job j = { 0 };
 	int rc;
 
-	if (args_has(a, OPT_CLIENT) && args_has(a, OPT_ALL_CLIENTS))
-		return fail_set(&ctx->fail, XC_USAGE,
-				"--client and --all-clients exclude each other");
 	if (!ctx_lock(ctx) || !read_exports(ctx, &j.s))
 		return ctx->fail.code;
 	rc = collect(ctx, &j);
@@ -429,14 +434,25 @@ static uint64_t answer_time(const struct ctx *ctx)
 	return limit < TIMEOUT_MS_MIN ? TIMEOUT_MS_MIN : (uint64_t)limit;
 }
 
+static int request_timeout(struct ctx *ctx, uint64_t *ms)
+{
+	return way_timeout(ctx, "server export revalidate", ms);
+}
+
+int cmd_export_revalidate_check(struct ctx *ctx)
+{
+	uint64_t timeout;
+
+	return request_timeout(ctx, &timeout);
+}
+
 int cmd_export_revalidate(struct ctx *ctx)
 {
 	uint64_t timeout, old = M_UNKNOWN;
 	struct job j = { 0 };
-	int rc = way_timeout(ctx, "server export revalidate", &timeout);
+	int rc;
 
-	if (rc)
-		return rc;
+	request_timeout(ctx, &timeout);
 	if (timeout == M_UNKNOWN)
 		timeout = answer_time(ctx);
 	if (!ctx_lock(ctx) || !read_exports(ctx, &j.s))

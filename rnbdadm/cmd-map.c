@@ -32,7 +32,7 @@ struct plan {
 static int add_server(struct ctx *ctx, struct plan *p, const char *host)
 {
 	struct addr a;
-	char *msg = addr_parse(host, &a), *text;
+	char *msg = addr_literal(host, &a), *text;
 	int rc;
 
 	text = msg ? xasprintf("host:%s", host) : xstrdup(host);
@@ -108,6 +108,23 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	return plan_paths(ctx, p);
 }
 
+static void free_plan(struct plan *p)
+{
+	free(p->session);
+	keep_free(&p->keep);
+	ways_free(&p->add);
+	ways_free(&p->ways);
+}
+
+int cmd_map_check(struct ctx *ctx)
+{
+	struct plan p = { .ways.literal = true };
+	int rc = make_plan(ctx, &p);
+
+	free_plan(&p);
+	return rc;
+}
+
 /* Those that an existing session lacks; they are an error without --add-paths. */
 static int check_missing(struct ctx *ctx, struct plan *p, const struct session *sess,
 			 const struct snapshot *s)
@@ -118,7 +135,7 @@ static int check_missing(struct ctx *ctx, struct plan *p, const struct session *
 	if (!missing)
 		return XC_OK;
 	for (size_t i = 0; i < p->ways.n && args_has(&ctx->args, OPT_ADD_PATHS); i++) {
-		struct ways one = { &p->ways.v[i], 1 };
+		struct ways one = { .v = &p->ways.v[i], .n = 1 };
 
 		if (!way_missing(&one, sess, s))
 			continue;
@@ -394,7 +411,7 @@ static void print_plan_paths(struct ctx *ctx, const struct plan *p)
 static int add_paths(struct ctx *ctx, const struct plan *p, const struct session *sess)
 {
 	for (size_t i = 0; i < p->add.n; i++) {
-		struct ways one = { &p->add.v[i], 1 };
+		struct ways one = { .v = &p->add.v[i], .n = 1 };
 		struct nl_error e;
 		struct path now;
 
@@ -503,9 +520,6 @@ int cmd_map(struct ctx *ctx)
 	if (!rc)
 		rc = do_map(ctx, &p);
 	snapshot_free(&s);
-	free(p.session);
-	keep_free(&p.keep);
-	ways_free(&p.add);
-	ways_free(&p.ways);
+	free_plan(&p);
 	return rc < 0 ? XC_OK : rc;
 }

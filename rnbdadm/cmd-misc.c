@@ -76,13 +76,22 @@ int cmd_version(struct ctx *ctx)
 	return XC_OK;
 }
 
-int cmd_help(struct ctx *ctx)
+int cmd_help_check(struct ctx *ctx)
 {
 	char *message = NULL, *hint = NULL;
 	char *text = help_words(ctx->args.args, ctx->args.nargs, &message, &hint);
 
 	if (!text)
 		return fail_usage(&ctx->fail, message, hint);
+	free(text);
+	return XC_OK;
+}
+
+int cmd_help(struct ctx *ctx)
+{
+	char *message = NULL, *hint = NULL;
+	char *text = help_words(ctx->args.args, ctx->args.nargs, &message, &hint);
+
 	if (!is_json(ctx)) {
 		fputs(text, stdout);
 		free(text);

@@ -140,22 +140,25 @@ static int collect(struct ctx *ctx, struct job *j)
 	return ctx->fail.code;
 }
 
-int cmd_mp_policy_set(struct ctx *ctx)
+int cmd_mp_policy_set_check(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
 	bool all = args_has(a, OPT_ALL);
 	char *problem, *hint = NULL;
-	struct job j = { 0 };
-	int rc;
 
 	if (a->nargs != (all ? 1 : 2))
 		return fail_set(&ctx->fail, XC_USAGE, a->nargs == 2 ? "--all goes without SESSION" :
 				"POLICY is missing");
 	problem = opt_problem(&opt_table[OPT_SET_POLICY], "--", a->args[!all], &hint);
-	if (problem)
-		return fail_usage(&ctx->fail, problem, hint);
-	mp_policy_parse(a->args[!all], &wanted);
-	rc = collect(ctx, &j);
+	return problem ? fail_usage(&ctx->fail, problem, hint) : XC_OK;
+}
+
+int cmd_mp_policy_set(struct ctx *ctx)
+{
+	struct job j = { 0 };
+	int rc = collect(ctx, &j);
+
+	mp_policy_parse(ctx->args.args[ctx->args.nargs - 1], &wanted);
 	for (size_t i = 0; !rc && i < j.n; i++)
 		set_one(ctx, &j, &j.v[i]);
 	if (!rc)

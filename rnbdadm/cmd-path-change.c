@@ -93,13 +93,21 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 }
 
 /* The words are addresses of paths to be. */
-static int add_all(struct ctx *ctx, struct job *j, struct added *a)
+static int parse_ways(struct ctx *ctx, struct ways *w)
 {
 	const struct parsed *p = &ctx->args;
 	int rc = XC_OK;
 
 	for (size_t i = 1; i < p->nargs && !rc; i++)
-		rc = way_add(ctx, &a->ways, p->args[i], "PATH");
+		rc = way_add(ctx, w, p->args[i], "PATH");
+	return rc;
+}
+
+static int add_all(struct ctx *ctx, struct job *j, struct added *a)
+{
+	const struct parsed *p = &ctx->args;
+	int rc = parse_ways(ctx, &a->ways);
+
 	if (rc)
 		return rc;
 	a->now = xcalloc(a->ways.n, sizeof(*a->now));
@@ -120,15 +128,24 @@ static int add_all(struct ctx *ctx, struct job *j, struct added *a)
 	return XC_OK;
 }
 
-int cmd_path_add(struct ctx *ctx)
+int cmd_path_add_check(struct ctx *ctx)
 {
-	struct added a = { 0 };
-	struct job j = { 0 };
+	struct ways ways = { .literal = true };
 	uint64_t timeout;
 	int rc = way_timeout(ctx, "session add-path", &timeout);
 
 	if (!rc)
-		rc = path_job_open(ctx, &j, M_CLIENT);
+		rc = parse_ways(ctx, &ways);
+	ways_free(&ways);
+	return rc;
+}
+
+int cmd_path_add(struct ctx *ctx)
+{
+	struct added a = { 0 };
+	struct job j = { 0 };
+	int rc = path_job_open(ctx, &j, M_CLIENT);
+
 	if (!rc) {
 		a.sess = select_session(&j.s, ctx->args.args[0], &ctx->fail);
 		rc = a.sess ? add_all(ctx, &j, &a) : (int)ctx->fail.code;
@@ -285,17 +302,6 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 		path_wait(ctx, it, it->path->id, WANT_DOWN, limit);
 }
 
-/* A session is named, or --all of them are meant. */
-static int one_or_all(struct ctx *ctx)
-{
-	bool all = args_has(&ctx->args, OPT_ALL);
-
-	if (all != !!ctx->args.nargs)
-		return XC_OK;
-	return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
-			"name a session, or --all");
-}
-
 /* The paths of all sessions, or of the one that is named those that are. */
 static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent_ok)
 {
@@ -318,16 +324,12 @@ static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent
 	return XC_OK;
 }
 
-/* remove-path and disconnect: what takes paths away. @named: not all of a session. */
-static int take_away(struct ctx *ctx, bool gone, enum m_role role, bool named)
+/* remove-path and disconnect: what takes paths away. */
+static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 {
 	struct job j = { 0 };
-	int rc = one_or_all(ctx);
+	int rc = path_job_open(ctx, &j, role);
 
-	if (!rc && named && ctx->args.nargs < 2 && !args_has(&ctx->args, OPT_HCA))
-		rc = fail_set(&ctx->fail, XC_USAGE, "PATH is missing, or --hca");
-	if (!rc)
-		rc = path_job_open(ctx, &j, role);
 	if (!rc)
 		rc = collect(ctx, &j, role, ctx->idempotent);
 	if (!rc)
@@ -348,19 +350,32 @@ static int take_away(struct ctx *ctx, bool gone, enum m_role role, bool named)
 	return rc;
 }
 
+/* Not all paths of a session by its name alone. */
+int cmd_path_named_check(struct ctx *ctx)
+{
+	if (ctx->args.nargs < 2 && !args_has(&ctx->args, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "PATH is missing, or --hca");
+	return path_job_check(ctx);
+}
+
 int cmd_path_remove(struct ctx *ctx)
 {
-	return take_away(ctx, true, M_CLIENT, true);
+	return take_away(ctx, true, M_CLIENT);
+}
+
+int cmd_path_disconnect_check(struct ctx *ctx)
+{
+	return path_job_check(ctx);
 }
 
 int cmd_path_disconnect(struct ctx *ctx)
 {
-	return take_away(ctx, false, M_CLIENT, false);
+	return take_away(ctx, false, M_CLIENT);
 }
 
 int cmd_server_path_disconnect(struct ctx *ctx)
 {
-	return take_away(ctx, false, M_SERVER, true);
+	return take_away(ctx, false, M_SERVER);
 }
 
 static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
@@ -403,16 +418,19 @@ static void work_reconnect(struct ctx *ctx, struct job *j)
 				reconnect_one(ctx, j, &j->v[i]);
 }
 
-int cmd_path_reconnect(struct ctx *ctx)
+int cmd_path_reconnect_check(struct ctx *ctx)
 {
-	struct job j = { 0 };
 	uint64_t timeout;
 	int rc = way_timeout(ctx, "session reconnect", &timeout);
 
-	if (!rc)
-		rc = one_or_all(ctx);
-	if (!rc)
-		rc = path_job_open(ctx, &j, M_CLIENT);
+	return rc ? rc : path_job_check(ctx);
+}
+
+int cmd_path_reconnect(struct ctx *ctx)
+{
+	struct job j = { 0 };
+	int rc = path_job_open(ctx, &j, M_CLIENT);
+
 	if (!rc)
 		rc = collect(ctx, &j, M_CLIENT, false);
 	if (!rc && !args_has(&ctx->args, OPT_ONLY_DOWN))

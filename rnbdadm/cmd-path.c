@@ -63,6 +63,15 @@ static int list_paths(struct ctx *ctx, enum m_role role)
 	return XC_OK;
 }
 
+int cmd_path_show_check(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+
+	if (a->nargs < 2 && !args_has(a, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "name the path, SRC@DST or --hca");
+	return a->nargs < 2 || path_word_ok(a->args[1], &ctx->fail) ? XC_OK : XC_USAGE;
+}
+
 static int show_path(struct ctx *ctx, enum m_role role)
 {
 	const char *word = ctx->args.nargs > 1 ? ctx->args.args[1] : NULL;
@@ -72,8 +81,6 @@ static int show_path(struct ctx *ctx, enum m_role role)
 	const struct path *p;
 	struct snapshot s;
 
-	if (!word && !hca)
-		return fail_set(&ctx->fail, XC_USAGE, "name the path, SRC@DST or --hca");
 	if (!read_paths(ctx, &o, role, &s))
 		return ctx->fail.code;
 	sess = select_owner(&s, ctx->args.args[0], role, &ctx->fail);

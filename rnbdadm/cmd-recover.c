@@ -44,7 +44,7 @@ static void add_missing(struct recovery *r, const struct session *sess)
 
 	for (size_t i = 0; sec && i < sec->npaths; i++) {
 		struct addr_pair pair = conf_pair(&r->conf, sec, &sec->paths[i]);
-		struct ways one = { &pair, 1 };
+		struct ways one = { .v = &pair, .n = 1 };
 		char *text;
 
 		if (!sec->paths[i].resolved || !way_missing(&one, sess, &r->paths.s))
@@ -170,7 +170,7 @@ static void plan_add_path(struct ctx *ctx, const struct item *it, const struct a
 static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct addr_pair *pair)
 {
 	int64_t limit = wait_limit(ctx, 0);
-	struct ways one = { pair, 1 };
+	struct ways one = { .v = pair, .n = 1 };
 	struct nl_error e;
 	struct path now;
 
@@ -303,10 +303,9 @@ static int read_conf(struct ctx *ctx, struct conf *c)
 static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recovery *r))
 {
 	struct recovery r = { 0 };
-	int rc = way_timeout(ctx, "recover", &r.timeout);
+	int rc = read_conf(ctx, &r.conf);
 
-	if (!rc)
-		rc = read_conf(ctx, &r.conf);
+	way_timeout(ctx, "recover", &r.timeout);
 	if (!rc)
 		rc = path_job_open(ctx, &r.paths, M_CLIENT);
 	if (!rc)
@@ -324,11 +323,28 @@ static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recov
 	return rc;
 }
 
-int cmd_recover(struct ctx *ctx)
+static int check_timeout(struct ctx *ctx)
+{
+	uint64_t timeout;
+
+	return way_timeout(ctx, "recover", &timeout);
+}
+
+int cmd_recover_check(struct ctx *ctx)
 {
 	if (!args_has(&ctx->args, OPT_ALL))
 		return fail_set(&ctx->fail, XC_USAGE, "--all, or device, or session is missing");
+	return check_timeout(ctx);
+}
+
+int cmd_recover(struct ctx *ctx)
+{
 	return recover(ctx, recover_all);
+}
+
+int cmd_recover_device_check(struct ctx *ctx)
+{
+	return device_word_ok(ctx->args.args[0], &ctx->fail) ? check_timeout(ctx) : XC_USAGE;
 }
 
 int cmd_recover_device(struct ctx *ctx)
@@ -336,12 +352,14 @@ int cmd_recover_device(struct ctx *ctx)
 	return recover(ctx, recover_device);
 }
 
+int cmd_session_recover_check(struct ctx *ctx)
+{
+	int rc = path_job_check(ctx);
+
+	return rc ? rc : check_timeout(ctx);
+}
+
 int cmd_session_recover(struct ctx *ctx)
 {
-	bool all = args_has(&ctx->args, OPT_ALL);
-
-	if (all == !!ctx->args.nargs)
-		return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
-				"name a session, or --all");
-	return recover(ctx, all ? recover_all : recover_session);
+	return recover(ctx, args_has(&ctx->args, OPT_ALL) ? recover_all : recover_session);
 }

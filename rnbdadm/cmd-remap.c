@@ -252,15 +252,19 @@ static json_t *js_item(const struct ctx *ctx, const struct item *it)
 	return o;
 }
 
-int cmd_remap(struct ctx *ctx)
+int cmd_remap_check(struct ctx *ctx)
 {
-	struct job j = { 0 };
 	uint64_t ms;
 	int rc = way_timeout(ctx, "remap", &ms);
 
-	if (rc)
-		return rc;
-	rc = job_devices(ctx, &j, ctx->idempotent);
+	return rc ? rc : job_devices_check(ctx);
+}
+
+int cmd_remap(struct ctx *ctx)
+{
+	struct job j = { 0 };
+	int rc = job_devices(ctx, &j, ctx->idempotent);
+
 	if (!rc)
 		rc = confirm(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++)

@@ -99,14 +99,11 @@ static void report(struct ctx *ctx, const struct stats_list *l)
 	out_changed(ctx, &reset_view, list);
 }
 
-int cmd_stats_reset(struct ctx *ctx)
+int cmd_stats_reset_check(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
-	enum m_role role = args_has(a, OPT_SERVER_ROLE) ? M_SERVER : M_CLIENT;
 	bool all = args_has(a, OPT_ALL);
-	struct stats_list l;
 	uint32_t groups;
-	int rc;
 
 	if (!parse_only(ctx, &groups))
 		return XC_USAGE;
@@ -114,12 +111,25 @@ int cmd_stats_reset(struct ctx *ctx)
 		return fail_set(&ctx->fail, XC_USAGE, "name a session or a device, or --all");
 	if (a->nargs && all)
 		return fail_set(&ctx->fail, XC_USAGE, "--all goes without a selector");
+	return stats_select_check(ctx, false);
+}
+
+int cmd_stats_reset(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	enum m_role role = args_has(a, OPT_SERVER_ROLE) ? M_SERVER : M_CLIENT;
+	struct stats_list l;
+	uint32_t groups;
+	int rc;
+
+	parse_only(ctx, &groups);
 	if (!ctx_lock(ctx))
 		return ctx->fail.code;
 	rc = stats_read(ctx, role, &l);
 	if (rc)
 		return rc;
-	if (all && !ctx->dry_run && !ctx_confirm(ctx, "Reset the counters of all paths"))
+	if (args_has(a, OPT_ALL) && !ctx->dry_run &&
+	    !ctx_confirm(ctx, "Reset the counters of all paths"))
 		rc = ctx->fail.code;
 	else if (!reset(ctx, role, &l, groups))
 		rc = ctx->fail.code;

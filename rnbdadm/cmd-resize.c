@@ -21,27 +21,34 @@ struct resize {
 	uint64_t amount, old, new;
 };
 
-static int parse(struct ctx *ctx, struct resize *r)
+static bool parse(const char *s, struct resize *r)
 {
-	const struct parsed *a = &ctx->args;
-	const char *s = a->nargs > 1 ? a->args[1] : NULL;
-	char *q;
-
-	if (args_has(a, OPT_FROM_SERVER)) {
-		if (s)
-			return fail_set(&ctx->fail, XC_USAGE,
-					"SIZE and --from-server exclude each other");
-		fail_hint(&ctx->fail, "unmap and map it, or let it be remapped: that takes the "
-			  "size of the server");
-		return fail_set(&ctx->fail, XC_UNSUPPORTED,
-				"the protocol has no question for the size of the server's device");
-	}
-	if (!s)
-		return fail_set(&ctx->fail, XC_USAGE, "SIZE is missing");
 	if (*s == '+' || *s == '-')
 		r->sign = *s++;
-	if (parse_size(s, &r->amount) && (r->sign || r->amount))
-		return XC_OK;
+	return parse_size(s, &r->amount) && (r->sign || r->amount);
+}
+
+static int too_large(struct ctx *ctx)
+{
+	return fail_set(&ctx->fail, XC_USAGE, "'%s' is more than a disk can have",
+			ctx->args.args[1]);
+}
+
+int cmd_resize_check(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	struct resize r = { 0 };
+	char *q;
+
+	if (!device_word_ok(a->args[0], &ctx->fail))
+		return XC_USAGE;
+	if (args_has(a, OPT_FROM_SERVER))
+		return a->nargs < 2 ? XC_OK : fail_set(&ctx->fail, XC_USAGE,
+						       "SIZE and --from-server exclude each other");
+	if (a->nargs < 2)
+		return fail_set(&ctx->fail, XC_USAGE, "SIZE is missing");
+	if (parse(a->args[1], &r))
+		return !r.sign && r.amount > SIZE_MAX_BYTES ? too_large(ctx) : XC_OK;
 	q = printable(a->args[1]);
 	fail_hint(&ctx->fail, "like 10G, +512M, -1T, 2048s; K, M, G are powers of 1024");
 	fail_set(&ctx->fail, XC_USAGE, "'%s' is not a size", q);
@@ -68,8 +75,7 @@ static int compute(struct ctx *ctx, struct resize *r)
 		return fail_set(&ctx->fail, XC_USAGE, "nothing would be left of %llu bytes",
 				(unsigned long long)r->old);
 	if (r->new > SIZE_MAX_BYTES)
-		return fail_set(&ctx->fail, XC_USAGE, "'%s' is more than a disk can have",
-				ctx->args.args[1]);
+		return too_large(ctx);
 	if (r->new % block)
 		return fail_set(&ctx->fail, XC_USAGE,
 				"%llu bytes are not a multiple of the logical block, %llu",
@@ -195,10 +201,15 @@ int cmd_resize(struct ctx *ctx)
 	const struct parsed *a = &ctx->args;
 	struct resize r = { 0 };
 	struct snapshot s;
-	int rc = parse(ctx, &r);
+	int rc;
 
-	if (rc)
-		return rc;
+	if (args_has(a, OPT_FROM_SERVER)) {
+		fail_hint(&ctx->fail, "unmap and map it, or let it be remapped: that takes the "
+			  "size of the server");
+		return fail_set(&ctx->fail, XC_UNSUPPORTED,
+				"the protocol has no question for the size of the server's device");
+	}
+	parse(a->args[1], &r);
 	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, M_CLIENT, NL_DEVICES, &s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &s.devices);

@@ -43,7 +43,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 	if (way_timeout(ctx, "session add", &p->req.timeout_ms) ||
 	    ways_parse(ctx, OPT_PATH, &p->ways))
 		return XC_USAGE;
-	if (!p->ways.n)
+	if (!args_has(a, OPT_PATH))
 		return fail_set(&ctx->fail, XC_USAGE, "--path is missing");
 	p->req.paths = p->ways.v;
 	p->req.npaths = p->ways.n;
@@ -209,6 +209,15 @@ static int do_add(struct ctx *ctx, const struct plan *p, const struct snapshot *
 	report(ctx, &s, snapshot_session(&s, p->req.session), true);
 	snapshot_free(&s);
 	return XC_OK;
+}
+
+int cmd_session_add_check(struct ctx *ctx)
+{
+	struct plan p = { .ways.literal = true };
+	int rc = make_plan(ctx, &p);
+
+	ways_free(&p.ways);
+	return rc;
 }
 
 int cmd_session_add(struct ctx *ctx)

@@ -16,15 +16,20 @@ static int parse(struct ctx *ctx, struct session_settings *want)
 	const char *policy = args_value(&ctx->args, OPT_SET_POLICY);
 	int rc = settings_parse(ctx, want);
 
-	if (rc)
-		return rc;
-	if (!policy && !settings_any(want)) {
-		fail_hint(&ctx->fail, "rnbdadm help session set");
-		return fail_set(&ctx->fail, XC_USAGE, "nothing to set");
-	}
-	if (policy)
+	if (!rc && policy)
 		mp_policy_parse(policy, &want->mp_policy);
-	return XC_OK;
+	return rc;
+}
+
+int cmd_session_set_check(struct ctx *ctx)
+{
+	struct session_settings want;
+	int rc = parse(ctx, &want);
+
+	if (rc || want.mp_policy != M_UNKNOWN || settings_any(&want))
+		return rc;
+	fail_hint(&ctx->fail, "rnbdadm help session set");
+	return fail_set(&ctx->fail, XC_USAGE, "nothing to set");
 }
 
 bool max_reconnect_parse(const char *s, int64_t *v)
@@ -165,10 +170,9 @@ int cmd_session_set(struct ctx *ctx)
 {
 	struct session_settings want;
 	struct snapshot s;
-	int rc = parse(ctx, &want);
+	int rc;
 
-	if (rc)
-		return rc;
+	parse(ctx, &want);
 	if (!ctx_lock(ctx) ||
 	    !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s))
 		return ctx->fail.code;

@@ -280,6 +280,11 @@ static int from_diskstats(struct ctx *ctx)
 	return rc;
 }
 
+int cmd_stats_latency_check(struct ctx *ctx)
+{
+	return stats_select_check(ctx, args_has(&ctx->args, OPT_FROM_DISKSTATS));
+}
+
 int cmd_stats_latency(struct ctx *ctx)
 {
 	const struct out_opts *o = &ctx->out;

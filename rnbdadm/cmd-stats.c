@@ -331,13 +331,19 @@ static int sample_all(struct ctx *ctx, const struct sampling *how)
 	return rc;
 }
 
-int cmd_stats(struct ctx *ctx)
+int cmd_stats_check(struct ctx *ctx)
 {
 	struct sampling how;
 	int rc = plan_sampling(ctx, &how);
 
-	if (rc)
-		return rc;
+	return rc ? rc : stats_select_check(ctx, how.by == STATS_BY_DEVICE);
+}
+
+int cmd_stats(struct ctx *ctx)
+{
+	struct sampling how;
+
+	plan_sampling(ctx, &how);
 	if (how.prom)
 		return stats_prom(ctx, how.role);
 	/* a reader that goes away ends a stream, which is no error */

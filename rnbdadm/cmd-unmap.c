@@ -185,6 +185,11 @@ static int confirm(struct ctx *ctx, const struct job *j)
 	return rc;
 }
 
+int cmd_unmap_check(struct ctx *ctx)
+{
+	return job_devices_check(ctx);
+}
+
 int cmd_unmap(struct ctx *ctx)
 {
 	struct job j = { 0 };

@@ -24,10 +24,9 @@ static char *problem(const struct view *v, const char *expr, char **hint)
 {
 	struct out_opts o = { .filter = expr };
 	char *msg = NULL, *text;
-	bool done;
 
 	*hint = NULL;
-	if (out_check(&o, v, &msg, hint, &done))
+	if (out_check(&o, v, &msg, hint))
 		return out_names(&o, v, "counters", true) ?
 		       xstrdup("--for: counters cannot be waited for, as nothing tells that they change") : NULL;
 	/* it speaks of the option that filters have elsewhere */
@@ -50,29 +49,32 @@ static bool is_path(const struct parsed *a)
 	return a->nargs > 1 || args_has(a, OPT_HCA);
 }
 
-static int parse(struct ctx *ctx, struct cond *c)
+static void parse(const char *text, struct cond *c)
+{
+	c->text = text;
+	c->absent = !strcmp(text, "absent");
+	if (c->absent || !strcmp(text, "present"))
+		return;
+	if (!strncmp(text, "paths", 5) && strchr("=!<>", text[5]))
+		c->expr = xasprintf("paths_connected%s", text + 5);
+	else
+		c->expr = xstrdup(text);
+}
+
+/* The filter fits the kind of object that the words name, or may name. */
+static int check_expr(struct ctx *ctx, const char *expr)
 {
 	bool path = is_path(&ctx->args);
 	char *msg, *hint, *other, *other_hint;
 
-	c->text = args_value(&ctx->args, OPT_FOR);
-	if (!c->text)
-		return fail_set(&ctx->fail, XC_USAGE, "--for is missing");
-	c->absent = !strcmp(c->text, "absent");
-	if (c->absent || !strcmp(c->text, "present"))
-		return XC_OK;
-	if (!strncmp(c->text, "paths", 5) && strchr("=!<>", c->text[5]))
-		c->expr = xasprintf("paths_connected%s", c->text + 5);
-	else
-		c->expr = xstrdup(c->text);
-	msg = problem(path ? &path_view : &session_view, c->expr, &hint);
+	msg = problem(path ? &path_view : &session_view, expr, &hint);
 	if (!msg)
 		return XC_OK;
 	if (path)
 		return fail_usage(&ctx->fail, msg, hint);
 	/* it may be about a device */
-	other = problem(&device_view, c->expr, &other_hint);
-	if (!other || !has_field(&session_view, c->expr)) {
+	other = problem(&device_view, expr, &other_hint);
+	if (!other || !has_field(&session_view, expr)) {
 		free(msg);
 		free(hint);
 		msg = other;
@@ -82,6 +84,23 @@ static int parse(struct ctx *ctx, struct cond *c)
 		free(other_hint);
 	}
 	return msg ? fail_usage(&ctx->fail, msg, hint) : XC_OK;
+}
+
+int cmd_wait_check(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	struct cond c = { 0 };
+	int rc = XC_OK;
+
+	if (!args_has(a, OPT_FOR))
+		return fail_set(&ctx->fail, XC_USAGE, "--for is missing");
+	if (a->nargs > 1 && !path_word_ok(a->args[1], &ctx->fail))
+		return XC_USAGE;
+	parse(args_value(a, OPT_FOR), &c);
+	if (c.expr)
+		rc = check_expr(ctx, c.expr);
+	free(c.expr);
+	return rc;
 }
 
 static void forget(struct cond *c)
@@ -233,12 +252,9 @@ int cmd_wait(struct ctx *ctx)
 	struct cond c = { 0 };
 	int64_t start = now_ms();
 	json_t *o;
-	int rc = parse(ctx, &c);
+	int rc;
 
-	if (rc) {
-		free(c.expr);
-		return rc;
-	}
+	parse(args_value(&ctx->args, OPT_FOR), &c);
 	rc = run(ctx, &c);
 	if (rc && !ctx->fail.code) {
 		ctx->fail.err = rc == XC_TIMEOUT ? ETIMEDOUT : 0;

@@ -66,6 +66,33 @@ int cmd_schema(struct ctx *ctx);
 int cmd_completion(struct ctx *ctx);
 int cmd_complete(struct ctx *ctx);
 
+/* What struct cmd has as check; some serve several commands. */
+int cmd_session_set_check(struct ctx *ctx);
+int cmd_session_add_check(struct ctx *ctx);
+int cmd_path_add_check(struct ctx *ctx);
+int cmd_path_named_check(struct ctx *ctx);
+int cmd_path_reconnect_check(struct ctx *ctx);
+int cmd_path_disconnect_check(struct ctx *ctx);
+int cmd_session_recover_check(struct ctx *ctx);
+int cmd_recover_check(struct ctx *ctx);
+int cmd_recover_device_check(struct ctx *ctx);
+int cmd_mp_policy_set_check(struct ctx *ctx);
+int cmd_path_show_check(struct ctx *ctx);
+int cmd_map_check(struct ctx *ctx);
+int cmd_unmap_check(struct ctx *ctx);
+int cmd_remap_check(struct ctx *ctx);
+int cmd_resize_check(struct ctx *ctx);
+int cmd_device_check(struct ctx *ctx);
+int cmd_export_close_check(struct ctx *ctx);
+int cmd_export_revalidate_check(struct ctx *ctx);
+int cmd_stats_check(struct ctx *ctx);
+int cmd_stats_latency_check(struct ctx *ctx);
+int cmd_stats_reset_check(struct ctx *ctx);
+int cmd_wait_check(struct ctx *ctx);
+int cmd_config_only_check(struct ctx *ctx);
+int cmd_check_check(struct ctx *ctx);
+int cmd_help_check(struct ctx *ctx);
+
 /* "help checks": every check in a line. To be freed. */
 char *check_list_text(void);
 /* The same with causes and cures. */

@@ -61,6 +61,21 @@ static int add_word(struct ctx *ctx, struct job *j, const char *word, bool absen
 	return XC_OK;
 }
 
+int job_devices_check(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	const char *session = args_value(a, OPT_SESSION);
+
+	if (!a->nargs && !args_has(a, OPT_ALL) && !session)
+		return fail_set(&ctx->fail, XC_USAGE, "name a device, --session or --all");
+	if (args_has(a, OPT_ALL) && (a->nargs || session))
+		return fail_set(&ctx->fail, XC_USAGE, "--all goes with neither DEVICE nor --session");
+	for (size_t i = 0; i < a->nargs; i++)
+		if (!device_word_ok(a->args[i], &ctx->fail))
+			return XC_USAGE;
+	return XC_OK;
+}
+
 int job_devices(struct ctx *ctx, struct job *j, bool absent_ok)
 {
 	const struct parsed *a = &ctx->args;
@@ -72,10 +87,6 @@ int job_devices(struct ctx *ctx, struct job *j, bool absent_ok)
 	if (args_has(a, OPT_RECREATE))
 		what |= NL_PATHS;
 	j->plural = "devices";
-	if (!a->nargs && !args_has(a, OPT_ALL) && !session)
-		return fail_set(&ctx->fail, XC_USAGE, "name a device, --session or --all");
-	if (args_has(a, OPT_ALL) && (a->nargs || session))
-		return fail_set(&ctx->fail, XC_USAGE, "--all goes with neither DEVICE nor --session");
 	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, M_CLIENT, what, &j->s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &j->s.devices);

@@ -28,6 +28,8 @@ struct job {
 	const char *plural;		/* "devices" */
 };
 
+/* The words of job_devices(); see check of struct cmd. */
+int job_devices_check(struct ctx *ctx);
 /*
  * The devices that the command line names, by words, --session or --all. @absent_ok: what is
  * not there is no failure. An exit code for what ends the command.

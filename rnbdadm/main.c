@@ -91,6 +91,7 @@ static int start(struct ctx *ctx, int argc, char **argv)
 {
 	char *message = NULL, *hint = NULL;
 	bool ok;
+	int rc;
 
 	ok = args_parse(argc, argv, &ctx->args, &message, &hint);
 
@@ -106,7 +107,8 @@ static int start(struct ctx *ctx, int argc, char **argv)
 		ctx->args.cmd = find_cmd("version");
 		ctx->args.nargs = 0;
 	}
-	return run_command(ctx);
+	rc = run_check(ctx);
+	return rc ? rc : run_command(ctx);
 }
 
 int main(int argc, char **argv)

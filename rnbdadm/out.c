@@ -117,27 +117,28 @@ static const char *const type_names[] = {
 	"text", "number", "bytes", "ns", "bool", "time", "list", "number", "list",
 };
 
-static void fields_help(const struct view *v)
+void out_fields_help(const struct view *v)
 {
 	for (const struct field *f = v->fields; f->name; f++)
 		printf("%-24s%-8s%s%s\n", f->name, type_names[f->type], f->help,
 		       f->optional ? " (option)" : "");
 }
 
-bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint,
-	       bool *done)
+bool out_asks_fields(const struct out_opts *o)
+{
+	return o->fields && !strcmp(o->fields, "help");
+}
+
+bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint)
 {
 	const char *sort = o->sort;
 
-	if (o->fields && !strcmp(o->fields, "help")) {
-		if (o->fmt != OUT_TEXT) {
-			*message = xstrdup("-F help is text alone");
-			*hint = xstrdup("'rnbdadm help fields OBJECT -j' is a document of them");
-			return false;
-		}
-		fields_help(v);
-		*done = true;
-		return true;
+	if (out_asks_fields(o)) {
+		if (o->fmt == OUT_TEXT)
+			return true;
+		*message = xstrdup("-F help is text alone");
+		*hint = xstrdup("'rnbdadm help fields OBJECT -j' is a document of them");
+		return false;
 	}
 	*message = NULL;
 	if (o->fields)

@@ -64,10 +64,12 @@ struct view {
 
 /*
  * Checks -F, --sort and --filter against the view. On a mistake returns false
- * with a message to be freed. "-F help" prints the fields and sets @done.
+ * with a message to be freed.
  */
-bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint,
-	       bool *done);
+bool out_check(const struct out_opts *o, const struct view *v, char **message, char **hint);
+/* "-F help": the fields are all that is wanted. */
+bool out_asks_fields(const struct out_opts *o);
+void out_fields_help(const struct view *v);
 
 /* A list of objects as the options say. Takes the reference to @list. */
 void out_list(struct ctx *ctx, const struct view *v, json_t *list);

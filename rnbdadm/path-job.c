@@ -12,11 +12,25 @@
 #include "use.h"
 #include "way.h"
 
+int path_job_check(struct ctx *ctx)
+{
+	const struct parsed *a = &ctx->args;
+	bool all = args_has(a, OPT_ALL);
+
+	if (all == !!a->nargs)
+		return fail_set(&ctx->fail, XC_USAGE, all ? "--all goes without SESSION" :
+				"name a session, or --all");
+	if (all && args_has(a, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "--all goes without --hca");
+	for (size_t i = 1; i < a->nargs; i++)
+		if (!path_word_ok(a->args[i], &ctx->fail))
+			return XC_USAGE;
+	return XC_OK;
+}
+
 int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)
 {
 	j->plural = "paths";
-	if (args_has(&ctx->args, OPT_ALL) && args_has(&ctx->args, OPT_HCA))
-		return fail_set(&ctx->fail, XC_USAGE, "--all goes without --hca");
 	if (!ctx_lock(ctx) ||
 	    !ctx_snapshot(ctx, role, NL_SESSIONS | NL_PATHS |
 			  (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT), &j->s))

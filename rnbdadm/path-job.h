@@ -5,6 +5,8 @@
 
 #include "job.h"
 
+/* A session and paths of it, or --all; see check of struct cmd. */
+int path_job_check(struct ctx *ctx);
 /* The lock, and what one side has. An exit code. */
 int path_job_open(struct ctx *ctx, struct job *j, enum m_role role);
 /*

@@ -154,32 +154,45 @@ static const struct view *chosen_view(const struct ctx *ctx)
 	return args_has(&ctx->args, OPT_PER_CPU) ? &stats_cpu_view : v;
 }
 
-bool run_check(struct ctx *ctx, char **message, char **hint, bool *done)
+/* What is wrong with the format, the fields or the filter, or NULL. */
+static char *output_problem(const struct ctx *ctx, char **hint)
 {
 	const struct cmd *c = ctx->args.cmd;
 	const struct view *v = chosen_view(ctx);
+	char *message = NULL;
 
-	*done = false;
 	if (strcmp(format_wanted(), "text") && strcmp(format_wanted(), "json") &&
 	    !(c->flags & CMD_HIDDEN))
-		*message = xasprintf("RNBDADM_OUTPUT: '%s' is neither text nor json",
-				     format_wanted());
-	else if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
-		*message = xstrdup("this command has no csv output");
-	else if (ctx->out.fmt == OUT_PROM && c->view != &stats_view)
-		*message = xstrdup("this command has no prom output");
-	return !*message && (!v || out_check(&ctx->out, v, message, hint, done));
+		return xasprintf("RNBDADM_OUTPUT: '%s' is neither text nor json", format_wanted());
+	if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
+		return xstrdup("this command has no csv output");
+	if (ctx->out.fmt == OUT_PROM && c->view != &stats_view)
+		return xstrdup("this command has no prom output");
+	if (v)
+		out_check(&ctx->out, v, &message, hint);
+	return message;
+}
+
+int run_check(struct ctx *ctx)
+{
+	const struct cmd *c = ctx->args.cmd;
+	char *hint = NULL, *message = output_problem(ctx, &hint);
+
+	if (message)
+		return run_usage_error(ctx, message, hint, false);
+	if (!c->check || out_asks_fields(&ctx->out) || !c->check(ctx))
+		return XC_OK;
+	fail_print(ctx, &ctx->fail);
+	return XC_USAGE;
 }
 
 int run_command(struct ctx *ctx)
 {
-	char *message = NULL, *hint = NULL;
-	bool done;
+	const struct view *v = chosen_view(ctx);
 	int rc;
 
-	if (!run_check(ctx, &message, &hint, &done))
-		return run_usage_error(ctx, message, hint, false);
-	if (done) {
+	if (v && out_asks_fields(&ctx->out)) {
+		out_fields_help(v);
 		ctx->streamed = true;
 		return XC_OK;
 	}

@@ -8,11 +8,11 @@
 /* What the global options and those of the output say. */
 void run_options(struct ctx *ctx);
 /*
- * Format, fields and filter against the command; false with a message to be freed. @done: the
- * fields were printed, and that is all.
+ * Format, fields, filter, words and values against the command; what is wrong is on stderr
+ * then. An exit code.
  */
-bool run_check(struct ctx *ctx, char **message, char **hint, bool *done);
-/* The command, and the line on stderr of its failure. An exit code. */
+int run_check(struct ctx *ctx);
+/* The command, which was checked, and the line on stderr of its failure. An exit code. */
 int run_command(struct ctx *ctx);
 /* Prints and frees @message and @hint; @usage: a line of usage, too. XC_USAGE. */
 int run_usage_error(struct ctx *ctx, char *message, char *hint, bool usage);

@@ -88,19 +88,25 @@ static void device_not_found(const struct snapshot *s, const char *word, const c
 	fail_text(f, "no such device of session '%s'", session);
 }
 
+bool device_word_ok(const char *word, struct fail *f)
+{
+	if (strspn(word, "0123456789") != strlen(word))
+		return true;
+	fail_set(f, XC_USAGE, "'%s': a bare number selects nothing", word);
+	fail_hint(f, "did you mean rnbd%s?", word);
+	return false;
+}
+
 struct device *select_device(const struct snapshot *s, const char *word,
 			     const char *session, const char *root, struct fail *f)
 {
-	char *disk = !strncmp(word, "/dev/", 5) ? node_disk(root, word) : xstrdup(word);
 	struct device *found = NULL;
 	size_t n = 0;
+	char *disk;
 
-	if (strspn(word, "0123456789") == strlen(word)) {
-		fail_set(f, XC_USAGE, "'%s': a bare number selects nothing", word);
-		fail_hint(f, "did you mean rnbd%s?", word);
-		free(disk);
+	if (!device_word_ok(word, f))
 		return NULL;
-	}
+	disk = !strncmp(word, "/dev/", 5) ? node_disk(root, word) : xstrdup(word);
 	for (size_t i = 0; i < s->devices.n && !n; i++) {
 		struct device *d = &s->devices.v[i];
 
@@ -180,6 +186,23 @@ static void add_candidate(struct fail *f, const struct path *p)
 	free(id);
 }
 
+static bool parse_id(const char *word, uint64_t *id)
+{
+	return !strncmp(word, "id:", 3) && parse_uint(word + 3, id) && *id;
+}
+
+bool path_word_ok(const char *word, struct fail *f)
+{
+	struct addr_pair pair;
+	uint64_t id;
+	char *msg = parse_id(word, &id) ? NULL : addr_pair_literal(word, &pair);
+
+	if (!msg)
+		return true;
+	fail_usage(f, msg, NULL);
+	return false;
+}
+
 const struct path *select_path(const struct snapshot *s, const struct session *sess,
 			       const char *word, const char *hca, struct fail *f)
 {
@@ -191,7 +214,7 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 	size_t n = 0;
 	char *msg;
 
-	by_id = word && !strncmp(word, "id:", 3) && parse_uint(word + 3, &id) && id;
+	by_id = word && parse_id(word, &id);
 	msg = word && !by_id ? addr_pair_parse(word, &want) : NULL;
 	if (msg) {
 		fail_set(f, XC_USAGE, "%s", msg);

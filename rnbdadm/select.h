@@ -6,6 +6,13 @@
 #include "ctx.h"
 
 /*
+ * What can be said of a word before there is anything to select from, and before names of hosts
+ * are resolved. False with @f filled.
+ */
+bool device_word_ok(const char *word, struct fail *f);
+bool path_word_ok(const char *word, struct fail *f);
+
+/*
  * Each returns the object, or NULL with @f filled: 2 malformed, 4 absent, 6 more than
  * one.
  */

@@ -40,6 +40,17 @@ bool stats_of_path(const struct parsed *a)
 	return a->nargs > 1 || args_has(a, OPT_HCA);
 }
 
+int stats_select_check(struct ctx *ctx, bool devices)
+{
+	const struct parsed *a = &ctx->args;
+
+	if (devices && stats_of_path(a))
+		return fail_set(&ctx->fail, XC_USAGE, "a device is not of one path");
+	if (!a->nargs && args_has(a, OPT_HCA))
+		return fail_set(&ctx->fail, XC_USAGE, "--hca names a path of a session");
+	return a->nargs < 2 || path_word_ok(a->args[1], &ctx->fail) ? XC_OK : XC_USAGE;
+}
+
 /* The path of that session, with ctx->fail set where there is none. */
 static const struct path *path_of(struct ctx *ctx, const struct snapshot *s, uint32_t session)
 {
@@ -76,8 +87,6 @@ int stats_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct 
 	uint32_t id;
 
 	memset(s, 0, sizeof(*s));
-	if (!a->nargs && args_has(a, OPT_HCA))
-		return fail_set(&ctx->fail, XC_USAGE, "--hca names a path of a session");
 	what |= NL_STATS | (stats_of_path(a) ? NL_PATHS : 0);
 	if (a->nargs)
 		what |= NL_SESSIONS | (role == M_CLIENT ? NL_DEVICES_OPT : 0);
@@ -131,8 +140,6 @@ int stats_read_devices(struct ctx *ctx, struct stats_list *l)
 	uint32_t id = 0;
 
 	memset(l, 0, sizeof(*l));
-	if (stats_of_path(&ctx->args))
-		return fail_set(&ctx->fail, XC_USAGE, "a device is not of one path");
 	if (!ctx_snapshot(ctx, M_CLIENT, NL_DEVICES | (word ? NL_SESSIONS : 0), &s))
 		return ctx->fail.code;
 	if (word)

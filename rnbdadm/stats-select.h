@@ -5,6 +5,8 @@
 
 #include "ctx.h"
 
+/* The words; @devices: they select disks. See check of struct cmd. */
+int stats_select_check(struct ctx *ctx, bool devices);
 /*
  * Reads the counters of the selected paths, sorted. Returns an exit code with
  * ctx->fail set.

@@ -10,13 +10,15 @@
 int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 {
 	struct addr_pair pair;
-	char *msg = addr_pair_parse(text, &pair);
+	char *msg = w->literal ? addr_pair_literal(text, &pair) : addr_pair_parse(text, &pair);
 
 	if (msg) {
 		fail_set(&ctx->fail, XC_USAGE, "%s: %s", what, msg);
 		free(msg);
 		return XC_USAGE;
 	}
+	if (w->literal && strstr(text, "host:"))
+		return XC_OK;
 	pair.dst.port = (uint16_t)args_uint(&ctx->args, OPT_DEST_PORT, 0);
 	for (size_t i = 0; i < w->n; i++)
 		if (addr_pair_same(&w->v[i], &pair))
@@ -30,10 +32,11 @@ int ways_parse(struct ctx *ctx, enum opt_id id, struct ways *w)
 {
 	const char *text;
 	int rc = XC_OK;
+	size_t i;
 
-	for (size_t i = 0; !rc && (text = args_nth(&ctx->args, id, i)); i++)
+	for (i = 0; !rc && (text = args_nth(&ctx->args, id, i)); i++)
 		rc = way_add(ctx, w, text, "--path");
-	if (!rc && w->n > WAY_MAX)
+	if (!rc && i > WAY_MAX)
 		rc = fail_set(&ctx->fail, XC_USAGE, "at most %d paths", WAY_MAX);
 	return rc;
 }

@@ -10,6 +10,7 @@
 struct ways {
 	struct addr_pair *v;
 	size_t n;
+	bool literal;			/* names of hosts are not resolved, and left out */
 };
 
 /* [SRC@]DST with the port of --dest-port; @what names it in the failure. An exit code. */

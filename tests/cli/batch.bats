@@ -52,6 +52,16 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	[[ $stderr == *"$F:1: a ' is not closed"* ]]
 }
 
+@test "-F help in a line: printed when it is its turn, once" {
+	R=(--nl-replay /nonexistent)
+	lines 'session list -F help' 'version'
+	adm 0 batch "$F"
+	[ "$(grep -c ^connect_timeout_ms <<<"$output")" = 1 ]
+	lines 'session list -F help' 'sesion list'
+	adm 2 batch "$F"
+	[ -z "$output" ]
+}
+
 @test "JSON: one document" {
 	lines 'session list -F name' 'device show rnbd0 -F name' '' 'unmap rnbd2'
 	for o in -j "-o jsonl" -p; do
@@ -77,6 +87,110 @@ lines() { printf '%s\n' "$@" >"$F"; }
 	[[ $stderr == *"$F:8: __complete 0 x: '__complete' has no place"*"batch $F: 8 of 9 lines are wrong; nothing was done" ]]
 	[ "$(jq -c '[.results[].exit_status]' <<<"$JSON")" = '[null,2,2,2,2,2,2,2,2]' ]
 	[ "$(jq -c '[.results[] | select(.skipped)] | length' <<<"$JSON")" = 1 ]
+}
+
+# refuses MESSAGE LINE: as the second of two lines it keeps the first from being done, and alone it asks no kernel
+refuses() {
+	local words policy=$ROOT/sys/class/rtrs-client/cl1@srv1/mpath_policy
+	lines 'mp-policy set cl1@srv1 rr' "$2"
+	R=(--backend sysfs --test-root "$ROOT")
+	adm 2 batch "$F" -j
+	jqv '.failed == 1 and .results[0].skipped and .results[1].exit_status == 2 and .results[1].error.code == "usage"'
+	[[ $stderr == "rnbdadm: $F:2: "*"$1"*"1 of 2 lines is wrong; nothing was done"* ]]
+	[ "$(<"$policy")" = "min-latency (ML: 2)" ]
+	eval "words=($2)"
+	R=(--nl-replay /nonexistent --test-root "$ROOT")
+	adm 2 "${words[@]}"
+	[[ $stderr == "rnbdadm: "*"$1"* ]]
+}
+
+@test "a path that is wrong: nothing is done" {
+	load sysfs-tree
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	refuses "'10.0.0' is not an address" 'session add-path cl1@srv1 10.0.0'
+	refuses "PATH: '10.0.0.9' is given twice" 'session add-path cl1@srv1 10.0.0.9 host:localhost 10.0.0.9'
+	refuses "'10.0.0' is not an address" 'session add-path cl1@srv1 host:localhost@10.0.0'
+	refuses "--timeout of session add-path is" 'session add-path cl1@srv1 10.0.0.9 --timeout 20m'
+	refuses "'x' is not an address" 'session remove-path cl1@srv1 x'
+	refuses 'PATH is missing, or --hca' 'session remove-path cl1@srv1'
+	refuses "'id:x' is not an address" 'session reconnect cl1@srv1 id:x'
+	refuses '--timeout of session reconnect is' 'session reconnect cl1@srv1 --timeout 1ms'
+	refuses 'name a session, or --all' 'session disconnect'
+	refuses '--all goes without SESSION' 'session disconnect --all cl1@srv1'
+	refuses '--all goes without --hca' 'session reconnect --all --hca rxe0'
+	refuses "'x' is not an address" 'session recover cl1@srv1 x'
+	refuses '--all goes without --hca' 'session recover --all --hca rxe0'
+	refuses 'name a session, or --all' 'recover session'
+	refuses '--all, or device, or session is missing' 'recover'
+	refuses '--timeout of recover is' 'recover device rnbd0 --timeout 1ms'
+	refuses 'PATH is missing, or --hca' 'server path disconnect cl9@here'
+	refuses "'x' is not an address" 'server path disconnect cl9@here x'
+	refuses 'name the path' 'path show cl1@srv1'
+	refuses 'mixes ipv4 and ib' 'server path show cl9@here 10.0.0.1@gid:fe80::1'
+}
+
+@test "a session or a setting that is wrong: nothing is done" {
+	load sysfs-tree
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	refuses 'is not a policy' 'mp-policy set cl1@srv1 bogus'
+	refuses 'POLICY is missing' 'mp-policy set cl1@srv1'
+	refuses '--all goes without SESSION' 'mp-policy set --all cl1@srv1 rr'
+	refuses 'nothing to set' 'session set cl1@srv1'
+	refuses "--heartbeat-interval: '1ms' is not from 200ms" 'session set cl1@srv1 --heartbeat-interval 1ms'
+	refuses '--path is missing' 'session add x@y'
+	refuses 'must not hold' 'session add a/b --path 10.0.0.1'
+	refuses "--path: '10.0.0' is not" 'session add x@y --path 10.0.0'
+	refuses '--poll-queues: at most' 'session add x@y --path 10.0.0.1 --poll-queues 5000'
+}
+
+@test "a device that is wrong: nothing is done" {
+	load sysfs-tree
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	refuses '--session or --server is missing' 'map v'
+	refuses 'must not hold' 'map v --session a/b --path 10.0.0.1'
+	refuses "--path: '10.0.0' is not" 'map v --session x@y --path 10.0.0'
+	refuses '--io-timeout: ' 'map v --session x@y --path 10.0.0.1 --io-timeout 1ms'
+	refuses '--timeout of map is' 'map v --server host:localhost --timeout 1ms'
+	refuses '--owner: ' "map v --session x@y --owner 'a b'"
+	refuses 'name a device, --session or --all' 'unmap'
+	refuses 'a bare number selects nothing' 'unmap rnbd0 2'
+	refuses '--all goes with neither' 'unmap --all rnbd2'
+	refuses '--all goes with neither' 'remap --all --session cl1@srv1'
+	refuses 'a bare number selects nothing' 'remap 2'
+	refuses '--timeout of remap is' 'remap rnbd2 --timeout 1ms'
+	refuses 'a bare number selects nothing' 'recover device 2'
+	refuses 'a bare number selects nothing' 'device show 2'
+	refuses 'a bare number selects nothing' 'device wait 2'
+	refuses "'0x10' is not a size" 'resize rnbd2 0x10'
+	refuses 'SIZE is missing' 'resize rnbd2'
+	refuses 'a bare number selects nothing' 'resize 2 1G'
+	refuses "'8388608T' is more than a disk can have" 'resize rnbd2 8388608T'
+	refuses 'exclude each other' 'resize rnbd2 1G --from-server'
+	refuses 'exclude each other' 'server export close ram0 --client a --all-clients'
+	refuses '--timeout of server export revalidate is' 'server export revalidate ram0 --timeout 1ms'
+}
+
+@test "a condition, a check or another word that is wrong: nothing is done" {
+	load sysfs-tree
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	refuses '--for' 'wait rnbd0 --for foo'
+	refuses '--for is missing' 'wait rnbd0'
+	refuses "'x' is not an address" 'wait cl1@srv1 x --for present'
+	refuses "'bogus' is no check" 'check bogus'
+	refuses "--path: 'x' is not" 'check --path x'
+	refuses "'x' is neither session:NAME nor" 'config apply --only x'
+	refuses "'x' is neither session:NAME nor" 'config diff --only x'
+	refuses "'x' is neither session:NAME nor" 'restore --only x'
+	refuses '--only: ' 'stats reset --all --only bogus'
+	refuses 'name a session or a device, or --all' 'stats reset'
+	refuses '--all goes without a selector' 'stats reset --all cl1@srv1'
+	refuses "'x' is not an address" 'stats reset cl1@srv1 x'
+	refuses '--hca names a path of a session' 'stats --hca rxe0'
+	refuses '--by device is of this client' 'stats --by device --server'
+	refuses 'a device is not of one path' 'stats rnbd0 10.0.0.2 --by device'
+	refuses 'need -i' 'stats --count 2'
+	refuses 'a device is not of one path' 'stats latency rnbd0 10.0.0.2 --from-diskstats'
+	refuses "'mapp'" 'help mapp'
 }
 
 @test "a line that fails: the end, with its exit code; with -k the rest, and exit code 3" {

@@ -288,7 +288,7 @@ setup() {
 @test "the server's side without its module: 8" {
 	replay no-server
 	for c in "server export list" "server client list" "server export close sdb -f" "server client disconnect x -f" \
-		"server path list" "server path disconnect x y" "server export revalidate sdb" "server port list" "server port drain x"; do
+		"server path list" "server path disconnect x 10.0.0.2" "server export revalidate sdb" "server port list" "server port drain x"; do
 		# shellcheck disable=SC2086
 		fails 8 unavailable $c
 		[[ $stderr == *"modprobe rnbd_server"* ]]

@@ -52,6 +52,17 @@ static void pairs(void)
 		ok(msg, "no path: '%s'", wrong[i]);
 		free(msg);
 	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		msg = addr_pair_literal(wrong[i], &p);
+		ok(msg, "no path without a name server either: '%s'", wrong[i]);
+		free(msg);
+	}
+	msg = addr_pair_literal("host:no.such.host.invalid@10.0.0.2", &p);
+	ok(!msg && p.src.family == ADDR_NONE && p.dst.family == ADDR_IPV4, "a name is not resolved");
+	free(msg);
+	msg = addr_pair_literal("host:no.such.host.invalid@10.0.0", &p);
+	ok(msg, "what stands beside it is looked at");
+	free(msg);
 	free(addr_pair_parse("10.0.0.1@10.0.0.2", &p));
 	free(addr_pair_parse("10.0.0.2", &q));
 	ok(addr_pair_matches(&q, &p.src, &p.dst), "DST alone fits any SRC");
