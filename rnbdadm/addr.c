@@ -67,13 +67,29 @@ static char *parse_ip(const char *text, struct addr *a)
 	return NULL;
 }
 
-static char *resolve_host(const char *name, struct addr *a)
+static bool is_host(const char *text)
+{
+	return !strncmp(text, "host:", 5);
+}
+
+/* An address of that family if there is one, ADDR_NONE: whichever comes first. */
+static char *resolve_host(const char *name, enum addr_family family, struct addr *a)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *res, *i;
-	int rc = getaddrinfo(name, NULL, &hints, &res);
+	int rc;
 
-	if (rc)
+	if (!*name)
+		return xstrdup("host: a name is needed");
+	hints.ai_family = family == ADDR_IPV4 ? AF_INET : family == ADDR_IPV6 ? AF_INET6 : AF_UNSPEC;
+	rc = getaddrinfo(name, NULL, &hints, &res);
+	if (rc && rc != EAI_AGAIN && hints.ai_family != AF_UNSPEC) {
+		hints.ai_family = AF_UNSPEC;
+		rc = getaddrinfo(name, NULL, &hints, &res);
+	}
+	if (rc) {
+		a->eai = rc;
 		return xasprintf("host '%s': %s", name, gai_strerror(rc));
+	}
 	for (i = res; i; i = i->ai_next) {
 		if (i->ai_family != AF_INET && i->ai_family != AF_INET6)
 			continue;
@@ -85,15 +101,16 @@ static char *resolve_host(const char *name, struct addr *a)
 	return i ? NULL : xasprintf("host '%s' has no IP address", name);
 }
 
-char *addr_parse(const char *text, struct addr *a)
+/* A name gets an address of that family, if it has one. */
+static char *parse_as(const char *text, enum addr_family family, struct addr *a)
 {
 	char *msg;
 
 	memset(a, 0, sizeof(*a));
 	if (!strncmp(text, "ip:", 3))
 		return parse_ip(text + 3, a);
-	if (!strncmp(text, "host:", 5))
-		return resolve_host(text + 5, a);
+	if (is_host(text))
+		return resolve_host(text + 5, family, a);
 	if (!strncmp(text, "gid:", 4)) {
 		if (inet_pton(AF_INET6, text + 4, a->raw) != 1)
 			return xasprintf("'%s' is not a GID", text + 4);
@@ -101,11 +118,34 @@ char *addr_parse(const char *text, struct addr *a)
 		return NULL;
 	}
 	msg = parse_ip(text, a);
-	if (!msg)
-		return NULL;
+	/* with a family it is an address: its interface is what is wrong */
+	if (!msg || a->family != ADDR_NONE)
+		return msg;
 	free(msg);
 	return xasprintf("'%s' is not an address (ip:IPv4, ip:IPv6, gid:GID, host:NAME)",
 			 text);
+}
+
+char *addr_parse(const char *text, struct addr *a)
+{
+	return parse_as(text, ADDR_NONE, a);
+}
+
+/* A name comes last: of its addresses it is the one that fits the other end. */
+static char *parse_ends(const char *src, const char *dst, struct addr_pair *p)
+{
+	char *msg;
+
+	if (!is_host(src)) {
+		msg = parse_as(src, ADDR_NONE, &p->src);
+		return msg ? msg : parse_as(dst, p->src.family, &p->dst);
+	}
+	msg = parse_as(dst, ADDR_NONE, &p->dst);
+	if (!msg)
+		msg = parse_as(src, p->dst.family, &p->src);
+	if (!msg && is_host(dst) && p->src.family != p->dst.family)
+		msg = parse_as(dst, p->src.family, &p->dst);
+	return msg;
 }
 
 char *addr_pair_parse(const char *text, struct addr_pair *p)
@@ -117,11 +157,8 @@ char *addr_pair_parse(const char *text, struct addr_pair *p)
 	if (!sep)
 		return addr_parse(text, &p->dst);
 	src = xstrndup(text, sep - text);
-	msg = addr_parse(src, &p->src);
+	msg = parse_ends(src, sep + 1, p);
 	free(src);
-	if (msg)
-		return msg;
-	msg = addr_parse(sep + 1, &p->dst);
 	if (msg)
 		return msg;
 	if (p->src.family != p->dst.family)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "select.h"
+#include "way.h"
 
 static void not_found(struct fail *f, const char *type, const char *name,
 		      const struct strlist *known)
@@ -194,7 +195,7 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 	by_id = word && !strncmp(word, "id:", 3) && parse_uint(word + 3, &id) && id;
 	msg = word && !by_id ? addr_pair_parse(word, &want) : NULL;
 	if (msg) {
-		fail_set(f, XC_USAGE, "%s", msg);
+		fail_set(f, way_problem_code(&want), "%s", msg);
 		free(msg);
 		return NULL;
 	}
