@@ -96,7 +96,8 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:11 "there is more behind the quote" <<<$'[session a]\npath = "1" 2'
 	wrong 1:10 "a session name must not hold" <<<"[session a.b]"
 	wrong 1:9 "the name of a device becomes" <<<"[device ..]"
-	wrong 2:17 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
+	wrong 2:3 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
+	wrong 2:1 "[defaults] has no key 'foo'" <<<$'[defaults]\nfoo = 3'
 	wrong 2:8 "path: '" <<<$'[session a]\npath = 10.0.0.1 port=3'
 	wrong 2:8 "'nowhere' is not an address" <<<$'[session a]\npath = nowhere'
 	wrong 2:13 "'bad' is not a policy (round-robin, min-inflight, min-latency)" <<<$'[session a]\nmp-policy = bad'
@@ -105,14 +106,14 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:13 "dest-port: 0 is not between" <<<$'[session a]\ndest-port = 0'
 	wrong 2:8 "the closing quote is missing" <<<$'[session a]\npath = "x'
 	wrong 2:9 "after a backslash" <<<$'[session a]\npath = "\\q"'
-	wrong 4:8 "wait is given twice, first in line 3" <<<$'[session a]\npath=10.0.0.1\nwait = 1\nwait = 2'
+	wrong 4:1 "wait is given twice, first in line 3" <<<$'[session a]\npath=10.0.0.1\nwait = 1\nwait = 2'
 	wrong 3:10 "session 'a' is defined twice, first at $CONF:1" <<<$'[session a]\npath=10.0.0.1\n[session a]\npath=10.0.0.1'
 	wrong 1:10 "session 'a' has no path" <<<"[session a]"
 	wrong 3:8 "path 10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = 10.0.0.1'
 	wrong 3:8 "path ip:10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = ip:10.0.0.1'
 	wrong 2:11 "there is no [session b]" <<<$'[device a]\nsession = b\ndevice-path = v'
 	wrong 1:9 "device 'a' has no device-path" <<<$'[device a]\nsession = b'
-	wrong 4:8 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
+	wrong 4:1 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
 	wrong 1:9 "device 'a' has no session" <<<$'[device a]\ndevice-path = b'
 	wrong 6:9 "device 'b' is 'a' of" <<<$'[session s]\npath=10.0.0.1\n[device a]\nsession=s\ndevice-path=v\n[device b]\nsession=s\ndevice-path=v'
 	printf '[session a]\npath = 10.0.0.1\0\n' | wrong 2:1 "a byte of zero"
@@ -154,7 +155,7 @@ path=10.0.0.1" >"$CONF"
 	printf '%s' "$JSON" | jq -e '.problems | length == 3 and all(.severity == "error")'
 	conf <<<$'[session a]\npath = 10.0.0.1\nx = 1'
 	adm 0 config validate --lenient "$CONF"
-	[[ $stderr == *"warning: $CONF:3:5: [session] has no key 'x'"* ]]
+	[[ $stderr == *"warning: $CONF:3:1: [session] has no key 'x'"* ]]
 }
 
 @test "a session defined in two files: both are named" {
@@ -541,6 +542,17 @@ device cl1@srv1 e rw migration 17" ]
 	adm 0 config diff "$CONF"
 	sed -i 's/^poll-queues =.*/&all/' "$CONF"
 	adm 0 config diff "$CONF"
+	# where it is asked for: by the device that wants the most, in [defaults], in the session
+	conf <<<$'[defaults]\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device a]\nsession = cl1@srv1\ndevice-path = vol0
+poll-queues = 2\n[device b]\nsession = cl1@srv1\ndevice-path = vol1\npoll-queues = 3'
+	for place in ":12 3" ":2 7" ":4 4"; do
+		adm 11 config diff "$CONF" -j
+		[ "$(jqv '.unmet[] | select(.key == "poll_queues") | (.source | sub(".*:"; ":")) + " " + .new')" = "$place" ]
+		case $place in
+		:12*) sed -i '1a poll-queues = 7' "$CONF" ;;
+		:2*) sed -i '3a poll-queues = 4' "$CONF" ;;
+		esac
+	done
 }
 
 @test "an empty value is the kernel's, also where another one runs" {
