@@ -24,6 +24,27 @@ static void not_found(struct fail *f, const char *type, const char *name,
 	free(hint);
 }
 
+void select_words(struct strlist *l, const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->sessions.n; i++)
+		strlist_add(l, s->sessions.v[i].name);
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(l, s->devices.v[i].name);
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(l, s->devices.v[i].device_path);
+}
+
+void select_nothing(struct fail *f, const char *word, const struct strlist *known)
+{
+	char *hint = suggest(word, known);
+
+	fail_set(f, XC_NOT_FOUND, "no session or device '%s'", word);
+	fail_text(f, "no such session or device");
+	fail_object(f, "object", word);
+	fail_hint(f, "%s", hint ? hint : "rnbdadm status lists what there is");
+	free(hint);
+}
+
 const struct session *select_session(const struct snapshot *s, const char *name,
 				     struct fail *f)
 {

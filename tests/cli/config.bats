@@ -257,7 +257,13 @@ path=10.0.0.1" >"$CONF"
 	run -0 bash -c 'touch "$1.$$.tmp"; f=$1; shift; exec "$@" config save "$f"' _ "$BATS_TEST_TMPDIR/d" "$RNBDADM" "${R[@]}"
 	[ -s "$BATS_TEST_TMPDIR/d" ]
 	ln -s b "$BATS_TEST_TMPDIR/link"
-	adm 6 config save --force "$BATS_TEST_TMPDIR/link"
+	for f in "$BATS_TEST_TMPDIR/link" /dev/full "$BATS_TEST_TMPDIR"; do
+		for force in "" --force; do
+			# shellcheck disable=SC2086
+			fails 6 conflict config save $force "$f"
+			[[ $stderr == *"$f is no regular file"* && $stderr != *"exist"* ]]
+		done
+	done
 	[ -L "$BATS_TEST_TMPDIR/link" ]
 	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
 	[ ! -e "$BATS_TEST_TMPDIR/c" ]
