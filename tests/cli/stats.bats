@@ -211,6 +211,11 @@ setup() {
 	valid rnbdadm.stats/1
 	[ "$(jqv '.stats[0] | [.object, .name, .counters.read_ios, .counters.reconnects_failed, .polling.polls] | join(" ")')" = "session cl1@srv1 123537993 7 1400000" ]
 	[ "$(jqv '.stats[0].hca == null and .stats[0].heartbeat_latency_ns == null')" = true ]
+	adm 0 stats --by hca -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '[.stats[].session] | tojson')" = '[null,null]' ]
+	adm 0 stats --by hca -o csv -F name,session
+	[ "${lines[1]}" = mlx5_0:1, ]
 	adm 0 stats --by hca -o csv -F name,read_ios
 	[ "$output" = "name,read_ios
 mlx5_0:1,123456799
