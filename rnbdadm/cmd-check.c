@@ -226,6 +226,18 @@ static int check_words(struct ctx *ctx)
 	return rc;
 }
 
+static int check_server_word(struct ctx *ctx, const char *server)
+{
+	uint64_t port;
+	char *host = check_host(server, &port);
+
+	if (!host)
+		return fail_set(&ctx->fail, XC_USAGE, "--server: '%s' is not HOST, HOST:PORT or "
+				"[IPv6]:PORT, with a port from 1 to 65535", server);
+	free(host);
+	return XC_OK;
+}
+
 char *check_list_text(void)
 {
 	struct strbuf b = { 0 };
@@ -376,6 +388,8 @@ int cmd_check(struct ctx *ctx)
 	bool strict = args_has(&ctx->args, OPT_STRICT);
 	int rc = check_words(ctx);
 
+	if (!rc && k.server)
+		rc = check_server_word(ctx, k.server);
 	if (!rc)
 		rc = ways_parse(ctx, OPT_CHECK_PATH, &k.only);
 	if (!rc) {
