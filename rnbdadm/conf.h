@@ -130,10 +130,11 @@ char *conf_problem_text(const struct conf_problem *p);
 
 /*
  * What runs, as far as it can be made again; names of devices are those that @named has for
- * them. @root as in ctx, for what this host takes by itself, which is left out.
+ * them. @root as in ctx, for what this host takes by itself, which is left out. @left gets a
+ * sentence for each session that cannot be made again.
  */
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
-		  const struct conf *named, const char *root);
+		  const struct conf *named, const char *root, struct strlist *left);
 
 /*
  * One device of it, as @name or, where that is NULL, one that is free, with its session where

@@ -221,6 +221,24 @@ path=10.0.0.1" >"$CONF"
 	[ "$(grep '^\[device' <<<"$output")" = $'[device data]\n[device vol1]\n[device scratch]' ]
 }
 
+@test "save: what no file can make again is told, and is a failure where it is named" {
+	local total saved
+	replay hostile
+	adm 0 session list -j
+	total=$(jqv '.sessions | length')
+	adm 0 config save -j
+	saved=$(jqv '.sessions | length')
+	[ "$saved" -gt 0 ] && [ "$saved" -lt "$total" ]
+	[ "$(jqv '.warnings | map(select(startswith("session "))) | length')" = $((total - saved)) ]
+	[ "$(grep -c "^rnbdadm: warning: session '.*' cannot be saved: " <<<"$stderr")" = $((total - saved)) ]
+	[[ $stderr == *"session 'new\\x0aline' cannot be saved: a session name must not hold spaces or control characters"* ]]
+	fails 1 failed config save --session $'new\nline' "$CONF"
+	[[ $stderr == "rnbdadm: config save $CONF: session 'new\\x0aline' cannot be saved: a session name must not"* ]]
+	[ ! -e "$CONF" ]
+	adm 0 config save --session 'back\slash'
+	[[ -z $stderr && $output == *'[session back\slash]'* ]]
+}
+
 @test "save: connections, unless this host would take as many by itself" {
 	world two-sessions
 	mkdir -p "$ROOT/sys/devices/system/cpu"
