@@ -67,13 +67,29 @@ static char *parse_ip(const char *text, struct addr *a)
 	return NULL;
 }
 
-static char *resolve_host(const char *name, struct addr *a)
+static bool is_host(const char *text)
+{
+	return !strncmp(text, "host:", 5);
+}
+
+/* An address of that family if there is one, ADDR_NONE: whichever comes first. */
+static char *resolve_host(const char *name, enum addr_family family, struct addr *a)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *res, *i;
-	int rc = getaddrinfo(name, NULL, &hints, &res);
+	int rc;
 
-	if (rc)
+	if (!*name)
+		return xstrdup("host: a name is needed");
+	hints.ai_family = family == ADDR_IPV4 ? AF_INET : family == ADDR_IPV6 ? AF_INET6 : AF_UNSPEC;
+	rc = getaddrinfo(name, NULL, &hints, &res);
+	if (rc && rc != EAI_AGAIN && hints.ai_family != AF_UNSPEC) {
+		hints.ai_family = AF_UNSPEC;
+		rc = getaddrinfo(name, NULL, &hints, &res);
+	}
+	if (rc) {
+		a->eai = rc;
 		return xasprintf("host '%s': %s", name, gai_strerror(rc));
+	}
 	for (i = res; i; i = i->ai_next) {
 		if (i->ai_family != AF_INET && i->ai_family != AF_INET6)
 			continue;
@@ -85,15 +101,16 @@ static char *resolve_host(const char *name, struct addr *a)
 	return i ? NULL : xasprintf("host '%s' has no IP address", name);
 }
 
-static char *parse_addr(const char *text, struct addr *a, bool resolve)
+/* A name gets an address of that family, if it has one; and none, and no family, without @resolve. */
+static char *parse_as(const char *text, enum addr_family family, bool resolve, struct addr *a)
 {
 	char *msg;
 
 	memset(a, 0, sizeof(*a));
 	if (!strncmp(text, "ip:", 3))
 		return parse_ip(text + 3, a);
-	if (!strncmp(text, "host:", 5))
-		return resolve ? resolve_host(text + 5, a) : NULL;
+	if (is_host(text))
+		return resolve ? resolve_host(text + 5, family, a) : NULL;
 	if (!strncmp(text, "gid:", 4)) {
 		if (inet_pton(AF_INET6, text + 4, a->raw) != 1)
 			return xasprintf("'%s' is not a GID", text + 4);
@@ -101,8 +118,9 @@ static char *parse_addr(const char *text, struct addr *a, bool resolve)
 		return NULL;
 	}
 	msg = parse_ip(text, a);
-	if (!msg)
-		return NULL;
+	/* with a family it is an address: its interface is what is wrong */
+	if (!msg || a->family != ADDR_NONE)
+		return msg;
 	free(msg);
 	return xasprintf("'%s' is not an address (ip:IPv4, ip:IPv6, gid:GID, host:NAME)",
 			 text);
@@ -110,12 +128,29 @@ static char *parse_addr(const char *text, struct addr *a, bool resolve)
 
 char *addr_parse(const char *text, struct addr *a)
 {
-	return parse_addr(text, a, true);
+	return parse_as(text, ADDR_NONE, true, a);
 }
 
 char *addr_literal(const char *text, struct addr *a)
 {
-	return parse_addr(text, a, false);
+	return parse_as(text, ADDR_NONE, false, a);
+}
+
+/* A name comes last: of its addresses it is the one that fits the other end. */
+static char *parse_ends(const char *src, const char *dst, bool resolve, struct addr_pair *p)
+{
+	char *msg;
+
+	if (!is_host(src)) {
+		msg = parse_as(src, ADDR_NONE, resolve, &p->src);
+		return msg ? msg : parse_as(dst, p->src.family, resolve, &p->dst);
+	}
+	msg = parse_as(dst, ADDR_NONE, resolve, &p->dst);
+	if (!msg)
+		msg = parse_as(src, p->dst.family, resolve, &p->src);
+	if (!msg && is_host(dst) && p->src.family != p->dst.family)
+		msg = parse_as(dst, p->src.family, resolve, &p->dst);
+	return msg;
 }
 
 static char *parse_pair(const char *text, struct addr_pair *p, bool resolve)
@@ -125,13 +160,10 @@ static char *parse_pair(const char *text, struct addr_pair *p, bool resolve)
 
 	memset(p, 0, sizeof(*p));
 	if (!sep)
-		return parse_addr(text, &p->dst, resolve);
+		return parse_as(text, ADDR_NONE, resolve, &p->dst);
 	src = xstrndup(text, sep - text);
-	msg = parse_addr(src, &p->src, resolve);
+	msg = parse_ends(src, sep + 1, resolve, p);
 	free(src);
-	if (msg)
-		return msg;
-	msg = parse_addr(sep + 1, &p->dst, resolve);
 	if (msg)
 		return msg;
 	/* a name has no family yet */

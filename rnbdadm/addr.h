@@ -18,6 +18,7 @@ struct addr {
 	uint16_t port;		/* host order, 0 = default */
 	uint32_t scope;		/* interface of a link-local IPv6 address */
 	uint8_t raw[16];	/* network order, 4 bytes used for IPv4 */
+	int eai;		/* host:NAME has no address: what getaddrinfo() returned */
 };
 
 /* Path token: [SRC@]DST. */

@@ -266,16 +266,39 @@ static void server_memory(struct checkup *k)
 	check_data(k, "pinned_bytes", js_u64(depth * chunk));
 }
 
-/* HOST[:PORT], without the port, which is 0 where there is none. */
-static char *host_of(const char *server, uint64_t *port)
+/* The address in brackets; NULL where it is none of IPv6, or more than a port comes behind. */
+static char *in_brackets(const char *server, const char **colon)
+{
+	const char *end = strchr(server, ']');
+	char *host;
+
+	if (!end || (end[1] && end[1] != ':'))
+		return NULL;
+	*colon = end[1] ? end + 1 : NULL;
+	host = xstrndup(server + 1, (size_t)(end - server - 1));
+	if (!strchr(host, ':')) {
+		free(host);
+		return NULL;
+	}
+	return host;
+}
+
+char *check_host(const char *server, uint64_t *port)
 {
 	const char *colon = strrchr(server, ':');
+	char *host;
 
-	/* "::1" is an address and has no port */
-	if (colon && strchr(server, ':') == colon && parse_uint(colon + 1, port))
-		return xstrndup(server, (size_t)(colon - server));
 	*port = 0;
-	return xstrdup(server);
+	/* "::1" is an address and has no port */
+	if (colon && (strchr(server, ':') != colon || colon[1 + strspn(colon + 1, "0123456789")]))
+		colon = NULL;
+	host = *server == '[' ? in_brackets(server, &colon) :
+	       xstrndup(server, colon ? (size_t)(colon - server) : strlen(server));
+	if (!host || !*host || (colon && (!parse_uint(colon + 1, port) || !*port || *port > 65535))) {
+		free(host);
+		return NULL;
+	}
+	return host;
 }
 
 /* The path of a session to that server, a connected one if there is; the kernel connects them by RDMA. */
@@ -362,7 +385,7 @@ static void server_reachable(struct checkup *k)
 		check_tell(k, CHECK_SKIP, "", "--server names none");
 		return;
 	}
-	host = host_of(k->server, &port);
+	host = check_host(k->server, &port);
 	msg = addr_parse(host, &a);
 	if (msg) {
 		free(msg);

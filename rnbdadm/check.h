@@ -59,6 +59,12 @@ void check_hint(struct checkup *k, const char *fmt, ...) __attribute__((format(p
 /* A key of the last result's "data". Takes the reference. */
 void check_data(struct checkup *k, const char *key, json_t *v);
 
+/*
+ * Of HOST[:PORT] or [IPv6][:PORT] the host, to be freed, and the port, 0 where there is none;
+ * NULL where it is neither.
+ */
+char *check_host(const char *server, uint64_t *port);
+
 /* The lists of the client or of the server; else the check is skipped. */
 bool check_client(struct checkup *k);
 bool check_server(struct checkup *k);

@@ -226,6 +226,18 @@ static int check_words(struct ctx *ctx)
 	return rc;
 }
 
+static int check_server_word(struct ctx *ctx, const char *server)
+{
+	uint64_t port;
+	char *host = check_host(server, &port);
+
+	if (!host)
+		return fail_set(&ctx->fail, XC_USAGE, "--server: '%s' is not HOST, HOST:PORT or "
+				"[IPv6]:PORT, with a port from 1 to 65535", server);
+	free(host);
+	return XC_OK;
+}
+
 char *check_list_text(void)
 {
 	struct strbuf b = { 0 };
@@ -369,9 +381,12 @@ static void report(struct checkup *k)
 
 int cmd_check_check(struct ctx *ctx)
 {
+	const char *server = args_value(&ctx->args, OPT_CHECK_SERVER);
 	struct ways only = { .literal = true };
 	int rc = check_words(ctx);
 
+	if (!rc && server)
+		rc = check_server_word(ctx, server);
 	if (!rc)
 		rc = ways_parse(ctx, OPT_CHECK_PATH, &only);
 	ways_free(&only);

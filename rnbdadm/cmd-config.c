@@ -82,10 +82,23 @@ static void noted_names(const struct ctx *ctx, const struct snapshot *s, struct 
 	}
 }
 
+/* Of all sessions those that can be saved are; one that was asked for by its name must be. */
+static int tell_left(struct ctx *ctx, const char *session, const struct strlist *left)
+{
+	if (session && left->n) {
+		fail_object(&ctx->fail, "session", session);
+		return fail_set(&ctx->fail, XC_FAILED, "%s", left->v[0]);
+	}
+	for (size_t i = 0; i < left->n; i++)
+		warn(ctx, "%s", left->v[i]);
+	return XC_OK;
+}
+
 int cmd_config_save(struct ctx *ctx)
 {
 	const char *session = args_value(&ctx->args, OPT_SESSION), *file = file_arg(ctx);
 	struct conf c = { 0 }, named = { 0 };
+	struct strlist left = { 0 };
 	struct snapshot s;
 	int rc;
 
@@ -97,9 +110,12 @@ int cmd_config_save(struct ctx *ctx)
 		fail_clear(&ctx->fail);
 	if (!rc) {
 		noted_names(ctx, &s, &named);
-		conf_running(&c, &s, session, &named, ctx->test_root);
-		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
+		conf_running(&c, &s, session, &named, ctx->test_root, &left);
+		rc = tell_left(ctx, session, &left);
 	}
+	if (!rc)
+		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
+	strlist_free(&left);
 	snapshot_free(&s);
 	conf_free(&named);
 	conf_free(&c);

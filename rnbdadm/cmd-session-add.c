@@ -42,7 +42,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		return fail_set(&ctx->fail, XC_USAGE, "--poll-queues: at most 4096");
 	if (way_timeout(ctx, "session add", &p->req.timeout_ms) ||
 	    ways_parse(ctx, OPT_PATH, &p->ways))
-		return XC_USAGE;
+		return (int)ctx->fail.code;
 	if (!args_has(a, OPT_PATH))
 		return fail_set(&ctx->fail, XC_USAGE, "--path is missing");
 	p->req.paths = p->ways.v;

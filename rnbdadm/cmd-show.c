@@ -13,6 +13,7 @@ struct shown {
 	json_t *obj;
 	const struct view *view;
 	struct strlist names;		/* of all that fit */
+	struct strlist known;		/* of what there is */
 };
 
 /* Takes the object. */
@@ -64,6 +65,7 @@ static bool find_client(struct ctx *ctx, struct shown *sh, struct snapshot *s, c
 	}
 	fail_clear(&f);
 	find_paths(sh, s, word, &o);
+	select_words(&sh->known, s);
 	return true;
 }
 
@@ -80,12 +82,17 @@ static void find_server(struct ctx *ctx, struct shown *sh, struct snapshot *s, c
 	if (json_array_size(list))
 		found(sh, &export_view, json_incref(json_array_get(list, 0)), "export", disk);
 	find_paths(sh, s, word, &o);
+	select_words(&sh->known, s);
+	for (size_t i = 0; i < s->exports.n; i++)
+		strlist_add(&sh->known, s->exports.v[i].name);
 	json_decref(list);
 	free(disk);
 }
 
 static int conclude(struct ctx *ctx, struct shown *sh, const char *word)
 {
+	char *hint;
+
 	if (sh->names.n == 1) {
 		out_show(ctx, sh->view, sh->obj);
 		sh->obj = NULL;
@@ -93,9 +100,12 @@ static int conclude(struct ctx *ctx, struct shown *sh, const char *word)
 	}
 	fail_object(&ctx->fail, "object", word);
 	if (!sh->names.n) {
-		fail_hint(&ctx->fail, "rnbdadm status lists what there is");
+		hint = suggest(word, &sh->known);
+		fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm status lists what there is");
+		free(hint);
+		fail_set(&ctx->fail, XC_NOT_FOUND, "nothing is called '%s'", word);
 		fail_text(&ctx->fail, "nothing has this name");
-		return fail_set(&ctx->fail, XC_NOT_FOUND, "nothing is called '%s'", word);
+		return XC_NOT_FOUND;
 	}
 	for (size_t i = 0; i < sh->names.n; i++)
 		strlist_add(&ctx->fail.details, sh->names.v[i]);
@@ -128,5 +138,6 @@ int cmd_show(struct ctx *ctx)
 	rc = ctx->fail.code ? (int)ctx->fail.code : conclude(ctx, &sh, word);
 	json_decref(sh.obj);
 	strlist_free(&sh.names);
+	strlist_free(&sh.known);
 	return rc;
 }

@@ -51,6 +51,7 @@ static bool select_one(struct ctx *ctx, struct status *st)
 {
 	const char *word = ctx->args.nargs ? ctx->args.args[0] : NULL;
 	const struct session *sess;
+	struct strlist known = { 0 };
 	struct fail f = { 0 };
 
 	if (!word)
@@ -70,8 +71,10 @@ static bool select_one(struct ctx *ctx, struct status *st)
 	fail_clear(&ctx->fail);
 	ctx->fail = f;
 	if (f.code == XC_NOT_FOUND) {
-		fail_set(&ctx->fail, XC_NOT_FOUND, "no session or device '%s'", word);
-		fail_text(&ctx->fail, "no such session or device");
+		select_words(&known, &st->client.s);
+		select_words(&known, &st->server.s);
+		select_nothing(&ctx->fail, word, &known);
+		strlist_free(&known);
 	}
 	return false;
 }

@@ -134,9 +134,15 @@ int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 int conf_check_file(struct ctx *ctx, const char *file)
 {
 	struct stat st;
+	bool there = !lstat(file, &st);
 	int err;
 
-	if (!ctx->force && !lstat(file, &st)) {
+	/* a file takes its place, which would cut a link or a device off from its name */
+	if (there && !S_ISREG(st.st_mode)) {
+		fail_object(&ctx->fail, "file", file);
+		return fail_set(&ctx->fail, XC_CONFLICT, "%s is no regular file", file);
+	}
+	if (there && !ctx->force) {
 		fail_object(&ctx->fail, "file", file);
 		fail_hint(&ctx->fail, "--force replaces it");
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);

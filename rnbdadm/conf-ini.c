@@ -161,6 +161,7 @@ static void read_value(struct reader *r, const char *line, const char *p)
 	char *key, *text;
 	size_t len;
 
+	r->at.key_col = r->at.col;
 	if (!eq) {
 		conf_problem(r->c, &r->at, "neither '[section]' nor 'key = value'");
 		return;

@@ -121,28 +121,29 @@ static void add_device(struct conf *c, const struct device *d, char *name)
 	free(name);
 }
 
-/* Has it a name that can be given, and a way to a server? */
-static bool can_return(const struct snapshot *s, const struct session *sess)
+/* NULL, or why it cannot be made again, to be freed. */
+static char *why_lost(const struct snapshot *s, const struct session *sess)
 {
 	char *msg = session_name_problem(sess->name);
 	const struct index_entry *e;
-	bool any = false;
 	size_t n;
 
 	e = index_find(&s->session_paths, sess->id, &n);
-	for (size_t i = 0; i < n; i++)
-		any = any || s->paths.v[e[i].pos].server.family != ADDR_NONE;
-	any = any && !msg;
-	free(msg);
-	return any;
+	for (size_t i = 0; i < n && !msg; i++)
+		if (s->paths.v[e[i].pos].server.family != ADDR_NONE)
+			return NULL;
+	return msg ? msg : xstrdup("no path of it has the address of a server");
 }
 
 bool conf_running_device(struct conf *c, const struct snapshot *s, const struct device *d,
 			 const char *name, const struct conf *named, const char *root)
 {
 	const struct session *sess = snapshot_session(s, d->session);
+	char *why = sess ? why_lost(s, sess) : NULL;
+	bool lost = !sess || why;
 
-	if (!sess || !can_return(s, sess))
+	free(why);
+	if (lost)
 		return false;
 	if (!conf_find(named, CONF_SESSION, sess->name))
 		add_session(c, s, sess, root);
@@ -151,13 +152,20 @@ bool conf_running_device(struct conf *c, const struct snapshot *s, const struct 
 }
 
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
-		  const struct conf *named, const char *root)
+		  const struct conf *named, const char *root, struct strlist *left)
 {
 	for (size_t i = 0; i < s->sessions.n; i++) {
 		const struct session *sess = &s->sessions.v[i];
+		char *why;
 
-		if ((!session || !strcmp(session, sess->name)) && can_return(s, sess))
+		if (session && strcmp(session, sess->name))
+			continue;
+		why = why_lost(s, sess);
+		if (why)
+			strlist_addf(left, "session '%s' cannot be saved: %s", sess->name, why);
+		else
 			add_session(c, s, sess, root);
+		free(why);
 	}
 	for (size_t i = 0; i < s->devices.n; i++) {
 		const struct device *d = &s->devices.v[i];

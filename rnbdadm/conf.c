@@ -274,17 +274,20 @@ static void add_path(struct conf *c, struct conf_section *s, const char *text,
 void conf_set(struct conf *c, struct conf_section *s, const char *key, const char *text,
 	      const struct conf_place *at)
 {
+	struct conf_place key_at = *at;
 	char *msg;
 	int k = 0;
 
+	if (at->key_col)
+		key_at.col = at->key_col;
 	while (k < CK_N && (strcmp(conf_key_name(k), key) || !conf_key_fits(k, s->kind)))
 		k++;
 	if (k == CK_N) {
-		unknown_key(c, s, key, at);
+		unknown_key(c, s, key, &key_at);
 	} else if (k == CK_PATH) {
 		add_path(c, s, text, at);
 	} else if (s->v[k].text && s->v[k].at.file == at->file) {
-		conf_problem(c, at, "%s is given twice, first in line %u", key, s->v[k].at.line);
+		conf_problem(c, &key_at, "%s is given twice, first in line %u", key, s->v[k].at.line);
 	} else {
 		msg = value_problem(k, text);
 		if (msg)
@@ -424,8 +427,10 @@ static uint64_t poll_queues(const struct conf *c, const struct conf_section *s)
 	return conf_uint(c, s, CK_POLL_QUEUES, M_UNKNOWN);
 }
 
-uint64_t conf_poll_queues(const struct conf *c, const struct conf_section *session)
+const struct conf_section *conf_poll_section(const struct conf *c,
+					     const struct conf_section *session)
 {
+	const struct conf_section *of = session;
 	uint64_t most = poll_queues(c, session);
 
 	for (size_t i = 0; i < c->n && !session->v[CK_POLL_QUEUES].text; i++) {
@@ -436,10 +441,17 @@ uint64_t conf_poll_queues(const struct conf *c, const struct conf_section *sessi
 		    strcmp(s->v[CK_SESSION].text, session->name))
 			continue;
 		n = poll_queues(c, s);
-		if (n != M_UNKNOWN && (most == M_UNKNOWN || n > most))
+		if (n != M_UNKNOWN && (most == M_UNKNOWN || n > most)) {
 			most = n;
+			of = s;
+		}
 	}
-	return most;
+	return of;
+}
+
+uint64_t conf_poll_queues(const struct conf *c, const struct conf_section *session)
+{
+	return poll_queues(c, conf_poll_section(c, session));
 }
 
 uint64_t conf_wait(const struct conf *c, const struct conf_section *s)

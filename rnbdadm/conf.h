@@ -23,6 +23,7 @@ enum conf_key {
 struct conf_place {
 	const char *file;		/* of conf->files */
 	unsigned int line, col;		/* 0: of the file as a whole */
+	unsigned int key_col;		/* of the key that the value at @col is for, 0: as @col */
 	const char *section;		/* of conf->sections; JSON has no lines: "sessions[3] 's'" */
 };
 
@@ -105,6 +106,9 @@ uint64_t conf_uint(const struct conf *c, const struct conf_section *s, enum conf
 		   uint64_t none);
 /* Poll queues may be asked for by a device; a session has as many as any of its devices wants. */
 uint64_t conf_poll_queues(const struct conf *c, const struct conf_section *session);
+/* The section that asks for that many: the session, or a device. */
+const struct conf_section *conf_poll_section(const struct conf *c,
+					     const struct conf_section *session);
 /* Milliseconds that the kernel may take to connect. */
 uint64_t conf_wait(const struct conf *c, const struct conf_section *s);
 /* Policy and settings that are given; the others are unknown. */
@@ -126,10 +130,11 @@ char *conf_problem_text(const struct conf_problem *p);
 
 /*
  * What runs, as far as it can be made again; names of devices are those that @named has for
- * them. @root as in ctx, for what this host takes by itself, which is left out.
+ * them. @root as in ctx, for what this host takes by itself, which is left out. @left gets a
+ * sentence for each session that cannot be made again.
  */
 void conf_running(struct conf *c, const struct snapshot *s, const char *session,
-		  const struct conf *named, const char *root);
+		  const struct conf *named, const char *root, struct strlist *left);
 
 /*
  * One device of it, as @name or, where that is NULL, one that is free, with its session where

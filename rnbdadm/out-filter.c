@@ -49,6 +49,11 @@ static bool stands_for_none(const char *s)
 	return !*s || !strcmp(s, "-") || !strcmp(s, "null");
 }
 
+static bool is_bool_word(const char *s)
+{
+	return !strcmp(s, "true") || !strcmp(s, "false") || !strcmp(s, "yes") || !strcmp(s, "no");
+}
+
 /* What is wrong with the value for this kind of field, or NULL. */
 static char *value_problem(struct condition *c)
 {
@@ -64,6 +69,10 @@ static char *value_problem(struct condition *c)
 		free(q);
 	} else if (order) {
 		msg = xasprintf("--filter: %s is not a number: only = and != are for it", c->field->name);
+	} else if (type == F_BOOL && !is_bool_word(c->value) && !stands_for_none(c->value)) {
+		q = printable(c->value);
+		msg = xasprintf("--filter: '%s' is neither true nor false, as %s is", q, c->field->name);
+		free(q);
 	}
 	return msg;
 }
@@ -86,6 +95,8 @@ static char *parse_condition(const struct view *v, char *text, struct condition 
 	c->op[0] = *op++;
 	if (*op == '=' && c->op[0] != '=')
 		c->op[1] = *op++;
+	else if (*op == '=')
+		op++;	/* == is = */
 	if (c->op[0] == '!' && !c->op[1])
 		return xasprintf("--filter: '%s' is not field=value", text);
 	c->value = xstrdup(op);
@@ -141,6 +152,8 @@ static bool list_has(const json_t *list, const char *value)
 	const json_t *e;
 	size_t i;
 
+	if (!json_array_size(list))
+		return stands_for_none(value);
 	json_array_foreach(list, i, e) {
 		const char *s = list_name(e);
 

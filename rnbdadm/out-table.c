@@ -33,6 +33,20 @@ const char *list_name(const json_t *e)
 	return json_string_value(name ? name : json_object_get(e, "session"));
 }
 
+/* In CSV a blank parts the elements: those of an element are octal, as in /proc/self/mountinfo. */
+static void add_element(struct strlist *l, const char *name, bool csv)
+{
+	struct strbuf b = { 0 };
+
+	for (const char *p = name; *p; p++)
+		if (csv && (*p == ' ' || *p == '\\'))
+			strbuf_printf(&b, "\\%03o", *p);
+		else
+			strbuf_printf(&b, "%c", *p);
+	strlist_add(l, b.s ? b.s : "");
+	free(b.s);
+}
+
 static char *list_text(const json_t *list, const char *sep, bool csv)
 {
 	struct strlist l = { 0 };
@@ -44,7 +58,7 @@ static char *list_text(const json_t *list, const char *sep, bool csv)
 		const char *name = list_name(e);
 
 		if (name)
-			strlist_add(&l, name);
+			add_element(&l, name, csv);
 	}
 	s = l.n || csv ? strlist_join(&l, sep) : xstrdup("-");
 	strlist_free(&l);

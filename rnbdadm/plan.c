@@ -166,7 +166,8 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 static void add_unmet(struct maker *m, const struct conf_section *s, enum conf_key k, char *old,
 		      char *new)
 {
-	const struct conf_value *v = conf_given(m->c, s, k);
+	const struct conf_value *v =
+		conf_given(m->c, k == CK_POLL_QUEUES ? conf_poll_section(m->c, s) : s, k);
 	bool device = s->kind == CONF_DEVICE;
 	struct plan *p = m->p;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "select.h"
+#include "way.h"
 
 static void not_found(struct fail *f, const char *type, const char *name,
 		      const struct strlist *known)
@@ -20,6 +21,27 @@ static void not_found(struct fail *f, const char *type, const char *name,
 		fail_hint(f, "%s", hint);
 	else
 		fail_hint(f, "rnbdadm %s list", type);
+	free(hint);
+}
+
+void select_words(struct strlist *l, const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->sessions.n; i++)
+		strlist_add(l, s->sessions.v[i].name);
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(l, s->devices.v[i].name);
+	for (size_t i = 0; i < s->devices.n; i++)
+		strlist_add(l, s->devices.v[i].device_path);
+}
+
+void select_nothing(struct fail *f, const char *word, const struct strlist *known)
+{
+	char *hint = suggest(word, known);
+
+	fail_set(f, XC_NOT_FOUND, "no session or device '%s'", word);
+	fail_text(f, "no such session or device");
+	fail_object(f, "object", word);
+	fail_hint(f, "%s", hint ? hint : "rnbdadm status lists what there is");
 	free(hint);
 }
 
@@ -217,7 +239,7 @@ const struct path *select_path(const struct snapshot *s, const struct session *s
 	by_id = word && parse_id(word, &id);
 	msg = word && !by_id ? addr_pair_parse(word, &want) : NULL;
 	if (msg) {
-		fail_set(f, XC_USAGE, "%s", msg);
+		fail_set(f, way_problem_code(&want), "%s", msg);
 		free(msg);
 		return NULL;
 	}

@@ -27,6 +27,11 @@ struct device *select_device(const struct snapshot *s, const char *word,
 const struct path *select_path(const struct snapshot *s, const struct session *sess,
 			       const char *word, const char *hca, struct fail *f);
 
+/* The words that select a session or a device of @s. */
+void select_words(struct strlist *l, const struct snapshot *s);
+/* Fills @f where no session and no device is called @word; @known: words that would do. */
+void select_nothing(struct fail *f, const char *word, const struct strlist *known);
+
 /* "infinite" or -1 to 9999; false for a larger number. */
 bool max_reconnect_parse(const char *s, int64_t *v);
 

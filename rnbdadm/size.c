@@ -37,6 +37,16 @@ bool parse_size(const char *s, uint64_t *bytes)
 	return true;
 }
 
+/* As many decimals as three digits that say something take, and one at least. */
+static int decimals(double v)
+{
+	int n = 1;
+
+	for (; v > 0 && v < 9.995; v *= 10)
+		n++;
+	return n;
+}
+
 char *size_text(uint64_t bytes, char unit)
 {
 	double v = (double)bytes;
@@ -47,7 +57,7 @@ char *size_text(uint64_t bytes, char unit)
 	if (unit) {
 		for (; letters[i] != unit; i++)
 			v /= 1024;
-		return xasprintf("%.1f %ciB", v, letters[i]);
+		return xasprintf("%.*f %ciB", decimals(v), v, letters[i]);
 	}
 	if (bytes < 1024)
 		return xasprintf("%llu B", (unsigned long long)bytes);

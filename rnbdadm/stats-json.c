@@ -12,7 +12,11 @@ json_t *js_stats_names(const struct stats *st, enum stats_by by)
 	char *port;
 
 	js_set(o, "object", json_string(objects[by]));
-	js_set_str(o, "session", by == STATS_BY_HCA ? "" : st->session);
+	/* those of an RDMA device are of many */
+	if (by == STATS_BY_HCA)
+		js_set(o, "session", json_null());
+	else
+		js_set_str(o, "session", st->session);
 	if (by == STATS_BY_HCA && st->hca_port != M_UNKNOWN) {
 		port = xasprintf("%s:%" PRIu64, st->hca, st->hca_port);
 		js_set_str(o, "name", port);

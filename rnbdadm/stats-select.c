@@ -12,6 +12,20 @@ void stats_list_free(struct stats_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
+/* It may have been meant as a verb, which is known only where it is the first word. */
+static void nothing_called(struct ctx *ctx, const struct snapshot *s, const char *word)
+{
+	const struct cmd *cmd = ctx->args.cmd;
+	struct strlist known = { 0 };
+
+	for (size_t i = 0; i < cmd_count && !cmd->verb && ctx->args.nargs == 1; i++)
+		if (cmd_table[i].verb && !strcmp(cmd_table[i].object, cmd->object))
+			strlist_add(&known, cmd_table[i].verb);
+	select_words(&known, s);
+	select_nothing(&ctx->fail, word, &known);
+	strlist_free(&known);
+}
+
 /* Id of the session that the word names, itself or by one of its devices; 0: none. */
 static uint32_t session_of(struct ctx *ctx, struct snapshot *s, const char *word, enum m_role role)
 {
@@ -28,8 +42,10 @@ static uint32_t session_of(struct ctx *ctx, struct snapshot *s, const char *word
 		id = d->session_id;
 	else if (f.code == XC_CONFLICT || f.code == XC_USAGE)
 		ctx->fail = f;
+	else if (role == M_SERVER)
+		select_client(s, word, &ctx->fail);
 	else
-		select_session(s, word, &ctx->fail);
+		nothing_called(ctx, s, word);
 	if (f.code == XC_NOT_FOUND)
 		fail_clear(&f);
 	return id;

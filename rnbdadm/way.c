@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
 #include <errno.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sysinfo.h"
 #include "way.h"
+
+enum exit_code way_problem_code(const struct addr_pair *p)
+{
+	switch (p->src.eai ? p->src.eai : p->dst.eai) {
+	case 0:
+		return XC_USAGE;
+	case EAI_NONAME:
+	case EAI_NODATA:
+	case EAI_ADDRFAMILY:
+		return XC_NOT_FOUND;
+	default:
+		return XC_FAILED;
+	}
+}
 
 int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 {
@@ -13,9 +29,9 @@ int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what)
 	char *msg = w->literal ? addr_pair_literal(text, &pair) : addr_pair_parse(text, &pair);
 
 	if (msg) {
-		fail_set(&ctx->fail, XC_USAGE, "%s: %s", what, msg);
+		fail_set(&ctx->fail, way_problem_code(&pair), "%s: %s", what, msg);
 		free(msg);
-		return XC_USAGE;
+		return (int)ctx->fail.code;
 	}
 	if (w->literal && strstr(text, "host:"))
 		return XC_OK;

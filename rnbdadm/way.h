@@ -13,6 +13,9 @@ struct ways {
 	bool literal;			/* names of hosts are not resolved, and left out */
 };
 
+/* The exit code for what addr_pair_parse() found wrong. */
+enum exit_code way_problem_code(const struct addr_pair *p);
+
 /* [SRC@]DST with the port of --dest-port; @what names it in the failure. An exit code. */
 int way_add(struct ctx *ctx, struct ways *w, const char *text, const char *what);
 /* All that an option gives, which is --path. */

@@ -359,6 +359,16 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 	adm 0 check server.reachable --server 10.0.0.2:999
 	[[ $output == "skip  server.reachable "*"      hint: rnbdadm session add NAME --path 10.0.0.2 --dest-port 999 tries one"* ]]
 	[[ ${lines[-1]} == "0 ok, 0 warnings, 0 failures, 1 skipped" ]]
+	for bad in 10.0.0.2:99999 10.0.0.2:0 10.0.0.2: srv:65536 [fd00::2 [fd00::2]77 [fd00::2]:0 [10.0.0.2]:77 [srv]:77 :77; do
+		fails 2 usage check server.reachable --server "$bad"
+		[[ $stderr == *"--server: '$bad' is not HOST, HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535"* ]]
+	done
+	for host in [fd00::2]:77 [fd00::2]; do
+		adm 11 check server.reachable --server $host
+		[[ $output == *"$host"*"no route"*"ip route get fd00::2"* ]]
+	done
+	adm 11 check server.reachable --server fd00::2:77
+	[[ $output == *"ip route get fd00::2:77"* ]]
 	adm 0 check server.reachable --server 10.0.0.1
 	[[ $output == *"10.0.0.1 is an address of this host"* ]]
 	kernel check-dark

@@ -96,7 +96,8 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:11 "there is more behind the quote" <<<$'[session a]\npath = "1" 2'
 	wrong 1:10 "a session name must not hold" <<<"[session a.b]"
 	wrong 1:9 "the name of a device becomes" <<<"[device ..]"
-	wrong 2:17 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
+	wrong 2:3 "[session] has no key 'connectoins'; did you mean connections" <<<$'[session a]\n  connectoins = 3'
+	wrong 2:1 "[defaults] has no key 'foo'" <<<$'[defaults]\nfoo = 3'
 	wrong 2:8 "path: '" <<<$'[session a]\npath = 10.0.0.1 port=3'
 	wrong 2:8 "'nowhere' is not an address" <<<$'[session a]\npath = nowhere'
 	wrong 2:13 "'bad' is not a policy (round-robin, min-inflight, min-latency)" <<<$'[session a]\nmp-policy = bad'
@@ -105,14 +106,14 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:13 "dest-port: 0 is not between" <<<$'[session a]\ndest-port = 0'
 	wrong 2:8 "the closing quote is missing" <<<$'[session a]\npath = "x'
 	wrong 2:9 "after a backslash" <<<$'[session a]\npath = "\\q"'
-	wrong 4:8 "wait is given twice, first in line 3" <<<$'[session a]\npath=10.0.0.1\nwait = 1\nwait = 2'
+	wrong 4:1 "wait is given twice, first in line 3" <<<$'[session a]\npath=10.0.0.1\nwait = 1\nwait = 2'
 	wrong 3:10 "session 'a' is defined twice, first at $CONF:1" <<<$'[session a]\npath=10.0.0.1\n[session a]\npath=10.0.0.1'
 	wrong 1:10 "session 'a' has no path" <<<"[session a]"
 	wrong 3:8 "path 10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = 10.0.0.1'
 	wrong 3:8 "path ip:10.0.0.1 is given twice" <<<$'[session a]\npath = 10.0.0.1\npath = ip:10.0.0.1'
 	wrong 2:11 "there is no [session b]" <<<$'[device a]\nsession = b\ndevice-path = v'
 	wrong 1:9 "device 'a' has no device-path" <<<$'[device a]\nsession = b'
-	wrong 4:8 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
+	wrong 4:1 "[device] has no key 'size'" <<<$'[device a]\nsession = b\ndevice-path = v\nsize = 1G'
 	wrong 1:9 "device 'a' has no session" <<<$'[device a]\ndevice-path = b'
 	wrong 6:9 "device 'b' is 'a' of" <<<$'[session s]\npath=10.0.0.1\n[device a]\nsession=s\ndevice-path=v\n[device b]\nsession=s\ndevice-path=v'
 	printf '[session a]\npath = 10.0.0.1\0\n' | wrong 2:1 "a byte of zero"
@@ -154,7 +155,7 @@ path=10.0.0.1" >"$CONF"
 	printf '%s' "$JSON" | jq -e '.problems | length == 3 and all(.severity == "error")'
 	conf <<<$'[session a]\npath = 10.0.0.1\nx = 1'
 	adm 0 config validate --lenient "$CONF"
-	[[ $stderr == *"warning: $CONF:3:5: [session] has no key 'x'"* ]]
+	[[ $stderr == *"warning: $CONF:3:1: [session] has no key 'x'"* ]]
 }
 
 @test "a session defined in two files: both are named" {
@@ -220,6 +221,24 @@ path=10.0.0.1" >"$CONF"
 	[ "$(grep '^\[device' <<<"$output")" = $'[device data]\n[device vol1]\n[device scratch]' ]
 }
 
+@test "save: what no file can make again is told, and is a failure where it is named" {
+	local total saved
+	replay hostile
+	adm 0 session list -j
+	total=$(jqv '.sessions | length')
+	adm 0 config save -j
+	saved=$(jqv '.sessions | length')
+	[ "$saved" -gt 0 ] && [ "$saved" -lt "$total" ]
+	[ "$(jqv '.warnings | map(select(startswith("session "))) | length')" = $((total - saved)) ]
+	[ "$(grep -c "^rnbdadm: warning: session '.*' cannot be saved: " <<<"$stderr")" = $((total - saved)) ]
+	[[ $stderr == *"session 'new\\x0aline' cannot be saved: a session name must not hold spaces or control characters"* ]]
+	fails 1 failed config save --session $'new\nline' "$CONF"
+	[[ $stderr == "rnbdadm: config save $CONF: session 'new\\x0aline' cannot be saved: a session name must not"* ]]
+	[ ! -e "$CONF" ]
+	adm 0 config save --session 'back\slash'
+	[[ -z $stderr && $output == *'[session back\slash]'* ]]
+}
+
 @test "save: connections, unless this host would take as many by itself" {
 	world two-sessions
 	mkdir -p "$ROOT/sys/devices/system/cpu"
@@ -256,7 +275,13 @@ path=10.0.0.1" >"$CONF"
 	run -0 bash -c 'touch "$1.$$.tmp"; f=$1; shift; exec "$@" config save "$f"' _ "$BATS_TEST_TMPDIR/d" "$RNBDADM" "${R[@]}"
 	[ -s "$BATS_TEST_TMPDIR/d" ]
 	ln -s b "$BATS_TEST_TMPDIR/link"
-	adm 6 config save --force "$BATS_TEST_TMPDIR/link"
+	for f in "$BATS_TEST_TMPDIR/link" /dev/full "$BATS_TEST_TMPDIR"; do
+		for force in "" --force; do
+			# shellcheck disable=SC2086
+			fails 6 conflict config save $force "$f"
+			[[ $stderr == *"$f is no regular file"* && $stderr != *"exist"* ]]
+		done
+	done
 	[ -L "$BATS_TEST_TMPDIR/link" ]
 	adm 0 config save "$BATS_TEST_TMPDIR/c" -n
 	[ ! -e "$BATS_TEST_TMPDIR/c" ]
@@ -577,6 +602,17 @@ device cl1@srv1 e rw migration 17" ]
 	adm 0 config diff "$CONF"
 	sed -i 's/^poll-queues =.*/&all/' "$CONF"
 	adm 0 config diff "$CONF"
+	# where it is asked for: by the device that wants the most, in [defaults], in the session
+	conf <<<$'[defaults]\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device a]\nsession = cl1@srv1\ndevice-path = vol0
+poll-queues = 2\n[device b]\nsession = cl1@srv1\ndevice-path = vol1\npoll-queues = 3'
+	for place in ":12 3" ":2 7" ":4 4"; do
+		adm 11 config diff "$CONF" -j
+		[ "$(jqv '.unmet[] | select(.key == "poll_queues") | (.source | sub(".*:"; ":")) + " " + .new')" = "$place" ]
+		case $place in
+		:12*) sed -i '1a poll-queues = 7' "$CONF" ;;
+		:2*) sed -i '3a poll-queues = 4' "$CONF" ;;
+		esac
+	done
 }
 
 @test "an empty value is the kernel's, also where another one runs" {

@@ -208,6 +208,39 @@ setup() {
 	done
 }
 
+@test "--filter, wait --for: a list of nothing, == for =, words of a boolean" {
+	for w in '' - null; do
+		adm 0 device list --filter "mountpoints=$w" --brief
+		[ "$output" = $'rnbd1\nrnbd2' ]
+		adm 0 device list --filter "mountpoints!=$w" --brief
+		[ "$output" = rnbd0 ]
+	done
+	adm 0 device list --filter holders= --brief
+	[[ $output == *rnbd0* && $output != *rnbd1* ]]
+	adm 0 device list --filter 'access==rw,size_bytes==20G' --brief
+	[ "$output" = rnbd0 ]
+	adm 0 wait rnbd0 --for state==mapped --test
+	fails 11 differs wait rnbd0 --for state==init --test
+	for w in true yes; do
+		adm 0 device list --filter "read_only=$w" --brief
+		[ "$output" = rnbd2 ]
+	done
+	for w in false no; do
+		adm 0 device list --filter "read_only=$w" --brief
+		[ "$output" = $'rnbd0\nrnbd1' ]
+	done
+	# one that is not known is equal to none
+	adm 0 session list --filter held= --brief
+	[ "$output" = cl1@srv2 ]
+	for w in foo 1 True; do
+		fails 2 usage device list --filter "read_only=$w"
+		[[ $stderr == *"--filter: '$w' is neither true nor false, as read_only is"* ]]
+		fails 2 usage wait rnbd0 --for "read_only!=$w" --test
+		[[ $stderr == *"--for: '$w' is neither true nor false"* ]]
+	done
+	fails 2 usage device list --filter 'size_bytes>==1'
+}
+
 @test "--filter, wait --for: numbers below zero, fractions, and numbers that no double holds" {
 	for c in =-1 '>=-1' '<0'; do
 		adm 0 session list --filter "max_reconnect_attempts$c" --brief
@@ -267,9 +300,24 @@ setup() {
 	adm 0 device list -F size_bytes --no-headers --unit=M
 	[[ ${lines[0]} == *"20480.0 MiB" ]]
 	adm 0 device list -F size_bytes --no-headers --unit=T -o csv
-	[ "${lines[1]}" = "1.0 TiB" ]
+	[ "${lines[0]}" = "0.0195 TiB" ]
+	[ "${lines[1]}" = "1.00 TiB" ]
 	adm 0 device list --unit=T -j
 	[ "$(jqv '.devices[0].size_bytes')" = 21474836480 ]
+}
+
+@test "CSV: the elements of a list can be told apart" {
+	local root=$BATS_TEST_TMPDIR/root
+	cp -r "$REC/root" "$root"
+	R+=(--test-root "$root")
+	echo '38 22 252:0 / /mnt/c\134d,e rw - ext4 /dev/rnbd0 rw' >>"$root/proc/self/mountinfo"
+	adm 0 device list -o csv -F name,mountpoints
+	[ "${lines[1]}" = 'rnbd0,"/data /mnt/a\040b /mnt/c\134d,e"' ]
+	adm 0 device show rnbd0 -o csv -F mountpoints
+	[ "${lines[1]}" = '"/data /mnt/a\040b /mnt/c\134d,e"' ]
+	# as it is where it is no list, and in JSON
+	adm 0 device list -j
+	[ "$(jqv '.devices[0].mountpoints[1:] | join("|")')" = '/mnt/a b|/mnt/c\d,e' ]
 }
 
 @test "--brief, --no-headers, --no-tree" {

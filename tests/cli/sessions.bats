@@ -123,6 +123,65 @@ nothing_sent() {
 	printf '%s' "$JSON" | jq -e .changed
 }
 
+# as_named STATUS ARGS..: as adm, on a host that knows the names of $HOSTS alone, and has the resolver of $DNS
+as_named() {
+	local want=$1 t=$BATS_TEST_TMPDIR
+	shift
+	printf '%s\n' "$HOSTS" >"$t/hosts"
+	printf '%s\n' "${DNS:+nameserver $DNS}" 'options timeout:1 attempts:1' >"$t/resolv.conf"
+	echo "hosts: files ${DNS:+dns}" >"$t/nsswitch.conf"
+	# shellcheck disable=SC2016
+	run --separate-stderr "-$want" unshare -rmn bash -c 'for f in hosts resolv.conf nsswitch.conf; do
+		mount --bind "$0/$f" "/etc/$f" || exit 99; done; exec "$@"' "$t" "$RNBDADM" "${R[@]}" "$@"
+	printed "$@"
+}
+
+@test "host:NAME has the address that fits the other end" {
+	unshare -rmn true || skip "needs a user namespace"
+	replay two-sessions
+	HOSTS=$'fd00::2 dual six\n10.0.0.9 dual four'
+	as_named 0 session add new --path ip:10.0.0.1@host:dual -n
+	[[ $output == *"--path ip:10.0.0.1@ip:10.0.0.9" ]]
+	as_named 0 session add new --path host:dual@10.0.0.7 -n
+	[[ $output == *"--path ip:10.0.0.9@ip:10.0.0.7" ]]
+	as_named 0 session add new --path fd00::1@host:dual -n
+	[[ $output == *"--path ip:fd00::1@ip:fd00::2" ]]
+	for p in host:dual@host:four host:four@host:dual; do
+		as_named 0 session add new --path $p -n
+		[[ $output == *"--path ip:10.0.0.9@ip:10.0.0.9" ]]
+	done
+	as_named 0 session add new --path host:six@host:dual -n
+	[[ $output == *"--path ip:fd00::2@ip:fd00::2" ]]
+	as_named 2 session add-path cl1@srv1 10.0.0.1@host:six -n
+	[[ $stderr == *"'10.0.0.1@host:six' mixes ipv4 and ipv6"* ]]
+}
+
+@test "host:NAME without an address: absent, not now, and no mistake of the command line" {
+	unshare -rmn true || skip "needs a user namespace"
+	replay two-sessions
+	HOSTS='10.0.0.9 four'
+	for c in "session add-path cl1@srv1" "session add new --path" "map vol9 --session new --path" "map vol9 --server" \
+		"path show cl1@srv1"; do
+		[[ $c == *--server ]] && name=nosuch || name=host:nosuch
+		# shellcheck disable=SC2086
+		as_named 4 $c $name
+		[[ $stderr == *"host 'nosuch': "* ]]
+		# nobody answers there: a network without any interface
+		# shellcheck disable=SC2086
+		DNS=127.0.0.77 as_named 1 $c $name -j
+		[[ $stderr == *"host 'nosuch': Temporary failure in name resolution"* ]]
+		[ "$(jqv .error.code)" = failed ]
+	done
+	as_named 2 session add-path cl1@srv1 host:
+	as_named 2 session add-path cl1@srv1 fe80::1%nosuchif
+	[[ $stderr == *"'fe80::1%nosuchif': no network interface 'nosuchif'"* ]]
+	# a configuration: what needs it fails, the rest does not
+	printf '%s\n' '[session q]' 'path = host:nosuch' '[session r]' 'path = host:four' >"$BATS_TEST_TMPDIR/c.conf"
+	as_named 3 config apply -n "$BATS_TEST_TMPDIR/c.conf"
+	[ "$output" = "rnbdadm session add r --path ip:10.0.0.9" ]
+	[[ $stderr == *"'host:nosuch' has no address"* ]]
+}
+
 @test "a path is given once" {
 	replay two-sessions
 	for p in "10.0.0.9 10.0.0.9" "10.0.0.9 ip:10.0.0.9" "10.0.0.1@10.0.0.9 10.0.0.1,10.0.0.9" "fe80::9%lo fe80:0::9%1" \

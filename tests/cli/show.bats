@@ -49,7 +49,16 @@ shows() {
 
 @test "nothing, more than one, no modules, one side only" {
 	fails 4 not_found show nosuch
+	[[ $stderr == *"hint: rnbdadm status lists what there is" ]]
 	fails 4 not_found show 10.9.9.9
+	for w in "cl1@srv9 cl1@srv1, cl1@srv2" "rnbd9 rnbd0, rnbd1, rnbd2" "sdz sdb"; do
+		fails 4 not_found show "${w%% *}"
+		[[ $stderr == *": nothing has this name"*"hint: did you mean ${w#* }?" ]]
+	done
+	fails 4 not_found status cl1@srv9
+	[[ $stderr == *": no such session or device"*"hint: did you mean cl1@srv1, cl1@srv2?" ]]
+	fails 4 not_found status nosuch
+	[[ $stderr == *"hint: rnbdadm status lists what there is" ]]
 	# the name of a device on a server is that of an export here
 	fails 6 conflict show ram0
 	[[ $stderr == *"device rnbd2"*"export ram0"* ]]

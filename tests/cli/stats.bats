@@ -35,6 +35,18 @@ setup() {
 	[ "${#lines[@]}" = 2 ]
 	fails 4 not_found stats cl1@srv3
 	[[ $stderr == *"did you mean cl1@srv1"* ]]
+	for w in "rnbd9 rnbd0" "rest reset" "latncy latency" "vol9 vol0"; do
+		fails 4 not_found stats "${w% *}"
+		[[ $stderr == *": no such session or device"*"hint: did you mean "*"${w#* }"* ]]
+	done
+	# what is no word behind these
+	for w in "reset rest" "latency latency" "rest 10.0.0.2"; do
+		# shellcheck disable=SC2086
+		fails 4 not_found stats $w
+		[[ $stderr == *": no such session or device"*"hint: rnbdadm status lists what there is"* ]]
+	done
+	fails 4 not_found stats --server rnbd9
+	[[ $stderr == *": no such client"*"hint: rnbdadm server client list"* ]]
 	fails 4 not_found stats cl1@srv1 10.7.7.7
 	adm 0 stats cl1@srv1 id:2 --brief
 	[ "$output" = ip:10.0.1.1@ip:10.0.1.2 ]
@@ -199,6 +211,11 @@ setup() {
 	valid rnbdadm.stats/1
 	[ "$(jqv '.stats[0] | [.object, .name, .counters.read_ios, .counters.reconnects_failed, .polling.polls] | join(" ")')" = "session cl1@srv1 123537993 7 1400000" ]
 	[ "$(jqv '.stats[0].hca == null and .stats[0].heartbeat_latency_ns == null')" = true ]
+	adm 0 stats --by hca -j
+	valid rnbdadm.stats/1
+	[ "$(jqv '[.stats[].session] | tojson')" = '[null,null]' ]
+	adm 0 stats --by hca -o csv -F name,session
+	[ "${lines[1]}" = mlx5_0:1, ]
 	adm 0 stats --by hca -o csv -F name,read_ios
 	[ "$output" = "name,read_ios
 mlx5_0:1,123456799

@@ -242,7 +242,7 @@ read_as() { ionice "${@:2}" dd if="/dev/$1" of=/dev/null bs=4k count=3 iflag=dir
 	fio --filename="/dev/$disk" --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=pvsync2 --hipri=1 \
 		--name=polled --size=1m --minimal >/dev/null
 	same_contents "/dev/$disk" /dev/ram0
-	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1
+	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1 nr_poll_queues=0
 }
 
 # stopped DISK: polled requests are under way, and nobody polls, nor do heartbeats; sets FIO

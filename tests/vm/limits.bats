@@ -203,7 +203,7 @@ largest_unaligned() {
 	same=$(map /dev/ram0)
 	fill "/dev/$same"
 	blockdev --flushbufs "/dev/$same"
-	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0" >/sys/class/rnbd-client/ctl/map_device
+	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=ro" >/sys/class/rnbd-client/ctl/map_device
 	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	# It is not through with what it had
