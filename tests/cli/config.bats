@@ -296,7 +296,7 @@ path=10.0.0.1" >"$CONF"
 		# shellcheck disable=SC2086
 		fails 1 failed config save "$CONF/x" $n
 		# shellcheck disable=SC2086
-		fails 1 failed config save --force "$BATS_TEST_TMPDIR" $n
+		fails 6 conflict config save --force "$BATS_TEST_TMPDIR" $n
 	done
 	adm 0 config save "$CONF" --force -n
 }

@@ -112,7 +112,7 @@ setup() {
 	[ "$output" = "rnbdadm map vol9 --session $(hostname | tr . _)@10_0_0_9 --path ip:10.0.0.9" ]
 	adm 0 map vol9 --server localhost --session x -n
 	[[ $output == "rnbdadm map vol9 --session x --path ip:"* ]]
-	fails 2 usage map vol9 --server no.such.host.invalid
+	fails 4 not_found map vol9 --server no.such.host.invalid
 }
 
 @test "--dry-run: the plan, nothing sent, exit code as if done" {

@@ -199,7 +199,7 @@ largest_unaligned() {
 		dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=$((i * 16)) iflag=direct status=none 3>&- & readers+=($!)
 	done
 	await 10 under_way "$disk" 12
-	path=$("$ADM" server path list -j | jq '.paths[0].id')
+	path=$("$ADM" server path list --no-headers -F id)
 	same=$(map /dev/ram0)
 	fill "/dev/$same"
 	blockdev --flushbufs "/dev/$same"
@@ -208,7 +208,7 @@ largest_unaligned() {
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	# It is not through with what it had
 	under_way "$disk" 4
-	[ "$("$ADM" server path list -j | jq '.paths[0].id')" = "$path" ]
+	[ "$("$ADM" server path list --no-headers -F id)" = "$path" ]
 	for i in "${readers[@]}"; do
 		wait "$i"
 	done

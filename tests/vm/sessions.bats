@@ -72,11 +72,13 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 }
 
 @test "a device is mapped over a session with poll queues, of which nothing is said" {
+	local disk
 	adm 0 session add polled --path $P2 --poll-queues 1
-	adm 0 map /dev/ram1 --session polled
-	adm_is '.devices[0].poll_queues == 1' device show "$output"
-	refused 1 failed "the session has 1 poll queues, not 0" map /dev/ram1 --session polled --poll-queues 0
-	adm 0 unmap /dev/ram1 --session polled
+	adm 0 map /dev/ram0 --session polled --access ro
+	disk=$output
+	adm_is '.devices[0].poll_queues == 1' device show "$disk"
+	refused 6 conflict "keeps its settings" map /dev/ram1 --session polled --poll-queues 0
+	adm 0 unmap "$disk"
 	adm 0 session remove polled
 }
 
