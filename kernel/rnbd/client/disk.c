@@ -167,8 +167,8 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 }
 
 /*
- * Who changes a limit in sysfs has the lock of the limits, and waits for requests: they may wait for
- * us, and we have the lock of the session. So that lock is not waited for.
+ * Who changes a limit in sysfs has the lock of the limits, and waits for requests: they may wait
+ * for us, and we have the lock of the session. So that lock is not waited for.
  */
 static int limits_begin(struct rnbd_client_dev *dev, bool parked, struct queue_limits *update)
 {

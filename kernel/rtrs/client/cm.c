@@ -74,8 +74,8 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	else
 		rtrs_client_step_done(con->path);
 	/*
-	 * Of a peer that has not answered the status tells. On iWARP the event may be of our own end
-	 * alone.
+	 * Of a peer that has not answered the status tells. On iWARP the event may be of our own
+	 * end alone.
 	 */
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED && !event->status &&
 	    rdma_cap_ib_cm(id->device, id->port_num))

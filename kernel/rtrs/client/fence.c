@@ -19,8 +19,8 @@ static bool has_requests(const struct rtrs_client_path *path)
 }
 
 /*
- * By which requests could go now, with a reference: of those the one that was heard of last, as what
- * has cut off the path may have cut off others, too.
+ * By which requests could go now, with a reference: of those the one that was heard of last, as
+ * what has cut off the path may have cut off others, too.
  */
 static struct rtrs_client_path *other_path(struct rtrs_client_path *path)
 {

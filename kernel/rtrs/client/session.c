@@ -423,7 +423,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 		return err;
 	}
 	*out = path;
-	/* Of paths that come back, for which I/O waits, the workers want the same locks of rdma_cm. */
+	/* Workers of paths that I/O waits for want the same locks of rdma_cm. */
 	noio = memalloc_noio_save();
 	err = rtrs_client_connect(path, extack);
 	memalloc_noio_restore(noio);

@@ -75,7 +75,7 @@ static void kept_end(bool all)
 
 static void kept_work(struct work_struct *work)
 {
-	unsigned int noio = memalloc_noio_save();	/* who wants the lock may have I/O waiting */
+	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 
 	kept_end(false);
 	memalloc_noio_restore(noio);

@@ -19,8 +19,8 @@
 #include "fsm.h"
 
 /*
- * dev.c: one protection domain per RDMA device and session. With a key that it can guess a peer could
- * write to the memory of another one's session, were that in the same domain.
+ * dev.c: one protection domain per RDMA device and session. With a key that it can guess a peer
+ * could write to the memory of another one's session, were that in the same domain.
  */
 
 /**

@@ -56,8 +56,8 @@ fail:
 }
 
 /*
- * Whoever reads a chunk has synchronised what is to be read. Where the device has its data elsewhere
- * (swiotlb), that of this path must not come over a chunk that another path uses.
+ * Whoever reads a chunk has synchronised what is to be read. Where the device has its data
+ * elsewhere (swiotlb), that of this path must not come over a chunk that another path uses.
  */
 static void chunk_unmap(struct ib_device *ib_dev, dma_addr_t dma)
 {
