@@ -19,6 +19,9 @@ setup() {
 # world NAME: this recording, and a system of the test's own
 world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
 
+# On a system of its own: what an apply leaves there, if only for a while, no other test finds
+replay() { cp -r "$REC/root/." "$ROOT" && world "$1"; }
+
 # conf [FILE]: stdin becomes the configuration
 conf() { cat >"${1:-$CONF}"; }
 
