@@ -209,7 +209,7 @@ largest_unaligned() {
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	# It is not through with what it had
 	under_way "$disk" 4
-	[ "$("$ADM" server path list --no-headers -F id)" = "$path" ]
+	"$ADM" server path list --no-headers -F id | grep -qw "$path"
 	for i in "${readers[@]}"; do
 		wait "$i"
 	done
