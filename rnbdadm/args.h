@@ -103,7 +103,7 @@ struct cmd {
 	unsigned int flags;
 	/*
 	 * What is wrong with the words and values, without the kernel and without a name
-	 * server; may be NULL. XC_USAGE with ctx->fail set, or XC_OK.
+	 * server; may be NULL. An exit code, XC_USAGE, with ctx->fail set; or XC_OK.
 	 */
 	int (*check)(struct ctx *ctx);
 	int (*run)(struct ctx *ctx);

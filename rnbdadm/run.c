@@ -183,7 +183,7 @@ int run_check(struct ctx *ctx)
 	if (!c->check || out_asks_fields(&ctx->out) || !c->check(ctx))
 		return XC_OK;
 	fail_print(ctx, &ctx->fail);
-	return XC_USAGE;
+	return (int)ctx->fail.code;
 }
 
 int run_command(struct ctx *ctx)

@@ -399,14 +399,11 @@ static int write_out(int fd, const char *text, size_t len)
 int replace_problem(const char *path)
 {
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
-	struct stat st;
 	int err;
 
 	if (slash)
 		slash[1] = '\0';
 	err = access(slash ? dir : ".", W_OK | X_OK) ? errno : 0;
-	if (!err && !lstat(path, &st) && !S_ISREG(st.st_mode))
-		err = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
 	free(dir);
 	return err;
 }

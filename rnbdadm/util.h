@@ -83,7 +83,7 @@ char *read_line_file(const char *path);
  * left alone. 0 or an errno.
  */
 int replace_file(const char *path, const char *text, size_t len);
-/* What it would fail with, as far as that is to be seen before. */
+/* What it would fail with, as far as that is to be seen before of the directory. */
 int replace_problem(const char *path);
 
 #endif

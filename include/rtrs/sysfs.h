@@ -4,9 +4,12 @@
 #define RTRS_SYSFS_H
 
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/netlink.h>
 #include <linux/printk.h>
 #include <linux/string.h>
+
+#define RTRS_STORED_MAX	160	/* bytes of what was written, that the reason has room behind them */
 
 /**
  * rtrs_stored - the value that the store function of a file returns
@@ -24,11 +27,12 @@ static inline ssize_t rtrs_stored(const char *object, const char *file, const ch
 				  size_t count, int err, const struct netlink_ext_ack *extack)
 {
 	const char *why = extack->_msg ?: "not accepted";
+	int len = min_t(size_t, strcspn(buf, "\n"), RTRS_STORED_MAX);
 
 	if (!err)
 		return count;
-	pr_err("%*pE: '%.*s' to %s: %*pE (%pe)\n", (int)strlen(object), object,
-	       (int)strcspn(buf, "\n"), buf, file, (int)strlen(why), why, ERR_PTR(err));
+	pr_err("%*pE: '%*pE' to %s: %*pE (%pe)\n", (int)strlen(object), object, len, buf, file,
+	       (int)strlen(why), why, ERR_PTR(err));
 	return err;
 }
 

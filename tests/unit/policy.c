@@ -70,7 +70,7 @@ static void each_once_by(enum rtrs_client_policy by)
 				NOTE("policy %u, %u paths, connected 0x%x, request %u", by, n, mask, i);
 				EQ(candidates(&first), mask);
 				if (first >= 0)
-					path[first].crowd.v++;
+					path[first].inflight.v++;
 			}
 			close_session();
 		}
@@ -188,12 +188,12 @@ static void fewest(void)
 
 	policy = RTRS_CLIENT_MIN_INFLIGHT;
 	open_session(3, 7);
-	path[0].crowd.v = 2;
-	path[1].crowd.v = 1;
-	path[2].crowd.v = 3;
+	path[0].inflight.v = 2;
+	path[1].inflight.v = 1;
+	path[2].inflight.v = 3;
 	for (i = 0; i < 6; i++)
 		EQ(chosen(), 1);
-	path[1].crowd.v = 2;
+	path[1].inflight.v = 2;
 	/* two are equal now: both have their turn */
 	for (i = 0; i < 6; i++)
 		seen |= 1U << chosen();

@@ -63,6 +63,10 @@ told() {
 	told "ctl: 'sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0' to map_device: ip:10.0.0.1: nobody listens on port 999" \
 		"echo sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0 >$ctl"
 	told "to map_device: not accepted (-" "echo sessname=s1 >$ctl"
+	# however long it is, and whatever it holds: the reason comes behind
+	told "path=ip:192.0.2.1 path=ip:192.0.2.2 device_path=" \
+		"printf 'sessname=s1 path=ip:192.0.2.1 path=ip:192.0.2.2 device_path=%02000d\n' 1 >$ctl"
+	dmesg_new | grep -F "0' to map_device: not accepted (-"
 	echo "sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram0" >$ctl
 	told "s1: 'ip:192.0.2.1' to add_path: ip:192.0.2.1: no route to the server" \
 		"echo ip:192.0.2.1 >/sys/class/rtrs-client/s1/add_path"

@@ -286,8 +286,9 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
 bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state);
 /* MAPPED -> DISCONNECTED, if it is MAPPED. Under session->lock. */
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
-/* Under session->lock: @dev has got @id from the server, nobody else has it any more. */
+/* Under session->lock: @dev has got @id from the server in @epoch, nobody else has it any more. */
 void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch);
+/* The session was not lost since. */
 bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch);
 /* Says why an OPEN failed, and returns @err. */
 int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,

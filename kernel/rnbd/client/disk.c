@@ -2,6 +2,7 @@
 /* The disk of a mapped device: its limits, its openers, its coming and going. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/hdreg.h>
 #include <linux/module.h>
 #include <compat/blkdev.h>
@@ -167,15 +168,19 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 }
 
 /*
- * Who changes a limit in sysfs has the lock of the limits, and waits for requests: they may wait
- * for us, and we have the lock of the session. So that lock is not waited for.
+ * Who changes a limit in sysfs has the lock of the limits, and waits for requests. Those that are
+ * parked wait for us: then that lock is not waited for, and else no longer than they are.
  */
 static int limits_begin(struct rnbd_client_dev *dev, bool parked, struct queue_limits *update)
 {
+	unsigned long until = jiffies + msecs_to_jiffies(FREEZE_MS);
 	int err;
 
-	if (!rnbd_disk_limits_trystart(dev->disk, update))
-		return -ETIMEDOUT;
+	while (!rnbd_disk_limits_trystart(dev->disk, update)) {
+		if (parked || time_after(jiffies, until))
+			return -ETIMEDOUT;
+		msleep(20);
+	}
 	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
 	if (err)
 		rnbd_disk_limits_cancel(dev->disk);

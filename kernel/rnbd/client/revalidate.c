@@ -18,7 +18,7 @@ void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
 {
 	lockdep_assert_held(&session->msg_lock);
 	set_bit(bit_of(device_id), &session->stale);
-	session->notices++;
+	WRITE_ONCE(session->notices, session->notices + 1);
 	if (!session->closing)
 		queue_work(rnbd_client_wq, &session->revalidate_work);
 }

@@ -134,10 +134,10 @@ static void submit_later(struct rnbd_server_io *io, struct rnbd_server_late *lat
 		queue_work(submit_wq, &late->work);
 }
 
-static void join_crowd(struct rnbd_server_io *io)
+static void join_backlog(struct rnbd_server_io *io)
 {
-	atomic_inc(&io->dev->crowded);
-	submit_later(io, &io->dev->crowd);
+	atomic_inc(&io->dev->backlogged);
+	submit_later(io, &io->dev->backlog);
 }
 
 /* The device would have had to wait, or has become one that does not know how not to. */
@@ -153,7 +153,7 @@ static void end_io(struct bio *bio)
 	struct rnbd_server_io *io = container_of(bio, struct rnbd_server_io, bio);
 
 	if (unlikely(would_wait(bio))) {
-		join_crowd(io);
+		join_backlog(io);
 	} else if (in_hardirq() || irqs_disabled()) {
 		INIT_WORK(&io->work, finish_work);
 		queue_work(io_wq, &io->work);
@@ -176,16 +176,16 @@ static void submit_again(struct rnbd_server_io *io)
 	submit_bio(bio);
 }
 
-static void crowd_work(struct work_struct *work)
+static void backlog_work(struct work_struct *work)
 {
-	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, crowd.work);
-	struct llist_node *first = llist_reverse_order(llist_del_all(&dev->crowd.list));
+	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, backlog.work);
+	struct llist_node *first = llist_reverse_order(llist_del_all(&dev->backlog.list));
 	struct rnbd_server_io *io, *next;
 
 	llist_for_each_entry_safe(io, next, first, late) {
 		submit_again(io);
 		/* The device waits for us to be through, not for its I/O alone. */
-		atomic_dec(&dev->crowded);
+		atomic_dec(&dev->backlogged);
 	}
 }
 
@@ -201,13 +201,13 @@ static void slow_work(struct work_struct *work)
 
 void rnbd_server_io_dev_init(struct rnbd_server_dev *dev)
 {
-	INIT_WORK(&dev->crowd.work, crowd_work);
+	INIT_WORK(&dev->backlog.work, backlog_work);
 	INIT_WORK(&dev->slow.work, slow_work);
 }
 
 void rnbd_server_io_dev_exit(struct rnbd_server_dev *dev)
 {
-	flush_work(&dev->crowd.work);
+	flush_work(&dev->backlog.work);
 	flush_work(&dev->slow.work);
 }
 
@@ -237,8 +237,8 @@ static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
 	trace_rnbd_server_io(dev, req->op, msg);
 	if (!has_data || io->opf & REQ_PREFLUSH) {
 		submit_later(io, &dev->slow);
-	} else if (unlikely(atomic_read(&dev->crowded))) {
-		join_crowd(io);
+	} else if (unlikely(atomic_read(&dev->backlogged))) {
+		join_backlog(io);
 	} else {
 		if (bdev_nowait(dev->bdev))
 			bio->bi_opf |= REQ_NOWAIT;

@@ -86,8 +86,8 @@ struct rnbd_server_late {
  * @inflight: I/O; killed at the close, the last one queues @close_work
  * @bdev: device
  * @read_only: the client may not write
- * @crowd: reads and writes that the device had no room for, and all behind them
- * @crowded: how many of them are not submitted yet
+ * @backlog: reads and writes that the device had no room for, and all behind them
+ * @backlogged: how many of them are not submitted yet
  * @slow: flushes, discards and their like
  * @session: owner; outlives the device
  * @id: in messages
@@ -116,8 +116,8 @@ struct rnbd_server_dev {
 	struct percpu_ref inflight;
 	struct block_device *bdev;
 	bool read_only;
-	struct rnbd_server_late crowd;
-	atomic_t crowded;
+	struct rnbd_server_late backlog;
+	atomic_t backlogged;
 	struct rnbd_server_late slow;
 	struct rnbd_server_session *session;
 	u32 id;

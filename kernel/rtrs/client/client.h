@@ -64,7 +64,7 @@ enum {
  * @sg_count: entries of it
  * @mapped: entries of it for the device
  * @bytes: data and user message, for statistics
- * @crowds: it counts in the crowd of the path
+ * @counted: in @inflight of the path
  * @waiting: requests from @cpu under way on the path, this one counted; 0 if not counted
  * @start: when it was submitted
  * @send_cqe: completion of the send
@@ -87,7 +87,7 @@ struct rtrs_client_req {
 	u32 sg_count;
 	u32 mapped;
 	u32 bytes;
-	bool crowds;
+	bool counted;
 	u32 waiting;
 	u64 start;
 	struct ib_cqe send_cqe;
@@ -254,7 +254,7 @@ struct rtrs_client_cpu_stats {
  * @reconnects_failed: the others
  * @kobj: directory in sysfs, NULL where there is none
  * @stats_kobj: directory of the counters
- * @crowd: requests under way, as far as min-inflight chose their path
+ * @inflight: requests under way, as far as min-inflight chose their path
  */
 struct rtrs_client_path {
 	struct kref ref;
@@ -314,7 +314,7 @@ struct rtrs_client_path {
 	atomic64_t reconnects_failed;
 	struct kobject *kobj;
 	struct kobject *stats_kobj;
-	atomic_t crowd ____cacheline_aligned_in_smp;
+	atomic_t inflight ____cacheline_aligned_in_smp;
 };
 
 /**

@@ -93,7 +93,7 @@ static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_
 		if (!rtrs_client_path_connected(path))
 			continue;
 		cost = policy == RTRS_CLIENT_MIN_LATENCY ? latency_of(path, now) :
-							   atomic_read(&path->crowd);
+							   atomic_read(&path->inflight);
 		if (cost < min) {
 			min = cost;
 			best = n;

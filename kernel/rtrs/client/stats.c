@@ -17,9 +17,9 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 	req->start = ktime_get_ns();
 	req->waiting = 0;
 	/* Where there is nothing to choose nothing is shared. */
-	req->crowds = policy == RTRS_CLIENT_MIN_INFLIGHT && READ_ONCE(session->connected) > 1;
-	if (req->crowds)
-		atomic_inc(&path->crowd);
+	req->counted = policy == RTRS_CLIENT_MIN_INFLIGHT && READ_ONCE(session->connected) > 1;
+	if (req->counted)
+		atomic_inc(&path->inflight);
 	if (policy == RTRS_CLIENT_MIN_LATENCY)
 		req->waiting = rtrs_client_latency_chosen(&per_cpu_ptr(s, req->cpu)->latency,
 							  req->start);
@@ -28,8 +28,8 @@ void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req)
 {
 	this_cpu_dec(path->stats->inflight);
-	if (req->crowds)
-		atomic_dec(&path->crowd);
+	if (req->counted)
+		atomic_dec(&path->inflight);
 	if (req->waiting)
 		rtrs_client_latency_undone(&per_cpu_ptr(path->stats, req->cpu)->latency);
 }
@@ -40,8 +40,8 @@ void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_cli
 	u64 now = ktime_get_ns(), ns = now - req->start;
 
 	this_cpu_dec(s->inflight);
-	if (req->crowds)
-		atomic_dec(&path->crowd);
+	if (req->counted)
+		atomic_dec(&path->inflight);
 	this_cpu_inc(s->c.ios[req->is_read]);
 	this_cpu_add(s->c.bytes[req->is_read], req->bytes);
 	this_cpu_inc(s->c.latency[req->is_read][rtrs_latency_bucket(ns)]);

@@ -53,7 +53,7 @@ struct rtrs_hb {
 
 struct rtrs_client_path {
 	unsigned int state;
-	atomic_t crowd;
+	atomic_t inflight;
 	struct rtrs_hb hb;
 	struct rtrs_client_cpu_stats stats[STUB_CPUS];
 };
