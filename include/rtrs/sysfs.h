@@ -9,7 +9,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
-#define RTRS_STORED_MAX	160	/* bytes of what was written, that the reason has room behind them */
+#define RTRS_STORED_MAX	160	/* bytes of what was written: the reason needs room too */
 
 /**
  * rtrs_stored - the value that the store function of a file returns

@@ -46,7 +46,7 @@ void rtrs_server_lost_work(struct work_struct *work)
 		rtrs_server_path_put(lost);
 	}
 	err = rtrs_server_con_send_imm(path->con[0], RTRS_IMM_FENCED, tag);
-	/* It would wait for an answer that is not on its way: then it is to ask over another one. */
+	/* It would wait for an answer that is not on its way: it is to ask over another one. */
 	if (err)
 		rtrs_server_path_close(path, err);
 }
