@@ -52,6 +52,16 @@ static inline void rnbd_bdev_close(struct rnbd_bdev *b)
 }
 #endif
 
+/* A queue without a disk, for blk_mq_destroy_queue() and blk_put_queue(), or an ERR_PTR() */
+static inline struct request_queue *rnbd_queue_alloc(struct blk_mq_tag_set *set)
+{
+#ifdef RNBD_HAVE_QUEUE_FEATURES
+	return blk_mq_alloc_queue(set, NULL, NULL);
+#else
+	return blk_mq_init_queue(set);
+#endif
+}
+
 /* How a disk is opened and closed */
 
 #ifndef RNBD_HAVE_BLK_MODE

@@ -195,18 +195,18 @@ largest_unaligned() {
 	mode sess_queue_depth=64 heartbeat_interval_ms=200 heartbeat_misses=2
 	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
 	disk=$(map /dev/nb1)
-	# The second disk of a session is not added before the requests of the first one are done: the block layer's
-	same=$(map /dev/ram0)
 	for ((i = 0; i < 40; i++)); do
 		dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=$((i * 8)) iflag=direct status=none 3>&- & readers+=($!)
 	done
 	await 20 under_way "$disk" 24
+	same=$(map /dev/ram0)
 	path=$("$ADM" server path list --no-headers -F id)
 	fill "/dev/$same"
 	blockdev --flushbufs "/dev/$same"
 	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=ro" >/sys/class/rnbd-client/ctl/map_device
 	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
+	unmap "$same"
 	# It is not through with what it had
 	under_way "$disk" 4
 	"$ADM" server path list --no-headers -F id | grep -qw "$path"

@@ -173,6 +173,19 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 	null_disk_gone slow
 }
 
+@test "the last path is removed, and one over other addresses added at once: the server, whose disk is slow, ends the last one first" {
+	local sys=/sys/class/rtrs-client/s1
+	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=2000000000
+	"$ADM" map /dev/slow --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	loaded rnbd0
+	echo 1 >$sys/paths/ip:10.0.0.1@ip:10.0.0.1/remove_path
+	echo ip:10.0.1.1 >$sys/add_path
+	load_kill
+	[[ $(dmesg_new) != *"I/O error"* ]]
+	"$ADM" unmap rnbd0
+	null_disk_gone slow
+}
+
 # map_mute: /dev/dm-0, over two paths; mute: it does not answer; mute off
 map_mute() {
 	dmsetup create --noudevsync mute --table "0 65536 linear /dev/ram0 0" && await 10 test -b /dev/dm-0 &&

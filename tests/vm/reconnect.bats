@@ -442,6 +442,39 @@ wait_is() {
 	rm /dev/away
 }
 
+@test "a device that stays away keeps its session's other one from nothing: I/O, unmap, map" {
+	local writer flusher
+	null_disk cached size=16 cache_size=1
+	ln -s cached /dev/away
+	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	"$ADM" map /dev/ram0 --session s1 --access ro
+	quick
+	# More than the session has tags
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=1024 --rw=randwrite --bs=4k --size=16m \
+		--verify=crc32c --verify_fatal=1 --time_based --runtime=2 --output=/tmp/fio.out & writer=$!
+	await 30 io_done rnbd0 1024
+	timeout 60 rdma link delete rxe0
+	await 20 paths_up 0
+	rm /dev/away
+	python3 -c 'import os; os.fsync(os.open("/dev/rnbd0", os.O_RDWR))' & flusher=$!
+	await 20 grep -q ') D ' /proc/$flusher/stat
+	rxe_add rxe0 dummy0
+	await 20 said 'session s1 is back, but not /dev/away' ENOENT
+	timeout 10 dd if=/dev/rnbd1 of=/dev/null bs=4k count=64 iflag=direct status=none
+	timeout 20 "$ADM" unmap rnbd1
+	timeout 20 "$ADM" map /dev/ram0 --session s1 --access ro
+	timeout 20 "$ADM" unmap rnbd1
+	kill -0 $writer
+	kill -0 $flusher
+	ln -s cached /dev/away
+	wait $writer || { cat /tmp/fio.out; fail "fio"; }
+	wait $flusher
+	cmp -n $((16 << 20)) /dev/rnbd0 /dev/cached
+	rm /dev/away
+	"$ADM" unmap rnbd0
+	null_disk_gone cached
+}
+
 @test "a device that another client has when the server is back stays disconnected, with the reason; recover brings it back" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	local path=("$SYS"/paths/*)

@@ -64,6 +64,7 @@ enum rnbd_client_session_state {
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
  * @tags: requests of all its disks; tag == slot, but with @few_slots
+ * @no_disk: has the tags in common with the queues of the disks, and no requests
  * @slots: the slots for them, looked at with @few_slots only
  * @few_slots: the server came back with less of them than there are tags
  * @io_cons: interrupt driven connections of each path
@@ -104,6 +105,7 @@ struct rnbd_client_session {
 	u32 id;
 	struct rtrs_client_session *rtrs;
 	struct blk_mq_tag_set tags;
+	struct request_queue *no_disk;
 	struct sbitmap slots;
 	bool few_slots;
 	unsigned int io_cons;
@@ -140,7 +142,7 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
-	RNBD_CLIENT_DEV_PARKED,	/* its queue is quiesced until it is open again; the same */
+	RNBD_CLIENT_DEV_PARKED,	/* until it is open again; cleared under aside_lock, too */
 };
 
 /**
@@ -158,9 +160,10 @@ enum rnbd_client_dev_flag {
  * @remove_work: takes it down
  * @removed: that is over
  * @notices: those of the session before it was opened
- * @resplit_lock: protects @resplit
- * @resplit: bios to be cut anew
- * @resplit_work: does that
+ * @aside_lock: protects what is set aside
+ * @aside: bios that are to make requests anew
+ * @aside_flushes: requests that are a part of a flush
+ * @aside_work: submits @aside
  * @open_lock: held while it is opened again, and for its CLOSE; outside of session->lock
  * @ref: the mapping itself, the disk, the kobject, whoever found it
  * @id: in netlink
@@ -188,9 +191,10 @@ struct rnbd_client_dev {
 	struct work_struct remove_work;
 	struct completion removed;
 	unsigned int notices;
-	spinlock_t resplit_lock; /* see above */
-	struct bio_list resplit;
-	struct work_struct resplit_work;
+	spinlock_t aside_lock; /* inside of session->lock; process context */
+	struct bio_list aside;
+	struct list_head aside_flushes;
+	struct work_struct aside_work;
 	struct mutex open_lock; /* see above */
 	struct kref ref;
 	u32 id;
@@ -319,11 +323,13 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev);
 void rnbd_client_park_settings(struct rnbd_client_session *session);
 void rnbd_client_park_expired(struct work_struct *work);
 /*
- * A request that waited is longer than the server takes now: cuts its bios anew, and ends it.
- * Any context.
+ * From queue_rq(), session->lock not held: @rq waits until the device is open again. False: nothing is set
+ * aside yet, or any more.
  */
+bool rnbd_client_set_aside(struct request *rq);
+/* The same: it waited, and is longer than the server takes now. Its bios are cut anew. */
 void rnbd_client_resplit(struct request *rq);
-void rnbd_client_resplit_work(struct work_struct *work);
+void rnbd_client_aside_work(struct work_struct *work);
 /* For the block layer, in jiffies. Any context. */
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
 

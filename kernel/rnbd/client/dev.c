@@ -114,7 +114,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	rnbd_client_disk_remove(dev);
 	cancel_work_sync(&dev->gone_work);
 	cancel_work_sync(&dev->limits_work);
-	flush_work(&dev->resplit_work);
+	flush_work(&dev->aside_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
@@ -161,12 +161,13 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->access_mode = args->access_mode;
 	dev->timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
-	INIT_WORK(&dev->resplit_work, rnbd_client_resplit_work);
+	INIT_WORK(&dev->aside_work, rnbd_client_aside_work);
 	INIT_WORK(&dev->limits_work, rnbd_client_disk_limits_work);
 	INIT_WORK(&dev->remove_work, remove_work);
 	init_completion(&dev->removed);
-	spin_lock_init(&dev->resplit_lock);
-	bio_list_init(&dev->resplit);
+	spin_lock_init(&dev->aside_lock);
+	bio_list_init(&dev->aside);
+	INIT_LIST_HEAD(&dev->aside_flushes);
 	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 

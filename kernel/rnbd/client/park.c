@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * I/O that waits for a path, where the settings of the session want it to. The transport
- * hands back what was in flight when the last path was lost; that goes to the requeue list
- * of its disk, and what comes later stays in front of the queue, which is quiesced. All of it
- * goes on when the device is open again, or fails when the time is over, or the disk goes.
+ * hands back what was in flight when the last path was lost; that, and what comes later, is set
+ * aside: as bios, so that the tags of the session are left to its other disks. All of it goes on
+ * when the device is open again, or fails when the time is over, or the disk goes.
  */
 #include "client.h"
 
@@ -17,11 +17,23 @@ static int no_path_ms(const struct rnbd_client_session *session)
 
 void rnbd_client_unpark(struct rnbd_client_dev *dev)
 {
+	struct request *rq, *next;
+	LIST_HEAD(flushes);
+	bool parked;
+
 	lockdep_assert_held(&dev->session->lock);
-	if (!test_and_clear_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
+	spin_lock(&dev->aside_lock);
+	parked = test_and_clear_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
+	list_splice_init(&dev->aside_flushes, &flushes);
+	spin_unlock(&dev->aside_lock);
+	if (!parked)
 		return;
-	blk_mq_unquiesce_queue(dev->disk->queue);
+	list_for_each_entry_safe(rq, next, &flushes, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_requeue_request(rq, false);
+	}
 	blk_mq_kick_requeue_list(dev->disk->queue);
+	queue_work(rnbd_client_wq, &dev->aside_work);
 }
 
 void rnbd_client_park_allow(struct rnbd_client_dev *dev)
@@ -66,8 +78,7 @@ void rnbd_client_park(struct rnbd_client_session *session)
 		if (!test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags) ||
 		    test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 			continue;
-		if (!test_and_set_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
-			blk_mq_quiesce_queue_nowait(dev->disk->queue);
+		set_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 		any = true;
 	}
 	if (any)
@@ -94,28 +105,50 @@ unlock:
 	mutex_unlock(&session->lock);
 }
 
+bool rnbd_client_set_aside(struct request *rq)
+{
+	struct rnbd_client_dev *dev = rq->q->queuedata;
+	bool keeps_bios = !rq->bio || rq->rq_flags & RQF_FLUSH_SEQ;
+
+	spin_lock(&dev->aside_lock);
+	if (!test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags)) {
+		spin_unlock(&dev->aside_lock);
+		return false;
+	}
+	if (keeps_bios) {
+		list_add_tail(&rq->queuelist, &dev->aside_flushes);
+	} else {
+		blk_mq_start_request(rq);
+		blk_steal_bios(&dev->aside, rq);
+	}
+	spin_unlock(&dev->aside_lock);
+	if (!keeps_bios)
+		blk_mq_end_request(rq, BLK_STS_OK);
+	return true;
+}
+
 void rnbd_client_resplit(struct request *rq)
 {
 	struct rnbd_client_dev *dev = rq->q->queuedata;
-	unsigned long flags;
 
-	spin_lock_irqsave(&dev->resplit_lock, flags);
-	blk_steal_bios(&dev->resplit, rq);
-	spin_unlock_irqrestore(&dev->resplit_lock, flags);
-	queue_work(rnbd_client_wq, &dev->resplit_work);
+	blk_mq_start_request(rq);
+	spin_lock(&dev->aside_lock);
+	blk_steal_bios(&dev->aside, rq);
+	spin_unlock(&dev->aside_lock);
+	queue_work(rnbd_client_wq, &dev->aside_work);
 	blk_mq_end_request(rq, BLK_STS_OK);
 }
 
-void rnbd_client_resplit_work(struct work_struct *work)
+void rnbd_client_aside_work(struct work_struct *work)
 {
-	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, resplit_work);
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, aside_work);
 	struct bio_list bios = BIO_EMPTY_LIST;
 	struct bio *bio;
 
-	spin_lock_irq(&dev->resplit_lock);
-	bio_list_merge(&bios, &dev->resplit);
-	bio_list_init(&dev->resplit);
-	spin_unlock_irq(&dev->resplit_lock);
+	spin_lock(&dev->aside_lock);
+	bio_list_merge(&bios, &dev->aside);
+	bio_list_init(&dev->aside);
+	spin_unlock(&dev->aside_lock);
 	while ((bio = bio_list_pop(&bios))) {
 		/* It has waited, and nobody polls here. */
 		bio->bi_opf &= ~REQ_NOWAIT;

@@ -4,8 +4,8 @@
  * allocated here. Only where the server came back with less slots than there are tags, which
  * cannot change under the disks, a request takes one of those.
  */
-#include <linux/blk-mq.h>
 #include <linux/scatterlist.h>
+#include <compat/blkdev.h>
 #include "client.h"
 
 /* Several connections for each CPU bring nothing: a hardware queue needs a CPU. */
@@ -146,17 +146,19 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 
 	/*
 	 * Not the state: what the page cache of a disk that is being unmapped still
-	 * holds is written. What waits comes again until the queue is quiesced.
+	 * holds is written. What waits comes again until it can be set aside.
 	 */
-	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)))
-		return waits(dev) ? BLK_STS_RESOURCE : BLK_STS_IOERR;
+	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))) {
+		if (!waits(dev))
+			return BLK_STS_IOERR;
+		return rnbd_client_set_aside(rq) ? BLK_STS_OK : BLK_STS_RESOURCE;
+	}
 	req.epoch = READ_ONCE(dev->epoch);
 	if (unlikely(!pack(dev, rq, &io->msg))) {
 		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
 	}
 	if (has_data(rq) && unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
-		blk_mq_start_request(rq);
 		rnbd_client_resplit(rq);
 		return BLK_STS_OK;
 	}
@@ -283,11 +285,23 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED |
 		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	set->cmd_size = struct_size((struct rnbd_client_io *)NULL, sgl, session->max_segments);
-	return blk_mq_alloc_tag_set(set);
+	err = blk_mq_alloc_tag_set(set);
+	if (err)
+		return err;
+	/*
+	 * The block layer stops the one queue of a tag set when a second one comes, or the second
+	 * goes: until its requests are done. This one has none, and no disk is ever the only one.
+	 */
+	session->no_disk = rnbd_queue_alloc(set);
+	return PTR_ERR_OR_ZERO(session->no_disk);
 }
 
 void rnbd_client_queue_exit(struct rnbd_client_session *session)
 {
+	if (!IS_ERR_OR_NULL(session->no_disk)) {
+		blk_mq_destroy_queue(session->no_disk);
+		blk_put_queue(session->no_disk);
+	}
 	if (session->tags.tags)
 		blk_mq_free_tag_set(&session->tags);
 	sbitmap_free(&session->slots);

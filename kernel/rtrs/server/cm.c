@@ -185,17 +185,18 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 }
 
 /*
- * session->lock held. A path between the same addresses that is being closed, and that nobody waits
- * for yet: a client has one worker of ours, however often it asks. With a reference.
+ * session->lock held. A path in the way of @c, that is being closed, and that nobody waits
+ * for yet: a client has one worker of ours for each, however often it asks. With a reference.
  */
 static struct rtrs_server_path *last_path(struct rtrs_server_session *session,
-					  const struct rdma_cm_id *cm_id)
+					  const struct connect *c)
 {
+	bool any = c->req.alone && !c->req.cid;	/* see must_wait() */
 	struct rtrs_server_path *path;
 
 	list_for_each_entry(path, &session->paths, entry) {
 		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING && !path->awaited &&
-		    between(path, cm_id)) {
+		    (any || between(path, c->cm_id))) {
 			path->awaited = true;
 			kref_get(&path->ref);
 			return path;
@@ -223,7 +224,7 @@ static int connect(struct connect *c)
 		if (!dead) {
 			err = connect_path(c, session);
 			if (err == -EBUSY && time_before(jiffies, until))
-				last = last_path(session, c->cm_id);
+				last = last_path(session, c);
 			rtrs_server_session_reap(session);
 		}
 		mutex_unlock(&session->lock);
