@@ -227,6 +227,8 @@ finds() { looks "$2" && told "$@"; }
 	ip link set dummy1 arp off
 	"$ADM" session remove-path s1 $gone
 	ip route del 10.0.9.0/24 dev dummy1
+	rxe_sound rxe1 dummy1 >&3
+	await 30 finds ok session.paths_down s1 "all 2 paths"
 }
 
 @test "the same over IPv6" {
@@ -254,6 +256,8 @@ finds() { looks "$2" && told "$@"; }
 	ip link set dummy1 arp off
 	"$ADM" session remove-path s1 $gone
 	ip route del fd00:9::/64 dev dummy1
+	rxe_sound rxe1 dummy1 >&3
+	await 30 finds ok session.paths_down s1 "all 2 paths"
 }
 
 @test "RDMA devices of one network name space each" {
@@ -318,9 +322,11 @@ finds() { looks "$2" && told "$@"; }
 	mknod /dev/rnbd0 b "$(cut -d: -f1 /sys/block/rnbd0/dev)" "$(cut -d: -f2 /sys/block/rnbd0/dev)"
 	echo none >/sys/block/rnbd0/queue/scheduler
 	finds ok device.scheduler rnbd0 none
-	mkfs.ext4 -q /dev/rnbd0
+	# Writes nothing by itself while the device is lost
+	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/rnbd0
 	mkdir /run/tmp/mnt
 	mount /dev/rnbd0 /run/tmp/mnt
+	sync -f /run/tmp/mnt
 	"$ADM" session disconnect s1 --force
 	run "$ADM" check -j
 	looks device session
