@@ -387,7 +387,7 @@ static void server_reachable(struct checkup *k)
 	}
 	host = check_host(k->server, &port);
 	msg = addr_parse(host, &a);
-	if (msg) {
+	if (msg && !strchr(host, ':')) {
 		free(msg);
 		text = xasprintf("host:%s", host);
 		msg = addr_parse(text, &a);

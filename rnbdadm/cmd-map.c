@@ -35,7 +35,8 @@ static int add_server(struct ctx *ctx, struct plan *p, const char *host)
 	char *msg = addr_literal(host, &a), *text;
 	int rc;
 
-	text = msg ? xasprintf("host:%s", host) : xstrdup(host);
+	/* no name has a colon: then the address is wrong */
+	text = msg && !strchr(host, ':') ? xasprintf("host:%s", host) : xstrdup(host);
 	free(msg);
 	rc = way_add(ctx, &p->ways, text, "--server");
 	free(text);

@@ -175,6 +175,11 @@ as_named() {
 	as_named 2 session add-path cl1@srv1 host:
 	as_named 2 session add-path cl1@srv1 fe80::1%nosuchif
 	[[ $stderr == *"'fe80::1%nosuchif': no network interface 'nosuchif'"* ]]
+	# an address and no name: nobody is asked for it
+	as_named 2 map v --server fe80::1%nosuchif
+	[[ $stderr == *"'fe80::1%nosuchif': no network interface 'nosuchif'"* ]]
+	as_named 11 check server.reachable --server fe80::1%nosuchif
+	[[ $output == *"'fe80::1%nosuchif': no network interface 'nosuchif'"* ]]
 	# a configuration: what needs it fails, the rest does not
 	printf '%s\n' '[session q]' 'path = host:nosuch' '[session r]' 'path = host:four' >"$BATS_TEST_TMPDIR/c.conf"
 	as_named 3 config apply -n "$BATS_TEST_TMPDIR/c.conf"
