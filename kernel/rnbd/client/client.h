@@ -303,8 +303,17 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev);
 
 /* The one with the lowest id above @id, with a reference, or NULL. */
 struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
+/* Under session->lock: requests are sent to @dev->device_id in @dev->epoch from now on. */
+static inline void rnbd_client_dev_set_open(struct rnbd_client_dev *dev)
+{
+	smp_mb__before_atomic();	/* queue_rq() may run */
+	set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+}
+
 /* Work that I/O waits for. */
 extern struct workqueue_struct *rnbd_client_wq;
+/* Work that waits for I/O of other disks, for their tags. */
+extern struct workqueue_struct *rnbd_client_aside_wq;
 extern struct workqueue_struct *rnbd_client_remove_wq;
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);

@@ -16,6 +16,7 @@ static DEFINE_IDA(indices);
 static struct kmem_cache *dev_cache;
 struct workqueue_struct *rnbd_client_wq;
 struct workqueue_struct *rnbd_client_remove_wq;
+struct workqueue_struct *rnbd_client_aside_wq;
 
 static void dev_release(struct kref *ref)
 {
@@ -114,7 +115,6 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	rnbd_client_disk_remove(dev);
 	cancel_work_sync(&dev->gone_work);
 	cancel_work_sync(&dev->limits_work);
-	flush_work(&dev->aside_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
@@ -286,7 +286,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 		dev->info = info;
 		dev->device_id = info.device_id;
 		dev->epoch = epoch;
-		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+		rnbd_client_dev_set_open(dev);
 	}
 	mutex_unlock(&session->lock);
 	if (moved)
@@ -417,6 +417,16 @@ struct rnbd_client_dev *rnbd_client_dev_next(u32 id)
 	return dev;
 }
 
+static void destroy_workqueues(void)
+{
+	if (rnbd_client_aside_wq)
+		destroy_workqueue(rnbd_client_aside_wq);
+	if (rnbd_client_remove_wq)
+		destroy_workqueue(rnbd_client_remove_wq);
+	if (rnbd_client_wq)
+		destroy_workqueue(rnbd_client_wq);
+}
+
 int __init rnbd_client_dev_init(void)
 {
 	dev_cache = kmem_cache_create("rnbd_client_dev", sizeof(struct rnbd_client_dev), 0,
@@ -425,20 +435,17 @@ int __init rnbd_client_dev_init(void)
 		return -ENOMEM;
 	rnbd_client_wq = alloc_workqueue("rnbd_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	rnbd_client_remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
-	if (rnbd_client_wq && rnbd_client_remove_wq)
+	rnbd_client_aside_wq = alloc_workqueue("rnbd_client_aside", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (rnbd_client_wq && rnbd_client_remove_wq && rnbd_client_aside_wq)
 		return 0;
-	if (rnbd_client_wq)
-		destroy_workqueue(rnbd_client_wq);
-	if (rnbd_client_remove_wq)
-		destroy_workqueue(rnbd_client_remove_wq);
+	destroy_workqueues();
 	kmem_cache_destroy(dev_cache);
 	return -ENOMEM;
 }
 
 void rnbd_client_dev_exit(void)
 {
-	destroy_workqueue(rnbd_client_remove_wq);
-	destroy_workqueue(rnbd_client_wq);
+	destroy_workqueues();
 	kmem_cache_destroy(dev_cache);
 	ida_destroy(&indices);
 }

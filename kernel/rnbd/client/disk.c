@@ -222,7 +222,7 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 		dev->info = *info;
 		dev->device_id = info->device_id;
 		dev->epoch = epoch;
-		set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
+		rnbd_client_dev_set_open(dev);
 	}
 	if (!parked)
 		blk_mq_unfreeze_queue(dev->disk->queue);
@@ -292,6 +292,7 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev)
 	dev->disk = NULL;
 	if (added)
 		del_gendisk(disk);
+	flush_work(&dev->aside_work);
 	put_disk(disk);
 	/* The block layer tells us of the end of such disks only that it has shown. */
 	if (!added)

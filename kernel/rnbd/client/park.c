@@ -17,23 +17,33 @@ static int no_path_ms(const struct rnbd_client_session *session)
 
 void rnbd_client_unpark(struct rnbd_client_dev *dev)
 {
+	bool fails = !test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
+	struct bio_list failed = BIO_EMPTY_LIST;
 	struct request *rq, *next;
 	LIST_HEAD(flushes);
+	struct bio *bio;
 	bool parked;
 
 	lockdep_assert_held(&dev->session->lock);
 	spin_lock(&dev->aside_lock);
 	parked = test_and_clear_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	list_splice_init(&dev->aside_flushes, &flushes);
+	if (parked && fails) {
+		bio_list_merge(&failed, &dev->aside);
+		bio_list_init(&dev->aside);
+	}
 	spin_unlock(&dev->aside_lock);
 	if (!parked)
 		return;
+	/* Not by queue_rq(): a remap could be there before it, and they be older than what it finds. */
+	while ((bio = bio_list_pop(&failed)))
+		bio_io_error(bio);
 	list_for_each_entry_safe(rq, next, &flushes, queuelist) {
 		list_del_init(&rq->queuelist);
 		blk_mq_requeue_request(rq, false);
 	}
 	blk_mq_kick_requeue_list(dev->disk->queue);
-	queue_work(rnbd_client_wq, &dev->aside_work);
+	queue_work(rnbd_client_aside_wq, &dev->aside_work);
 }
 
 void rnbd_client_park_allow(struct rnbd_client_dev *dev)
@@ -135,26 +145,35 @@ void rnbd_client_resplit(struct request *rq)
 	spin_lock(&dev->aside_lock);
 	blk_steal_bios(&dev->aside, rq);
 	spin_unlock(&dev->aside_lock);
-	queue_work(rnbd_client_wq, &dev->aside_work);
+	queue_work(rnbd_client_aside_wq, &dev->aside_work);
 	blk_mq_end_request(rq, BLK_STS_OK);
+}
+
+static struct bio *next_aside(struct rnbd_client_dev *dev)
+{
+	struct bio *bio = NULL;
+
+	spin_lock(&dev->aside_lock);
+	if (!test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
+		bio = bio_list_pop(&dev->aside);
+	spin_unlock(&dev->aside_lock);
+	return bio;
 }
 
 void rnbd_client_aside_work(struct work_struct *work)
 {
 	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, aside_work);
-	struct bio_list bios = BIO_EMPTY_LIST;
+	struct blk_plug plug;
 	struct bio *bio;
 
-	spin_lock(&dev->aside_lock);
-	bio_list_merge(&bios, &dev->aside);
-	bio_list_init(&dev->aside);
-	spin_unlock(&dev->aside_lock);
-	while ((bio = bio_list_pop(&bios))) {
+	blk_start_plug(&plug);
+	while ((bio = next_aside(dev))) {
 		/* It has waited, and nobody polls here. */
 		bio->bi_opf &= ~REQ_NOWAIT;
 		bio_clear_polled(bio);
 		submit_bio_noacct(bio);
 	}
+	blk_finish_plug(&plug);
 }
 
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session)

@@ -148,7 +148,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	 * Not the state: what the page cache of a disk that is being unmapped still
 	 * holds is written. What waits comes again until it can be set aside.
 	 */
-	if (unlikely(!test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))) {
+	if (unlikely(!test_bit_acquire(RNBD_CLIENT_DEV_OPEN, &dev->flags))) {
 		if (!waits(dev))
 			return BLK_STS_IOERR;
 		return rnbd_client_set_aside(rq) ? BLK_STS_OK : BLK_STS_RESOURCE;

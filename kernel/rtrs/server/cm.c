@@ -16,12 +16,14 @@
  * @srv: server; flushes the queue before it goes
  * @cm_id: of the new connection, ours; no context until it has a struct rtrs_server_con
  * @req: private data
+ * @number: among those that wait for the end of a path, see struct rtrs_server_path.awaited
  */
 struct connect {
 	struct work_struct work;
 	struct rtrs_server *srv;
 	struct rdma_cm_id *cm_id;
 	struct rtrs_conn_req req;
+	unsigned int number;
 };
 
 static void refuse(struct rdma_cm_id *cm_id, int err)
@@ -116,7 +118,7 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 	int err;
 
 	if (comes_late(session, req))
-		return ERR_PTR(-EBUSY);
+		return ERR_PTR(-ESTALE);
 	path = rtrs_server_path_find(session, req->sess_uuid);
 	if (path && connects_anew(path, cm_id, req))
 		rtrs_server_path_close(path, -ECONNRESET);
@@ -185,19 +187,23 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 }
 
 /*
- * session->lock held. A path in the way of @c, that is being closed, and that nobody waits
- * for yet: a client has one worker of ours for each, however often it asks. With a reference.
+ * session->lock held. A path in the way of @c, that is being closed. The last one to wait for it
+ * does, and those before give up: a client has one worker of ours for each, however often it asks.
+ * With a reference.
  */
 static struct rtrs_server_path *last_path(struct rtrs_server_session *session,
-					  const struct connect *c)
+					  struct connect *c)
 {
 	bool any = c->req.alone && !c->req.cid;	/* see must_wait() */
 	struct rtrs_server_path *path;
 
 	list_for_each_entry(path, &session->paths, entry) {
-		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING && !path->awaited &&
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING &&
 		    (any || between(path, c->cm_id))) {
-			path->awaited = true;
+			c->number = path->awaited + 1;
+			WRITE_ONCE(path->awaited, c->number);
+			smp_mb();	/* before the look for who waits */
+			wake_up_var(&path->state);
 			kref_get(&path->ref);
 			return path;
 		}
@@ -211,7 +217,7 @@ static int connect(struct connect *c)
 	unsigned long until = jiffies + msecs_to_jiffies(RTRS_SERVER_LEAVE_MS);
 	struct rtrs_server_session *session;
 	struct rtrs_server_path *last;
-	bool dead;
+	bool dead, gave_up = false;
 	int err = 0;
 
 	do {
@@ -231,15 +237,15 @@ static int connect(struct connect *c)
 		rtrs_server_session_put(session);
 		if (last) {
 			wait_var_event_timeout(&last->state,
-					       READ_ONCE(last->state) == RTRS_SERVER_PATH_CLOSED,
+					       READ_ONCE(last->state) == RTRS_SERVER_PATH_CLOSED ||
+					       READ_ONCE(last->awaited) != c->number,
 					       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
-			mutex_lock(&last->session->lock);
-			last->awaited = false;
-			mutex_unlock(&last->session->lock);
+			gave_up = READ_ONCE(last->state) != RTRS_SERVER_PATH_CLOSED &&
+				  READ_ONCE(last->awaited) != c->number;
 			rtrs_server_path_put(last);
 		}
-	} while (dead || last);
-	return err;
+	} while (dead || (last && !gave_up));
+	return err == -ESTALE ? -EBUSY : err;
 }
 
 static void connect_work(struct work_struct *work)

@@ -157,7 +157,7 @@ struct rtrs_server_counts {
  * @notices: the client takes them
  * @told_info: the answer to INFO is on its way, and nothing overtakes it
  * @recon_cnt: which attempt of the client it came from
- * @awaited: a connection waits for its end; session->lock
+ * @awaited: number of the last connection that has begun to wait for its end; session->lock
  * @stopped: its queue pairs take nothing any more
  * @lost_tag: of the path that the client has asked over this one to close
  * @lost_work: closes it, and answers
@@ -199,7 +199,7 @@ struct rtrs_server_path {
 	bool lean;
 	bool notices;
 	bool told_info;
-	bool awaited;
+	unsigned int awaited;
 	bool stopped;
 	u16 recon_cnt;
 	u16 con_num;
