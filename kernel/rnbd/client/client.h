@@ -332,8 +332,8 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev);
 void rnbd_client_park_settings(struct rnbd_client_session *session);
 void rnbd_client_park_expired(struct work_struct *work);
 /*
- * From queue_rq(), session->lock not held: @rq waits until the device is open again. False: nothing is set
- * aside yet, or any more.
+ * From queue_rq(), session->lock not held: @rq waits until the device is open again. False:
+ * nothing is set aside yet, or any more.
  */
 bool rnbd_client_set_aside(struct request *rq);
 /* The same: it waited, and is longer than the server takes now. Its bios are cut anew. */

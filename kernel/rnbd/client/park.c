@@ -35,7 +35,7 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev)
 	spin_unlock(&dev->aside_lock);
 	if (!parked)
 		return;
-	/* Not by queue_rq(): a remap could be there before it, and they be older than what it finds. */
+	/* Not by queue_rq(): a remap could be there first, and they be older than what it finds. */
 	while ((bio = bio_list_pop(&failed)))
 		bio_io_error(bio);
 	list_for_each_entry_safe(rq, next, &flushes, queuelist) {
