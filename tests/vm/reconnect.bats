@@ -165,9 +165,9 @@ paused() { (($(pauses | wc -l) >= $1)); }
 	kill $monitor
 	pauses >/tmp/pauses
 	echo "# pauses between attempts: $(xargs </tmp/pauses) ms" >&3
-	# Twice as long each time, a quarter more or less
+	# Twice as long each time, a quarter more or less; a busy host may be late once
 	awk -v slow="${LAB_SLOW:-1}" '{ ms = 100 * 2 ^ NR; if (ms > 1000) ms = 1000 }
-		$1 < ms * 3 / 4 - 20 || $1 > ms * 5 / 4 + 500 * slow { exit bad = 1 } END { exit bad }' /tmp/pauses
+		$1 < ms * 3 / 4 - 20 || $1 > ms * 5 / 4 + 500 * slow && late++ { exit bad = 1 } END { exit bad }' /tmp/pauses
 	rxe_add rxe0 dummy0
 	await 30 paths_up 1
 	await 20 adm_is '.devices[0].state == "mapped"' device list

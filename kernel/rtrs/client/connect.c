@@ -116,17 +116,27 @@ static unsigned int resolve_ms(const struct rtrs_client_path *path)
 static int try_addr(struct rtrs_client_con *con, unsigned int ms)
 {
 	struct rtrs_client_path *path = con->path;
-	struct sockaddr *src = NULL;
 	int err;
 
-	if (path->bind.ss_family != AF_UNSPEC)
-		src = (struct sockaddr *)&path->bind;
 	con->unresolved = false;
 	err = rtrs_client_step_begin(path);
 	if (err)
 		return err;
-	err = rdma_resolve_addr(con->c.cm_id, src, (struct sockaddr *)&path->addr.dst, ms);
+	err = rdma_resolve_addr(con->c.cm_id, NULL, (struct sockaddr *)&path->addr.dst, ms);
 	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
+}
+
+/*
+ * By rdma_resolve_addr() it would be bound as well; a device that is removed in that moment makes
+ * the kernel warn, then.
+ */
+static int bind_addr(struct rtrs_client_con *con)
+{
+	struct sockaddr_storage *src = &con->path->bind;
+
+	if (src->ss_family == AF_UNSPEC)
+		return 0;
+	return rdma_bind_addr(con->c.cm_id, (struct sockaddr *)src);
 }
 
 /*
@@ -139,6 +149,9 @@ static int resolve_addr(struct rtrs_client_con *con)
 	unsigned int ms;
 	int err;
 
+	err = bind_addr(con);
+	if (err)
+		return err;
 	do {
 		ms = min_t(unsigned int, left, RESOLVE_TRY_MS);
 		left -= ms;
