@@ -560,15 +560,17 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int rtrs_client_con_init(void);
 void rtrs_client_con_exit(void);
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid);
-void rtrs_client_con_destroy(struct rtrs_client_con *con);
+void rtrs_client_con_destroy(struct rtrs_client_con *con);	/* behind that */
 int rtrs_client_con_setup(struct rtrs_client_con *con);
 int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
 void rtrs_client_con_gone(struct rtrs_client_con *con);
 void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
 void rtrs_client_con_drained(struct rtrs_client_con *con);	/* waits for it */
-/* QP, CQ and buffers; the CM id stays until destroyed. */
+/* QP, CQ and buffers go. */
 void rtrs_client_con_release(struct rtrs_client_con *con);
+/* So does the CM id. */
+void rtrs_client_con_leave(struct rtrs_client_con *con);
 /* Of the service connection; under rcu_read_lock(), where the path may post. -EAGAIN: no room. */
 int rtrs_client_con_send_imm(struct rtrs_client_con *con, enum rtrs_imm_type type, u32 payload);
 extern const struct rtrs_hb_ops rtrs_client_hb_ops;
@@ -595,16 +597,19 @@ int rtrs_client_con_poll(struct rtrs_client_con *con);
 
 /*
  * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any
- * more, or there is no path by which it could be asked.
+ * more, or there is no path by which it could be asked. False: the path has to leave its RDMA
+ * device first, which is removed.
  */
-void rtrs_client_fence(struct rtrs_client_path *path);
+bool rtrs_client_fence(struct rtrs_client_path *path);
 
 /* info.c: as connect.c */
 int rtrs_client_info(struct rtrs_client_path *path);
 
 /* io.c: any context but hard interrupts */
 int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
-void rtrs_client_io_exit(struct rtrs_client_path *path);	/* process context */
+/* The RDMA device lets go of all requests, and of what they are made of. Process context. */
+void rtrs_client_io_release(struct rtrs_client_path *path);
+void rtrs_client_io_exit(struct rtrs_client_path *path);	/* behind that; process context */
 /*
  * What is left goes to other paths, or is done with -ECONNABORTED. Path worker, all QPs
  * drained and destroyed.
@@ -617,6 +622,9 @@ void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
 int rtrs_client_mr_limits(struct rtrs_client_path *path);		/* process context */
 struct ib_mr *rtrs_client_mr_alloc(struct rtrs_client_path *path);	/* process context */
 int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_client_request *rq);
+/* The device lets go of the data. */
+void rtrs_client_mr_release_data(struct rtrs_client_req *req);
+/* It is the user's again. */
 void rtrs_client_mr_unmap_data(struct rtrs_client_req *req);
 /* The data becomes one region with a fresh key; @wr registers it. */
 int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_reg_wr *wr);

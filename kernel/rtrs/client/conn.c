@@ -78,8 +78,6 @@ struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u1
 
 void rtrs_client_con_destroy(struct rtrs_client_con *con)
 {
-	if (con->c.cm_id)
-		rtrs_cm_destroy(&con->c);
 	kmem_cache_free(con_cache, con);
 	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
 }
@@ -186,6 +184,12 @@ void rtrs_client_con_release(struct rtrs_client_con *con)
 	rtrs_qp_destroy(&con->c);
 	rtrs_iu_free(con->path->dev, con->recv, con->recv_count);
 	con->recv = NULL;
+}
+
+void rtrs_client_con_leave(struct rtrs_client_con *con)
+{
+	if (con->c.cm_id)
+		rtrs_cm_destroy(&con->c);
 }
 
 static int con_probe(struct rtrs_client_con *con)

@@ -419,7 +419,7 @@ void rtrs_client_io_failover(struct rtrs_client_path *path)
 	for (i = 0; i < path->geo.queue_depth; i++) {
 		struct rtrs_client_req *req = &path->req[i];
 
-		if (!atomic_read(&req->pending) || !req->registered)
+		if (!atomic_read(&req->pending) || !req->registered || !req->mr)
 			continue;
 		ib_dereg_mr(req->mr);
 		req->mr = NULL;
@@ -428,21 +428,31 @@ void rtrs_client_io_failover(struct rtrs_client_path *path)
 		settle(path, &path->req[i], i);
 }
 
-void rtrs_client_io_exit(struct rtrs_client_path *path)
+void rtrs_client_io_release(struct rtrs_client_path *path)
 {
 	u32 i;
 
-	for (i = 0; path->req && i < path->geo.queue_depth; i++)
-		if (path->req[i].mr)
-			ib_dereg_mr(path->req[i].mr);
-	kvfree(path->req);
-	path->req = NULL;
-	kvfree(path->chunk);
-	path->chunk = NULL;
-	rtrs_iu_free(path->dev, path->req_buf, path->geo.queue_depth);
-	path->req_buf = NULL;
+	for (i = 0; path->req && i < path->geo.queue_depth; i++) {
+		struct rtrs_client_req *req = &path->req[i];
+
+		if (req->mr)
+			ib_dereg_mr(req->mr);
+		req->mr = NULL;
+		rtrs_client_mr_release_data(req);
+	}
+	rtrs_iu_unmap(path->dev, path->req_buf, path->geo.queue_depth);
 	rtrs_iu_free(path->dev, path->info_rx, 1);
 	path->info_rx = NULL;
 	rtrs_iu_free(path->dev, path->info_tx, 1);
 	path->info_tx = NULL;
+}
+
+void rtrs_client_io_exit(struct rtrs_client_path *path)
+{
+	kvfree(path->req);
+	path->req = NULL;
+	kvfree(path->chunk);
+	path->chunk = NULL;
+	rtrs_iu_free(NULL, path->req_buf, path->geo.queue_depth);
+	path->req_buf = NULL;
 }

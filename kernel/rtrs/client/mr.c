@@ -42,11 +42,17 @@ int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_clien
 	return 0;
 }
 
+void rtrs_client_mr_release_data(struct rtrs_client_req *req)
+{
+	if (req->sgl && req->mapped)
+		ib_dma_unmap_sg(req->con->path->dev->ib_dev, req->sgl, req->sg_count,
+				data_dir(req));
+	req->mapped = 0;
+}
+
 void rtrs_client_mr_unmap_data(struct rtrs_client_req *req)
 {
-	if (!req->sgl)
-		return;
-	ib_dma_unmap_sg(req->con->path->dev->ib_dev, req->sgl, req->sg_count, data_dir(req));
+	rtrs_client_mr_release_data(req);
 	req->sgl = NULL;
 }
 

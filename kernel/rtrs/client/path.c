@@ -157,6 +157,29 @@ static bool all_told(const struct rtrs_client_path *path)
 }
 
 /*
+ * The path leaves the RDMA device, whose removal waits for the CM ids: they go last, by then
+ * nothing of ours may be on it. Idempotent.
+ */
+static void path_leave_device(struct rtrs_client_path *path)
+{
+	unsigned int i;
+
+	/*
+	 * Before memory regions are deregistered: a queue pair of Soft-RoCE that failed while it
+	 * was at a packet holds on to the region of that, and who deregisters it waits 50 s.
+	 */
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		rtrs_client_con_release(path->con[i]);
+	rtrs_client_io_release(path);
+	WRITE_ONCE(path->pinned, 0);
+	if (path->dev)
+		rtrs_dev_put(path->dev);
+	path->dev = NULL;
+	for (i = 0; i < path->con_count && path->con[i]; i++)
+		rtrs_client_con_leave(path->con[i]);
+}
+
+/*
  * Takes the path down. It has left the states in which anybody posts, so that
  * behind the grace period no submitter, no heartbeat and no completion handler
  * puts anything on its queues. Who still runs:
@@ -167,8 +190,8 @@ static bool all_told(const struct rtrs_client_path *path)
  * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
  * any more and their regions are gone. What was sent for them may still be on its way, and must
  * not arrive behind a retry: the server says when it takes nothing any more, here or, where that
- * does not come or it has been silent for long, over another path. The CM ids go last: a removal
- * of the RDMA device waits for them, and by then nothing of ours may be on it. Idempotent.
+ * does not come or it has been silent for long, over another path. An RDMA device that is removed
+ * does not wait for that. Idempotent.
  */
 static void path_take_down(struct rtrs_client_path *path)
 {
@@ -190,22 +213,15 @@ static void path_take_down(struct rtrs_client_path *path)
 	if (!rtrs_hb_silent(&path->hb))
 		wait_event_timeout(path->wait, all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
-	if (!all_told(path))
-		rtrs_client_fence(path);
-	/*
-	 * Before memory regions are deregistered: a queue pair of Soft-RoCE that failed while it
-	 * was at a packet holds on to the region of that, and who deregisters it waits 50 s.
-	 */
+	while (!all_told(path) && !rtrs_client_fence(path))
+		path_leave_device(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
+	path_leave_device(path);
 	rtrs_client_io_exit(path);
-	WRITE_ONCE(path->pinned, 0);
-	if (path->dev)
-		rtrs_dev_put(path->dev);
-	path->dev = NULL;
 	for (i = 0; i < path->con_count && path->con[i]; i++) {
 		rtrs_client_con_destroy(path->con[i]);
 		path->con[i] = NULL;

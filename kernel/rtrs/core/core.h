@@ -65,6 +65,7 @@ void rtrs_dev_put(struct rtrs_dev *dev);
  * @dma: its address for the device
  * @size: bytes
  * @dir: of the mapping
+ * @mapped: it is
  */
 struct rtrs_iu {
 	struct ib_cqe cqe;
@@ -72,6 +73,7 @@ struct rtrs_iu {
 	dma_addr_t dma;
 	size_t size;
 	enum dma_data_direction dir;
+	bool mapped;
 };
 
 typedef void (*rtrs_done_fn)(struct ib_cq *cq, struct ib_wc *wc);
@@ -80,6 +82,8 @@ typedef void (*rtrs_done_fn)(struct ib_cq *cq, struct ib_wc *wc);
 struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
 			      enum dma_data_direction dir, rtrs_done_fn done);
 void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
+/* The device lets go of them; the memory stays, for rtrs_iu_free() without a @dev. */
+void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
 
 /* qp.c: connections as both ends have them */
 

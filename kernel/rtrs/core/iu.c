@@ -4,18 +4,28 @@
 #include <linux/slab.h>
 #include "core.h"
 
+void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count)
+{
+	u32 i;
+
+	for (i = 0; iu && i < count; i++) {
+		if (!iu[i].mapped)
+			continue;
+		ib_dma_unmap_single(dev->ib_dev, iu[i].dma, iu[i].size, iu[i].dir);
+		iu[i].mapped = false;
+	}
+}
+EXPORT_SYMBOL_GPL(rtrs_iu_unmap);
+
 void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count)
 {
 	u32 i;
 
 	if (!iu)
 		return;
-	for (i = 0; i < count; i++) {
-		if (!iu[i].buf)
-			continue;
-		ib_dma_unmap_single(dev->ib_dev, iu[i].dma, iu[i].size, iu[i].dir);
+	rtrs_iu_unmap(dev, iu, count);
+	for (i = 0; i < count; i++)
 		kfree(iu[i].buf);
-	}
 	kvfree(iu);
 }
 EXPORT_SYMBOL_GPL(rtrs_iu_free);
@@ -43,6 +53,7 @@ struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
 		iu[i].size = size;
 		iu[i].dir = dir;
 		iu[i].cqe.done = done;
+		iu[i].mapped = true;
 	}
 	return iu;
 fail:
