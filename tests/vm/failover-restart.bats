@@ -43,12 +43,15 @@ teardown_file() {
 
 both() { "$@" 1 && "$@" 2; }
 
+# By sectors: what is set aside is counted as done, with none
+sectors() { awk '{ print $3, $7 }' "/sys/block/$DISK/stat"; }
+
 # Without a path nothing is done
 stands_still() {
 	local before
-	before=$(<"/sys/block/$DISK/stat")
+	before=$(sectors)
 	sleep 1
-	[[ $(awk '{ print $1, $5 }' <<<"$before") == "$(awk '{ print $1, $5 }' "/sys/block/$DISK/stat")" ]] || fail "I/O goes on"
+	[[ $(sectors) == "$before" ]] || fail "I/O goes on"
 }
 
 connected() { await 60 path_is "$1" connected; }
@@ -207,7 +210,7 @@ failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
 	lose link2 all
 	server again
 	await 20 eval "lost 2 || dmesg_new | grep -qE 'path $(path_of 1): does not come back: -(ENXIO|6)\$'"
-	before=$(awk '{ print $1, $5 }' "/sys/block/$DISK/stat")
+	before=$(sectors)
 	attempts=$(failed 1)
 	await 20 eval "((\$(failed 1) > $attempts)) || lost 2"
 	if [[ -z $VIRTIO ]] && lost 2; then
@@ -216,7 +219,7 @@ failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
 	fi
 	path_is 2 connected
 	lost 1
-	[ "$(awk '{ print $1, $5 }' "/sys/block/$DISK/stat")" = "$before" ]
+	[ "$(sectors)" = "$before" ]
 	[ -z "$(on_server ls /sys/class/rtrs-server)" ]
 	[ "$(<"/sys/block/$DISK/rnbd/state")" = open ]
 	set_to heartbeat_interval_ms=200 heartbeat_misses=2
