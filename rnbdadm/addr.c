@@ -126,6 +126,16 @@ static char *parse_as(const char *text, enum addr_family family, bool resolve, s
 			 text);
 }
 
+char *addr_of_host(const char *host)
+{
+	struct addr a;
+	char *msg = addr_literal(host, &a);
+	bool name = msg && !strchr(host, ':');
+
+	free(msg);
+	return name ? xasprintf("host:%s", host) : xstrdup(host);
+}
+
 char *addr_parse(const char *text, struct addr *a)
 {
 	return parse_as(text, ADDR_NONE, true, a);

@@ -34,6 +34,8 @@ struct addr_pair {
 char *addr_parse(const char *text, struct addr *a);
 /* The same without a name server: host:NAME stays ADDR_NONE. */
 char *addr_literal(const char *text, struct addr *a);
+/* HOST of --server as one of these, to be freed: a name, which has no colon, becomes host:NAME. */
+char *addr_of_host(const char *host);
 /* The same for [SRC@]DST; ',' is taken for '@'. */
 char *addr_pair_parse(const char *text, struct addr_pair *p);
 char *addr_pair_literal(const char *text, struct addr_pair *p);

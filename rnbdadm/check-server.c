@@ -386,13 +386,9 @@ static void server_reachable(struct checkup *k)
 		return;
 	}
 	host = check_host(k->server, &port);
-	msg = addr_parse(host, &a);
-	if (msg && !strchr(host, ':')) {
-		free(msg);
-		text = xasprintf("host:%s", host);
-		msg = addr_parse(text, &a);
-		free(text);
-	}
+	text = addr_of_host(host);
+	msg = addr_parse(text, &a);
+	free(text);
 	if (msg) {
 		check_tell(k, CHECK_FAIL, k->server, "%s", msg);
 		check_hint(k, "an address, or a name that DNS or /etc/hosts has");

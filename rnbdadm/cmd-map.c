@@ -31,14 +31,9 @@ struct plan {
 /* --server HOST: an address, or a name to resolve. */
 static int add_server(struct ctx *ctx, struct plan *p, const char *host)
 {
-	struct addr a;
-	char *msg = addr_literal(host, &a), *text;
-	int rc;
+	char *text = addr_of_host(host);
+	int rc = way_add(ctx, &p->ways, text, "--server");
 
-	/* no name has a colon: then the address is wrong */
-	text = msg && !strchr(host, ':') ? xasprintf("host:%s", host) : xstrdup(host);
-	free(msg);
-	rc = way_add(ctx, &p->ways, text, "--server");
 	free(text);
 	return rc;
 }

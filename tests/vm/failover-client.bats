@@ -63,13 +63,12 @@ killed() {
 	has_dirs /sys/class/rtrs-server
 	server_power off
 	since=$SECONDS
-	await 45 eval '! has_dirs /sys/class/rtrs-server'
+	# Its devices are closed behind its paths
+	await 45 eval '! has_dirs /sys/class/rtrs-server && ! has_dirs /sys/class/rnbd-server/ctl/devices'
 	took=$((SECONDS - since))
 	echo "# ${1#load_}: all of the client is gone after $took s" >&3
 	# 6 ticks of 5 s, and what it takes to look
 	((took <= 34 * ${LAB_SLOW:-1}))
-	# Its devices are closed behind its paths
-	await 10 eval '! has_dirs /sys/class/rnbd-server/ctl/devices'
 	await 10 census_even
 	await 20 eval "((\$(mem_available) > $before - 48))"
 	map_here

@@ -160,30 +160,27 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 	null_disk_gone slow
 }
 
-@test "removed and added at once: the server, whose disk is slow, ends the last one first" {
-	local sys=/sys/class/rtrs-client/s1
+# replaced OLD NEW MAP-ARG..: path OLD is removed and NEW added at once, while requests of a slow disk are under way
+replaced() {
+	local old=$1 new=$2 sys=/sys/class/rtrs-client/s1
+	shift 2
 	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=2000000000
-	"$ADM" map /dev/slow --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
+	"$ADM" map /dev/slow --session s1 "$@"
 	loaded rnbd0
-	echo 1 >$sys/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
-	echo ip:10.0.1.1 >$sys/add_path
+	echo 1 >"$sys/paths/ip:$old@ip:$old/remove_path"
+	echo "ip:$new" >$sys/add_path
 	load_kill
 	[[ $(dmesg_new) != *"I/O error"* ]]
 	"$ADM" unmap rnbd0
 	null_disk_gone slow
 }
 
+@test "removed and added at once: the server, whose disk is slow, ends the last one first" {
+	replaced 10.0.1.1 10.0.1.1 --path ip:10.0.0.1 --path ip:10.0.1.1
+}
+
 @test "the last path is removed, and one over other addresses added at once: the server, whose disk is slow, ends the last one first" {
-	local sys=/sys/class/rtrs-client/s1
-	null_disk slow size=16 blocksize=4096 irqmode=2 completion_nsec=2000000000
-	"$ADM" map /dev/slow --session s1 --path ip:10.0.0.1 --no-path-timeout -1
-	loaded rnbd0
-	echo 1 >$sys/paths/ip:10.0.0.1@ip:10.0.0.1/remove_path
-	echo ip:10.0.1.1 >$sys/add_path
-	load_kill
-	[[ $(dmesg_new) != *"I/O error"* ]]
-	"$ADM" unmap rnbd0
-	null_disk_gone slow
+	replaced 10.0.0.1 10.0.1.1 --path ip:10.0.0.1 --no-path-timeout -1
 }
 
 # map_mute: /dev/dm-0, over two paths; mute: it does not answer; mute off

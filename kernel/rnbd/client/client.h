@@ -142,7 +142,7 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
-	RNBD_CLIENT_DEV_PARKED,	/* until it is open again; cleared under aside_lock, too */
+	RNBD_CLIENT_DEV_PARKED,	/* what waits is set aside; cleared under aside_lock, too */
 };
 
 /**

@@ -190,8 +190,8 @@ static int limits_begin(struct rnbd_client_dev *dev, bool parked, struct queue_l
 /*
  * Its limits become those of @dev->info, and it goes on with the device that this
  * names. Requests wait meanwhile; those of before are done, as none of them has a device
- * on the server, or they are set aside: nobody looks at the limits then, and a freeze would
- * wait for the parts of a flush. Under session->lock, so that nobody opens it.
+ * on the server, or they are set aside: bios are cut anew, and a freeze would wait for the
+ * parts of a flush. Under session->lock, so that nobody opens it.
  */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
 			    u32 epoch, struct netlink_ext_ack *extack)

@@ -2,8 +2,9 @@
 /*
  * I/O that waits for a path, where the settings of the session want it to. The transport
  * hands back what was in flight when the last path was lost; that, and what comes later, is set
- * aside: as bios, so that the tags of the session are left to its other disks. All of it goes on
- * when the device is open again, or fails when the time is over, or the disk goes.
+ * aside: as bios, so that the tags of the session are left to its other disks, but for the parts
+ * of a flush. All of it goes on when the device is open again, or fails when the time is over, or
+ * the disk goes.
  */
 #include "client.h"
 

@@ -476,6 +476,8 @@ int rtrs_client_path_up(struct rtrs_client_path *path);
 bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
 /* Under session->lock. What is to come is by the settings as they are now. */
 void rtrs_client_path_settings_changed(struct rtrs_client_path *path);
+/* Path worker, all QPs drained: QPs, regions and buffers leave the RDMA device. Idempotent. */
+void rtrs_client_path_leave_device(struct rtrs_client_path *path);
 /* Process context. Returns when the path is down: no request is left on it. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
 /* The same for an administrator: killable, it goes down nevertheless. */
@@ -560,7 +562,6 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int rtrs_client_con_init(void);
 void rtrs_client_con_exit(void);
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid);
-void rtrs_client_con_destroy(struct rtrs_client_con *con);	/* behind that */
 int rtrs_client_con_setup(struct rtrs_client_con *con);
 int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
 void rtrs_client_con_gone(struct rtrs_client_con *con);
@@ -571,6 +572,7 @@ void rtrs_client_con_drained(struct rtrs_client_con *con);	/* waits for it */
 void rtrs_client_con_release(struct rtrs_client_con *con);
 /* So does the CM id. */
 void rtrs_client_con_leave(struct rtrs_client_con *con);
+void rtrs_client_con_destroy(struct rtrs_client_con *con);	/* behind that */
 /* Of the service connection; under rcu_read_lock(), where the path may post. -EAGAIN: no room. */
 int rtrs_client_con_send_imm(struct rtrs_client_con *con, enum rtrs_imm_type type, u32 payload);
 extern const struct rtrs_hb_ops rtrs_client_hb_ops;
@@ -597,10 +599,10 @@ int rtrs_client_con_poll(struct rtrs_client_con *con);
 
 /*
  * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any
- * more, or there is no path by which it could be asked. False: the path has to leave its RDMA
- * device first, which is removed.
+ * more, or there is no path by which it could be asked. A path whose RDMA device is removed
+ * leaves it meanwhile.
  */
-bool rtrs_client_fence(struct rtrs_client_path *path);
+void rtrs_client_fence(struct rtrs_client_path *path);
 
 /* info.c: as connect.c */
 int rtrs_client_info(struct rtrs_client_path *path);

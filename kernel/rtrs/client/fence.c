@@ -58,7 +58,7 @@ static int ask(struct rtrs_client_path *other, u32 tag)
 	return err;
 }
 
-/* Its RDMA device is removed, and waits for it. */
+/* Its RDMA device is removed, and waits for the path. */
 static bool must_leave(const struct rtrs_client_path *path)
 {
 	unsigned int i;
@@ -69,10 +69,16 @@ static bool must_leave(const struct rtrs_client_path *path)
 	return false;
 }
 
+static void leave_removed(struct rtrs_client_path *path)
+{
+	if (must_leave(path))
+		rtrs_client_path_leave_device(path);
+}
+
 /*
- * False: the other path is lost as well, or @path has to leave its device first. As long as the
- * other one has a heartbeat the server is there, and may wait for a disk that keeps the handler of
- * the old path: so does what was sent to it.
+ * False: the other path is lost as well. As long as that has a heartbeat the server is there, and
+ * may wait for a disk that keeps the handler of the old path: so does what was sent to it. What
+ * happens to the device of @path wakes nobody who waits for the other one: it is looked at.
  */
 static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
 {
@@ -83,30 +89,32 @@ static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path 
 		rtrs_client_path_error(other, err);
 		return false;
 	}
-	/* Nobody tells this path's worker and the other one's alike. */
 	while (!wait_event_timeout(other->wait, READ_ONCE(other->fenced) ||
-				   !rtrs_client_path_connected(other), HZ) && !must_leave(path))
+				   !rtrs_client_path_connected(other), HZ)) {
+		leave_removed(path);
 		if (++seconds % 30 == 0)
 			pr_warn("session %s, path %s: lost, but the server is not rid of it yet\n",
 				path->session->name, path->name);
+	}
 	return READ_ONCE(other->fenced);
 }
 
-bool rtrs_client_fence(struct rtrs_client_path *path)
+void rtrs_client_fence(struct rtrs_client_path *path)
 {
 	struct rtrs_client_session *session = path->session;
 	struct rtrs_client_path *other;
 	bool done = false;
 
 	if (!has_requests(path))
-		return true;
-	while (!mutex_trylock(&session->fence))
-		if (wait_event_timeout(path->wait, must_leave(path), HZ / 20))
-			return false;
-	while (!done && !must_leave(path) && (other = other_path(path))) {
+		return;
+	/* A server is asked once at a time. */
+	while (!mutex_trylock(&session->fence)) {
+		wait_event_timeout(path->wait, must_leave(path), HZ / 20);
+		leave_removed(path);
+	}
+	while (!done && (other = other_path(path))) {
 		done = fenced_over(other, path);
 		rtrs_client_path_put(other);
 	}
 	mutex_unlock(&session->fence);
-	return done || !must_leave(path);
 }

@@ -156,11 +156,8 @@ static bool all_told(const struct rtrs_client_path *path)
 	return true;
 }
 
-/*
- * The path leaves the RDMA device, whose removal waits for the CM ids: they go last, by then
- * nothing of ours may be on it. Idempotent.
- */
-static void path_leave_device(struct rtrs_client_path *path)
+/* CM ids go last: the removal of a device waits for them, and then nothing of ours may be left. */
+void rtrs_client_path_leave_device(struct rtrs_client_path *path)
 {
 	unsigned int i;
 
@@ -213,14 +210,14 @@ static void path_take_down(struct rtrs_client_path *path)
 	if (!rtrs_hb_silent(&path->hb))
 		wait_event_timeout(path->wait, all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
-	while (!all_told(path) && !rtrs_client_fence(path))
-		path_leave_device(path);
+	if (!all_told(path))
+		rtrs_client_fence(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
-	path_leave_device(path);
+	rtrs_client_path_leave_device(path);
 	rtrs_client_io_exit(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++) {
 		rtrs_client_con_destroy(path->con[i]);

@@ -110,7 +110,10 @@ static bool comes_late(struct rtrs_server_session *session, const struct rtrs_co
 	return false;
 }
 
-/* session->lock held. The path that the connection belongs to, made where it is the first. */
+/*
+ * session->lock held. The path that the connection belongs to, made where it is the first. -EBUSY:
+ * not before others have ended; -ESTALE: nor then.
+ */
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {
