@@ -180,6 +180,15 @@ bool con_wait_messages(struct conn *con, unsigned int count, double seconds)
 	return con->messages >= count;
 }
 
+bool con_wait_sends(struct conn *con, unsigned int count, double seconds)
+{
+	double end = peer_now() + seconds;
+
+	while (con_poll(con), con->sends < count && peer_now() < end)
+		nap();
+	return con->sends >= count;
+}
+
 /* Next event, which must be @want unless that is negative; NULL else */
 static struct rdma_cm_event *next_event(struct conn *con, int want)
 {

@@ -106,6 +106,8 @@ void con_poll(struct conn *con);
 /* Waits at most @seconds until @con is dead */
 bool con_wait_dead(struct conn *con, double seconds);
 bool con_wait_messages(struct conn *con, unsigned int count, double seconds);
+/* Dead or not */
+bool con_wait_sends(struct conn *con, unsigned int count, double seconds);
 
 /* From peer_tx(); the status of the work request */
 enum ibv_wc_status con_write(struct conn *con, uint64_t addr, uint32_t rkey, uint32_t len);

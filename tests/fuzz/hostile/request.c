@@ -357,11 +357,16 @@ static int all_slots(void)
 static int others_chunk(void)
 {
 	struct path p, other;
+	unsigned int sends;
 
 	WANT(path_up(&p, 2), 0);
 	WANT(path_up(&other, 2), 0);
 	WANT(con_write(&p.con[1], p.chunk[0].addr, p.chunk[0].rkey, 512), IBV_WC_SUCCESS);
-	WANT(con_write(&p.con[1], other.chunk[0].addr, other.chunk[0].rkey, 512), IBV_WC_REM_ACCESS_ERR);
+	sends = p.con[1].sends;
+	con_write(&p.con[1], other.chunk[0].addr, other.chunk[0].rkey, 512);
+	/* The event that the connection is gone may overtake the completion that says why. */
+	WANT(con_wait_sends(&p.con[1], sends + 1, 10), true);
+	WANT(p.con[1].send_status, IBV_WC_REM_ACCESS_ERR);
 	WANT(path_wait_closed(&p), true);
 	WANT(path_works(&other), 0);
 	path_down(&p);
