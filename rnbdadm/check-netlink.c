@@ -98,9 +98,13 @@ static void netlink_permission(struct checkup *k)
 {
 	char *text = sys_text(k->root, "/proc/self/status");
 	const char *eff = text ? strstr(text, "\nCapEff:") : NULL;
+	const struct fail *why = &k->client_why;
 	unsigned long long caps;
 
-	if (!eff) {
+	if (why->code == XC_PERMISSION) {	/* dumps are open to every user, but not from everywhere */
+		check_tell(k, CHECK_FAIL, "", "%s", why->extack ? why->extack : why->message);
+		check_hint(k, "run it on the host itself, in no container: 'nsenter -t 1 -n rnbdadm ...'");
+	} else if (!eff) {
 		check_tell(k, CHECK_SKIP, "", "/proc/self/status does not tell");
 	} else {
 		caps = strtoull(eff + strlen("\nCapEff:"), NULL, 16);
@@ -128,7 +132,7 @@ const struct check netlink_checks[] = {
 	  .cause = "the loaded modules are older than the tool",
 	  .cure = "install and load the newer modules; monitor and wait need their events" },
 	{ "netlink.permission", "this user may change things", netlink_permission,
-	  .cause = "the user lacks CAP_NET_ADMIN or CAP_SYS_ADMIN",
-	  .cure = "run it as root, or with sudo" },
+	  .cause = "the user lacks CAP_NET_ADMIN or CAP_SYS_ADMIN, or is in another network namespace",
+	  .cure = "run it as root, or with sudo; on the host, not in a container" },
 	{ 0 }
 };

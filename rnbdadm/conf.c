@@ -137,6 +137,46 @@ char *device_name_problem(const char *name)
 	return NULL;
 }
 
+/* There may be thousands of sections: none is looked for among all of them. */
+static char *key_of_name(enum conf_kind kind, const char *name)
+{
+	return xasprintf("%s %s", conf_kind_name(kind), name);
+}
+
+static char *key_of_mapping(const char *session, const char *device_path)
+{
+	return xasprintf("/%s %s", session, device_path);
+}
+
+/* The first one keeps its place. Frees @key. */
+static void note(struct conf *c, char *key, const struct conf_section *s)
+{
+	if (!c->index)
+		c->index = json_object();
+	if (!json_object_get(c->index, key))
+		json_object_set_new_nocheck(c->index, key, json_integer(s - c->v));
+	free(key);
+}
+
+static const struct conf_section *noted(const struct conf *c, char *key)
+{
+	const json_t *at = json_object_get(c->index, key);
+
+	free(key);
+	return at ? &c->v[json_integer_value(at)] : NULL;
+}
+
+const struct conf_section *conf_find(const struct conf *c, enum conf_kind kind, const char *name)
+{
+	return noted(c, key_of_name(kind, name));
+}
+
+const struct conf_section *conf_device(const struct conf *c, const char *session,
+				       const char *device_path)
+{
+	return noted(c, key_of_mapping(session, device_path));
+}
+
 struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const char *name,
 				  const struct conf_place *at)
 {
@@ -164,6 +204,7 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 	c->v = xrealloc(c->v, (c->n + 1) * sizeof(*c->v));
 	s = &c->v[c->n++];
 	*s = (struct conf_section){ .kind = kind, .name = xstrdup(name), .at = *at };
+	note(c, key_of_name(kind, name), s);
 	return s;
 }
 
@@ -295,6 +336,8 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 		free(msg);
 		free(s->v[k].text);
 		s->v[k] = (struct conf_value){ xstrdup(text), *at };
+		if (s->kind == CONF_DEVICE && s->v[CK_SESSION].text && s->v[CK_DEVICE_PATH].text)
+			note(c, key_of_mapping(s->v[CK_SESSION].text, s->v[CK_DEVICE_PATH].text), s);
 	}
 }
 
@@ -364,28 +407,6 @@ void conf_resolve(struct conf *c)
 				add_problem(c, &p->at, msg, true);
 		}
 	}
-}
-
-const struct conf_section *conf_find(const struct conf *c, enum conf_kind kind, const char *name)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].kind == kind && !strcmp(c->v[i].name, name))
-			return &c->v[i];
-	return NULL;
-}
-
-const struct conf_section *conf_device(const struct conf *c, const char *session,
-				       const char *device_path)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		const struct conf_section *s = &c->v[i];
-
-		if (s->kind == CONF_DEVICE && s->v[CK_SESSION].text && s->v[CK_DEVICE_PATH].text &&
-		    !strcmp(s->v[CK_SESSION].text, session) &&
-		    !strcmp(s->v[CK_DEVICE_PATH].text, device_path))
-			return s;
-	}
-	return NULL;
 }
 
 const struct conf_value *conf_given(const struct conf *c, const struct conf_section *s,
@@ -529,6 +550,7 @@ void conf_free(struct conf *c)
 		free(c->problems[i].message);
 	free(c->problems);
 	free(c->v);
+	json_decref(c->index);
 	strlist_free(&c->files);
 	strlist_free(&c->sections);
 	memset(c, 0, sizeof(*c));

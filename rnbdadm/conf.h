@@ -58,6 +58,7 @@ struct conf {
 	struct strlist files, sections;
 	struct conf_section *v;		/* pointers into it hold until the next section */
 	size_t n;
+	json_t *index;			/* into @v, of names, and of what devices map */
 	struct conf_problem *problems;
 	size_t nproblems, errors;
 	bool lenient;			/* unknown keys are warnings */

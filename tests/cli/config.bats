@@ -159,6 +159,15 @@ path=10.0.0.1" >"$CONF"
 	conf <<<$'[session a]\npath = 10.0.0.1\nx = 1'
 	adm 0 config validate --lenient "$CONF"
 	[[ $stderr == *"warning: $CONF:3:1: [session] has no key 'x'"* ]]
+	replay two-sessions
+	for c in "config show" "config diff" "config apply -n" "restore -n"; do
+		# shellcheck disable=SC2086
+		fails 2 usage $c "$CONF"
+		[[ $stderr == *"$CONF:3:1: [session] has no key 'x'"* ]]
+		# shellcheck disable=SC2086
+		adm "$([[ $c == *diff ]] && echo 11 || echo 0)" $c --lenient "$CONF"
+		[[ $stderr == *"warning: $CONF:3:1: [session] has no key 'x'"* && -n $output ]]
+	done
 }
 
 @test "a session defined in two files: both are named" {

@@ -24,7 +24,7 @@ prepare() {
 			$REC/stamp -nt $TOP/include/netlink/rnbd.yaml ]] && exit
 		rm -rf "$REC"
 		"$PY" "$CLI/recordings.py" "$REC" && touch "$REC/stamp"
-	) 9>"$TOP/build/.cli.lock" >&2
+	) 9<"$TOP/build" >&2
 }
 
 # replay NAME [ROOT]: the next commands see this recording and this system
@@ -54,6 +54,12 @@ alone() {
 	shift
 	run --separate-stderr "-$want" "$RNBDADM" "$@"
 	printed "$@"
+}
+
+# instructions ARGS..: what the tool executes, which is the same each time, whatever else this machine does
+instructions() {
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$PLAIN" "${R[@]}" "$@" 2>&1 >/dev/null |
+		sed -n 's/.*I *refs: *//p' | tr -d ,
 }
 
 # fails STATUS CODE ARGS..: the same status as text and as JSON, nothing on stdout in text, one document in JSON with this code;

@@ -69,8 +69,8 @@ session list --nl-replay=bug.nl" ]
 @test "installed and removed: tool, pages, completions, schemas" {
 	make -s -C "$TOP/rnbdadm" install DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr >&2
 	cd "$BATS_TEST_TMPDIR/usr"
-	for f in sbin/rnbdadm share/man/man8/rnbdadm{,-session}.8 share/man/man5/rnbd{adm.conf,-sysfs}.5 share/man/man7/rnbdadm-json.7 \
-		share/bash-completion/completions/rnbdadm share/zsh/vendor-completions/_rnbdadm \
+	[ "$(cd share/man && ls man*/* | sed 's|.*/||' | sort)" = "$(cd "$TOP/man" && ls ./*.in | sed 's|.*/||; s|\.in$||' | sort)" ]
+	for f in sbin/rnbdadm share/bash-completion/completions/rnbdadm share/zsh/vendor-completions/_rnbdadm \
 		share/fish/vendor_completions.d/rnbdadm.fish share/rnbdadm/schema/session.json; do
 		[ -s "$f" ]
 	done

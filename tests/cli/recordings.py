@@ -514,6 +514,7 @@ EVENTS = [
     ntf("session", CLIENTS[0], 2)]
 NEW_OPS = ("session-add", "session-del", "path-add", "path-del", "path-reconnect", "path-disconnect")
 RECORDINGS.update({
+    "server-path-down": [UP] + server(paths=[CLIENT_PATHS[0], dict(CLIENT_PATHS[1], state=3), CLIENT_PATHS[2]]),
     "server-path": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=4)),
                                       on_path("disconnect", 23, reply=dict(CLIENT_PATHS[2], state=4))],
     "server-path-slow": [UP] + server() + [on_path("disconnect", 22, reply=dict(CLIENT_PATHS[1], state=3))] + over_port(

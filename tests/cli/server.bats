@@ -47,6 +47,12 @@ setup() {
 	valid rnbdadm.path/1
 	adm 0 path list -j
 	[ "$(jqv '.paths[0] | has("role") | not')" = true ]
+	adm 0 server path list --down -j
+	[ "$(jqv .paths)" = "[]" ]
+	replay server-path-down
+	adm 0 server path list --down -F session,name --no-headers
+	[[ $output == "cl7@here"*"ip:10.0.1.7@ip:10.0.1.1" && ${#lines[@]} = 1 ]]
+	replay two-sessions
 	fails 4 not_found server path list --client nosuch
 	[[ $stderr == *"no client 'nosuch'"* ]]
 	fails 4 not_found server path show cl7@here 10.9.9.9
@@ -360,12 +366,6 @@ best() {
 		((t >= best)) || best=$t
 	done
 	echo "$best"
-}
-
-# What the tool executes, which is the same each time, whatever else this machine does
-instructions() {
-	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$PLAIN" "${R[@]}" "$@" 2>&1 >/dev/null |
-		sed -n 's/.*I *refs: *//p' | tr -d ,
 }
 
 @test "a thousand devices under a second, in four times the instructions of 250" {

@@ -455,6 +455,12 @@ rnbd2,0,0" ]
 	[[ $stderr == *"--fields: these are in JSON alone"* ]]
 	adm 0 stats latency rnbd0 10.0.1.2
 	[ "${#lines[@]}" = 1 ]
+	adm 0 stats latency cl1@srv1 --hca mlx5_1:1 -j
+	[ "$(jqv '.sessions | map([.session, .read_ios]) | tojson')" = '[["cl1@srv1",0]]' ]
+	adm 0 stats latency --sort -session -F session --no-headers
+	[ "${lines[*]}" = "cl1@srv2 cl1@srv1" ]
+	adm 0 stats latency --filter 'read_ios>0' -F session --no-headers
+	[ "${lines[*]}" = cl1@srv1 ]
 	replay old-stats
 	fails 9 unsupported stats latency
 	[[ $stderr == *--from-diskstats*bpftrace* ]]

@@ -108,6 +108,22 @@ ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
 	[ "$(grep -c 'execve(' "$BATS_TEST_TMPDIR/trace")" = 1 ]
 }
 
+@test "udev: a large configuration and many paths take milliseconds" {
+	local i few many
+	disk rnbd0 s1 vol0 ip:10.0.0.1@ip:10.0.1.1
+	few=$(instructions udev rnbd0)
+	mkdir -p "$ROOT/etc/rnbd" "$ROOT/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.1."{2..32}
+	{
+		printf '[session s1]\npath = 10.0.0.1\n'
+		for ((i = 0; i < 4000; i++)); do printf '[device d%d]\nsession = s1\ndevice-path = vol%d\n' $i $i; done
+	} >"$ROOT/etc/rnbd/rnbdadm.conf"
+	many=$(instructions udev rnbd0)
+	echo "$few, $many instructions"
+	adm 0 udev rnbd0
+	[[ $output == *RNBD_BY_NAME=d0* && $output == *10.0.1.32* ]]
+	((few > 100000 && few < 4000000 && many < 150000000))
+}
+
 @test "owner: what config apply made is marked, until it is removed" {
 	mkdir -p "$ROOT/run" "$ROOT/sys/class/infiniband/mlx5_0"
 	mkdir -p "$ROOT/run/rnbd/registry/session:cl1@srv1"

@@ -11,7 +11,7 @@ setup_file() {
 	(
 		flock 9
 		make -s -C "$CLI/unit" all
-	) 9>"$TOP/build/.cli.lock" >&2
+	) 9<"$TOP/build" >&2
 }
 
 setup() { load helpers; }

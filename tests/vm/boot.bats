@@ -115,6 +115,16 @@ write_more() {
 	restored
 }
 
+@test "boot 3: a mistake in the configuration waits for the administrator, and is not tried again" {
+	echo '[sesion s2]' >/etc/rnbd/conf.d/20-mistake.conf
+	run -1 systemctl restart rnbd-restore
+	unit_is rnbd-restore ActiveState failed	# activating, where it is tried again
+	journal_has 20-mistake.conf:1
+	rm /etc/rnbd/conf.d/20-mistake.conf
+	systemctl restart rnbd-restore
+	unit_is rnbd-restore ActiveState active
+}
+
 @test "boot 3: a unit of its own for one device" {
 	umount /data
 	rnbdadm unmap rnbd0

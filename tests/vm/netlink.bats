@@ -112,6 +112,22 @@ unmap_all() {
 	test -b /dev/rnbd0
 }
 
+@test "another network namespace is told that it is the wrong one" {
+	local cmd
+	run -0 unshare -n "$ROOT/tests/vm/ynl.py" dump device-get
+	jqe '.error.errno == 1 and (.error.text | test("initial network namespace"))'
+	run -0 unshare -n "$ROOT/tests/vm/ynl.py" do unmap '{"name":"rnbd0"}'
+	jqe '.error.errno == 1 and (.error.text | test("initial network namespace"))'
+	for cmd in "session list" "status" "unmap rnbd0" "map /dev/ram1 --session s1" "monitor --once" "stats"; do
+		# shellcheck disable=SC2086
+		run -5 --separate-stderr unshare -n "$ADM" $cmd
+		[[ $stderr == *"initial network namespace"* ]] || fail "$cmd: $stderr"
+	done
+	run -11 unshare -n "$ADM" check netlink
+	[[ $output == *"FAIL  netlink.permission"*"initial network namespace"* ]] || fail "$output"
+	test -b /dev/rnbd0
+}
+
 @test "statistics count, and a reset sets them to zero" {
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
 	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=8 oflag=direct status=none

@@ -143,6 +143,24 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 		all(.[][]; .counters.read_ios >= 0)' <<<"$output"
 }
 
+@test "monitor: its socket has room for 1 MiB of events, whatever the kernel gives everybody" {
+	local pid port room found=0
+	"$ADM" monitor -j >/run/tmp/room 3>&- &
+	pid=$!
+	await 20 grep -q '"event":"sync"' /run/tmp/room
+	ss -f netlink -m >/run/tmp/sockets
+	kill $pid
+	wait $pid
+	document "$(</run/tmp/room)"
+	# the kernel doubles it; what everybody may have is less
+	(($(</proc/sys/net/core/rmem_max) < 1 << 20))
+	# libnl has the process in the lower 22 bits of the port
+	while read -r port room; do
+		(((port & 0x3fffff) != pid || room != 2 << 20)) || found=1
+	done < <(sed -nE 's/.* genl:(-?[0-9]+) .*[(,]rb([0-9]+),.*/\1 \2/p' /run/tmp/sockets)
+	((found)) || fail "$pid: $(</run/tmp/sockets)"
+}
+
 @test "monitor: events that the kernel dropped, and what is there then" {
 	local pid i
 	"$ADM" monitor session --rcvbuf 4096 -j >/run/tmp/overrun 3>&- &

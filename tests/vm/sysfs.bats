@@ -304,3 +304,23 @@ present() {
 	diff /run/tmp/documented /run/tmp/present
 	adm 0 unmap --all
 }
+
+@test "ours: the examples of rnbd-sysfs(5) do what they show, and the log says what it shows" {
+	local page=$ROOT/man/rnbd-sysfs.5.in module param
+	ip addr add 10.0.0.2/24 dev dummy0
+	ln -s ram1 /dev/sdb
+	sed -n '/^A disk, a setting/,/^\.Ed/p' "$page" | grep -v '^[.A]' >/run/tmp/screen
+	sed -n 's/^# //p' /run/tmp/screen >/run/tmp/lines
+	[ "$(wc -l </run/tmp/lines)" -ge 5 ]
+	run -0 bash -e /run/tmp/lines
+	[ "$output" = "$(grep -v '^# ' /run/tmp/screen)" ]
+	while read -r module param; do
+		# shellcheck disable=SC2086
+		for param in $param; do [ -e "/sys/module/$module/parameters/${param%%=*}" ]; done
+	done < <(sed -n 's/^options //p' "$page")
+	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1
+	dmesg_mark
+	run -1 bash -c 'echo 1 >/sys/class/rtrs-client/s1/heartbeat_misses'
+	dmesg_new | grep -F "$(sed -n 's/^\(rtrs_client: s1: .1. to heartbeat_misses.*\)/\1/p' "$page")"
+	adm 0 unmap --all
+}

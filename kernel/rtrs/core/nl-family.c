@@ -8,6 +8,7 @@
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <net/sock.h>
 #include <rtrs/nl.h>
 #include <rtrs/types.h>
 #include "main.h"
@@ -209,12 +210,23 @@ static void forget(struct netlink_ext_ack *extack)
 	extack->bad_attr = NULL;
 }
 
+/* The family is seen in every network namespace, so that it can say in which one it works. */
+static int wrong_net(const struct net *net, struct netlink_ext_ack *extack)
+{
+	if (net_eq(net, &init_net))
+		return 0;
+	return rtrs_fail(extack, -EPERM, "works in the initial network namespace only");
+}
+
 static int do_cmd(u8 cmd, struct genl_info *info)
 {
 	struct role_set set = roles_of(cmd, info->attrs, false);
-	int err = -EOPNOTSUPP;
+	int err = wrong_net(genl_info_net(info), info->extack);
 	unsigned int i;
 
+	if (err)
+		return err;
+	err = -EOPNOTSUPP;
 	for (i = 0; i < set.count; i++) {
 		struct module *owner;
 		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[i], &owner);
@@ -256,9 +268,11 @@ static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 	struct dump_ctx *ctx = (struct dump_ctx *)cb->ctx;
 	struct nlattr **attrs = rtrs_dump_attrs(cb);
 	struct role_set set = roles_of(cmd, attrs, true);
-	int err;
+	int err = wrong_net(sock_net(skb->sk), cb->extack);
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
+	if (err)
+		return err;
 	cb->seq = rtrs_nl_generation();
 	for (; ctx->step < set.count; ctx->step++, memset(ctx->cursor, 0, sizeof(ctx->cursor))) {
 		struct module *owner;
@@ -372,6 +386,7 @@ static const struct genl_multicast_group groups[] = {
 struct genl_family rtrs_nl_family __ro_after_init = {
 	.name		= RNBD_FAMILY_NAME,
 	.version	= RNBD_FAMILY_VERSION,
+	.netnsok	= true,
 	.parallel_ops	= true,
 	.module		= THIS_MODULE,
 	.ops		= rnbd_nl_ops,
