@@ -22,6 +22,8 @@ static void is(const char *root, const char *name, const char *want, size_t rel)
 
 	STR(p->text, want);
 	EQ(p->rel, rel);
+	if (!strstr(root, RNBD_SERVER_PATH_TOKEN))
+		EQ(p->base, rel);
 	EQ(rnbd_server_path_confined(p), rel > 1);
 	CHECK(!strstr(p->text, "//"));
 	EQ(p->text[p->rel - 1], '/');
@@ -52,6 +54,10 @@ static void below(void)
 
 static void token(void)
 {
+	/* what the client chose begins with the name of the session */
+	EQ(compose("/%SESSNAME%", "ram0", 0)->base, 1);
+	EQ(compose("/export/%SESSNAME%/disks", "ram0", 0)->base, 8);
+	EQ(compose("/export%SESSNAME%", "ram0", 0)->base, 8);
 	is("/%SESSNAME%", "ram0", "/sess/ram0", 6);
 	is("/export/%SESSNAME%", "ram0", "/export/sess/ram0", 13);
 	is("/export%SESSNAME%", "ram0", "/export/sess/ram0", 13);

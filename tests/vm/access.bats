@@ -434,18 +434,27 @@ ${disk##*/}p2" ]
 	server sess_queue_depth=64
 }
 
-@test "memory: counted with its paths, refused where it is too much, given back" {
-	local one two
+# What the session s1 pins at the server, in bytes
+pinned() { ynl do session-get '{"name":"s1","role":"server"}' | jq '.reply."pinned-bytes"'; }
+
+pins() { [[ $(pinned) == "$1" ]]; }
+
+# measure SLOTS: $one and $two, what a session pins with one path and with two
+measure() {
+	server sess_queue_depth="$1"
 	map s1 /dev/ram0
-	run -0 ynl do session-get '{"name":"s1","role":"server"}'
-	one=$(jq '.reply."pinned-bytes"' <<<"$output")
-	((one > 64 * 131072 && one < 2 * 64 * 131072))
+	one=$(pinned)
 	unmap_all
 	map s1 /dev/ram0 rw 10.0.0.1 10.0.1.1
-	run -0 ynl do session-get '{"name":"s1","role":"server"}'
-	two=$(jq '.reply."pinned-bytes"' <<<"$output")
-	((two > one && two < one + 64 * 131072))
+	two=$(pinned)
 	unmap_all
+}
+
+@test "memory: counted with its paths, refused where it is too much, given back" {
+	local one two
+	measure 64
+	((one > 64 * 131072 && one < 2 * 64 * 131072))
+	((two > one && two < one + 64 * 131072))
 
 	server sess_queue_depth=64 max_memory=12
 	map s1 /dev/ram0
@@ -457,6 +466,27 @@ ${disk##*/}p2" ]
 	map s2 /dev/ram1
 	run -0 reads /dev/rnbd0
 	unmap_all
+	server sess_queue_depth=64
+}
+
+@test "memory: a path that is too much is refused, be it at once or for one of its connections; what it took is given back" {
+	local one two slots limit i tried=0
+	for slots in 66 67 68 69; do
+		measure $slots
+		((limit = one / 1048576 + 1, two > limit * 1048576)) || continue
+		server sess_queue_depth=$slots max_memory=$limit
+		map s1 /dev/ram0
+		for i in 1 2; do
+			run bash -c 'echo ip:10.0.1.1 >/sys/class/rtrs-client/s1/add_path'
+			[[ $status -ne 0 && $output == *"Cannot allocate memory"* ]] || fail "$slots slots: $output"
+		done
+		[ "$(find /sys/class/rtrs-client/s1/paths -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+		await 10 pins "$one"
+		run -0 reads /dev/rnbd0
+		unmap_all
+		((++tried))
+	done
+	((tried > 1)) || fail "no depth leaves room for less than a path"
 	server sess_queue_depth=64
 }
 

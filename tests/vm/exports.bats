@@ -95,6 +95,12 @@ refused() {
 	ln -s /dev/ram1 $top/one/disks/absolute
 	ln -s ../../two/disks/other $top/one/disks/up
 	ln -s / $top/one/disks/root
+	# a session may be called as a link is
+	mkdir -p /run/tmp/outside/disks
+	mknod /run/tmp/outside/disks/disk b 1 1
+	ln -s ../outside $top/out
+	ln -s /run/tmp/outside $top/outright
+	ln -s two $top/alias
 	server dev_search_path=$top/%SESSNAME%/disks
 	refused "No such file" one /dev/ram1
 	refused "Invalid argument" one ../../two/disks/other
@@ -103,9 +109,11 @@ refused() {
 	refused "cross-device" one root/dev/ram1
 	refused "cross-device" one round
 	refused "No such file" three a..b
+	refused "cross-device" out disk
+	refused "cross-device" outright disk
 	map one a..b
 	map one inside ro
-	map two other
+	map alias other ro
 	[ "$(ls $CTL)" = "ram0
 ram1" ]
 }

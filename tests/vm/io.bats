@@ -140,6 +140,55 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write through" ]
 }
 
+@test "what the server's device fails is failed, and nothing else" {
+	local disk sector
+	dmsetup create --noudevsync hole <<-TABLE
+		0 1000 linear /dev/ram1 0
+		1000 8 error
+		1008 1040 linear /dev/ram1 1008
+	TABLE
+	await 10 test -b /dev/dm-0
+	disk=$(map /dev/dm-0)
+	dd if=/dev/urandom of=/run/tmp/random bs=512 count=896 status=none
+	dd if=/run/tmp/random of="/dev/$disk" bs=64k oflag=direct status=none
+	for sector in 1000 1007; do
+		run -1 env LC_ALL=C dd if="/dev/$disk" of=/dev/null bs=512 skip=$sector count=1 iflag=direct
+		[[ $output == *"Input/output error"* ]]
+		run -1 env LC_ALL=C dd if=/dev/zero of="/dev/$disk" bs=512 seek=$sector count=1 oflag=direct
+		[[ $output == *"Input/output error"* ]]
+	done
+	# as a part of a larger one, and through the page cache
+	run -1 dd if="/dev/$disk" of=/dev/null bs=64k skip=7 count=1 iflag=direct
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=64k seek=7 count=1 oflag=direct
+	run -1 dd if=/dev/zero of="/dev/$disk" bs=4k seek=125 count=1 conv=fsync
+	# of all sectors, sixteen at once, these eight
+	run fio --filename="/dev/$disk" --name=around --rw=randread --bs=512 --direct=1 --ioengine=libaio --iodepth=16 --size=1m \
+		--continue_on_error=all --output-format=json
+	[ "$(sed -n '/^{/,$p' <<<"$output" | jq -c '.jobs[0] | [.total_err, .read.total_ios]')" = "[8,2048]" ] || fail "$output"
+	dd if="/dev/$disk" bs=64k count=7 iflag=direct status=none | cmp - /run/tmp/random
+	[[ $(cat /sys/class/rtrs-client/s1/paths/*/stats/reconnects) == "0 0" ]]
+	unmap "$disk"
+	dmsetup remove --noudevsync hole
+}
+
+@test "a flush that the server's device fails has failed" {
+	local disk
+	modprobe dm-flakey
+	null_disk cached size=16 cache_size=4
+	dmsetup create --noudevsync dying --table "0 2048 linear /dev/cached 0"
+	await 10 test -b /dev/dm-0
+	disk=$(map /dev/dm-0)
+	dd if=/dev/zero of="/dev/$disk" bs=4k count=1 oflag=direct conv=fsync status=none
+	dmsetup load dying --table "0 2048 flakey /dev/cached 0 0 1"
+	dmsetup suspend --noudevsync dying
+	dmsetup resume --noudevsync dying
+	run -1 env LC_ALL=C sync "/dev/$disk"
+	[[ $output == *"Input/output error"* ]]
+	unmap "$disk"
+	dmsetup remove --noudevsync dying
+	null_disk_gone cached
+}
+
 @test "limits of the disk" {
 	local disk q
 	disk=$(map /dev/ram0)

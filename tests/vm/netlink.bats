@@ -96,6 +96,25 @@ unmap_all() {
 	jqe '(.error.errno == 34 or .error.errno == 22) and (.error.attribute | test("id"))'
 }
 
+@test "more paths than a request may have are ENOMEM, as in map_device" {
+	local many
+	many=$(jq -c '.path = [range(33) as $i | .path[0]] | ."session-name" = "s9"' <<<"$MAP")
+	run -0 ynl do map "$many"
+	jqe '.error.errno == 12 and (.error.text | test("more than 32 paths"))'
+}
+
+@test "a disk that is open is EBUSY, unless it is forced" {
+	exec 7<>/dev/rnbd0
+	run -0 ynl do unmap '{"name":"rnbd0"}'
+	jqe '.error.errno == 16 and (.error.text | test("in use"))'
+	test -b /dev/rnbd0
+	run -0 ynl do unmap '{"name":"rnbd0","force":true}'
+	jqe 'has("error") | not'
+	exec 7>&-
+	await 10 test ! -e /dev/rnbd0
+	run -0 ynl do map "$MAP"
+}
+
 @test "the same device twice is EEXIST and says where it is" {
 	run -0 ynl do map "$MAP"
 	jqe '.error.errno == 17 and (.error.text | test("rnbd0"))'

@@ -240,7 +240,7 @@ static int get_paths(struct genl_info *info, int type, struct rnbd_client_map_ar
 			continue;
 		if (args->path_count == RNBD_CLIENT_PATHS_MAX) {
 			NL_SET_BAD_ATTR(info->extack, attr);
-			return rtrs_fail(info->extack, -EINVAL, "more than %u paths",
+			return rtrs_fail(info->extack, -ENOMEM, "more than %u paths",
 					 RNBD_CLIENT_PATHS_MAX);
 		}
 		err = get_path(attr, &args->path[args->path_count], info->extack);

@@ -9,32 +9,47 @@
 
 #define TRIES	32	/* of a lookup that others disturb */
 
+static int beneath(const struct path *root, const char *name, unsigned int flags, struct path *out)
+{
+	unsigned int tries = TRIES;
+	int err;
+
+	/* EAGAIN: a ".." in a link, and something was renamed or mounted meanwhile */
+	do {
+		err = vfs_path_lookup(root->dentry, root->mnt, name,
+				      LOOKUP_FOLLOW | LOOKUP_BENEATH | flags, out);
+	} while (err == -EAGAIN && --tries);
+	return err;
+}
+
 /*
  * The lookup starts at the search path and is not allowed to leave it: neither
- * "..", nor a symbolic link, nor a rename on the way gets outside. What is opened
- * is the very node that was found, so nothing can change in between.
+ * "..", nor a symbolic link, nor a rename on the way gets outside. Nor does the
+ * name of the session, which is the client's choice as well. What is opened is
+ * the very node that was found, so nothing can change in between.
  */
 static int lookup_below(struct rnbd_server_path *p, struct path *out)
 {
-	struct path root;
-	unsigned int tries = TRIES;
-	char *rel;
+	char first = p->text[p->base];
+	struct path top, root;
 	int err;
 
-	rel = kstrdup(p->text + p->rel, GFP_KERNEL);
-	if (!rel)
-		return -ENOMEM;
-	p->text[p->rel] = '\0';
-	err = kern_path(p->text, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &root);
-	if (!err) {
-		/* EAGAIN: a ".." in a link, and something was renamed or mounted meanwhile */
-		do {
-			err = vfs_path_lookup(root.dentry, root.mnt, rel,
-					      LOOKUP_FOLLOW | LOOKUP_BENEATH, out);
-		} while (err == -EAGAIN && --tries);
-		path_put(&root);
+	p->text[p->base] = '\0';
+	err = kern_path(p->text, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &top);
+	p->text[p->base] = first;
+	if (err)
+		return err;
+	if (p->base < p->rel) {
+		p->text[p->rel - 1] = '\0';
+		err = beneath(&top, p->text + p->base, LOOKUP_DIRECTORY, &root);
+		path_put(&top);
+		if (err)
+			return err;
+	} else {
+		root = top;
 	}
-	kfree(rel);
+	err = beneath(&root, p->text + p->rel, 0, out);
+	path_put(&root);
 	return err;
 }
 

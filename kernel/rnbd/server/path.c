@@ -52,18 +52,34 @@ static int put(char *text, size_t *len, const char *s, size_t n)
 	return 0;
 }
 
-static int put_root(char *text, size_t *len, const char *root, const char *session)
+static int put_session(struct rnbd_server_path *path, size_t *len, const char *session,
+		       const char *rest)
+{
+	char *text = path->text;
+
+	if (put(text, len, "/", 1))
+		return -EINVAL;
+	path->base = *len;
+	if (put(text, len, session, __builtin_strlen(session)) ||
+	    put(text, len, rest, __builtin_strlen(rest)))
+		return -EINVAL;
+	return put(text, len, "/", 1);
+}
+
+static int put_root(struct rnbd_server_path *path, size_t *len, const char *root,
+		    const char *session)
 {
 	const char *token = __builtin_strstr(root, RNBD_SERVER_PATH_TOKEN);
-	const char *rest;
+	size_t n = token ? token - root : __builtin_strlen(root);
 
-	if (!token)
-		return put(text, len, root, __builtin_strlen(root));
-	rest = token + sizeof(RNBD_SERVER_PATH_TOKEN) - 1;
-	if (put(text, len, root, token - root) || put(text, len, "/", 1) ||
-	    put(text, len, session, __builtin_strlen(session)))
+	if (put(path->text, len, root, n))
 		return -EINVAL;
-	return put(text, len, rest, __builtin_strlen(rest));
+	if (token)
+		return put_session(path, len, session, token + sizeof(RNBD_SERVER_PATH_TOKEN) - 1);
+	if (put(path->text, len, "/", 1))
+		return -EINVAL;
+	path->base = *len;
+	return 0;
 }
 
 int rnbd_server_path_compose(struct rnbd_server_path *path, const char *root, const char *session,
@@ -73,7 +89,7 @@ int rnbd_server_path_compose(struct rnbd_server_path *path, const char *root, co
 
 	if (__builtin_strlen(root) + n >= RNBD_SERVER_PATH_SIZE || has_dotdot(name))
 		return -EINVAL;
-	if (put_root(path->text, &len, root, session) || put(path->text, &len, "/", 1))
+	if (put_root(path, &len, root, session))
 		return -EINVAL;
 	path->rel = len;
 	if (put(path->text, &len, name, n))

@@ -18,10 +18,13 @@
 /**
  * struct rnbd_server_path - a path below the search path of a session
  * @text: terminated; no two '/' in a row
+ * @base: bytes before the name of the session in @text, which the client chose; @rel where there
+ *	is none
  * @rel: bytes of the search path in @text, its last '/' included; the rest is the client's
  */
 struct rnbd_server_path {
 	char	text[RNBD_SERVER_PATH_SIZE];
+	size_t	base;
 	size_t	rel;
 };
 
