@@ -30,8 +30,9 @@ quick() {
 	echo 500 >$SYS/reconnect_delay_max_ms
 }
 
+# Polled, where IO says so
 fio_start() {
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=16m \
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=${IO:-libaio} --iodepth=16 --rw=randrw --bs=4k --size=16m \
 		--verify=crc32c --verify_fatal=1 --time_based --runtime="$1" --output=/tmp/fio.out &
 	FIO=$!
 	await 30 io_done rnbd0 50
@@ -143,6 +144,42 @@ lost() {
 	paths_up 2
 	touch /tmp/stop
 	wait $again
+}
+
+# carries PATH: requests go over it from now on
+carries() {
+	echo 1 >"$1/stats/rdma"
+	await 30 grep -qE '^[1-9][0-9]+ ' "$1/stats/rdma"
+}
+
+@test "polled I/O takes every path, waits where none is left, goes on, and fails where it may not wait" {
+	local again a b
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --poll-queues 1 --no-path-timeout forever
+	[ "$(</sys/block/rnbd0/queue/io_poll)" = 1 ]
+	quick
+	echo ip:10.0.1.1 >$SYS/add_path
+	a=$(echo $SYS/paths/ip:10.0.0.1*)
+	b=$(echo $SYS/paths/ip:10.0.1.1*)
+	rm -f /tmp/stop
+	IO="io_uring --hipri" fio_again 3>&- & again=$!
+	carries "$a"
+	carries "$b"
+	echo 1 >"$a/disconnect"
+	paths_up 1
+	carries "$b"
+	echo 1 >"$b/disconnect"
+	paths_up 0
+	echo 1 >"$a/reconnect"
+	carries "$a"
+	echo 1 >"$b/remove_path"
+	touch /tmp/stop
+	wait $again
+
+	"$ADM" session set s1 --no-path-timeout 0
+	IO="io_uring --hipri" fio_start 300 3>&-
+	carries "$a"
+	echo 1 >"$a/disconnect"
+	ends_badly $FIO
 }
 
 # Between the end of an attempt to connect again and the next one, in ms
@@ -607,7 +644,6 @@ hung_read() {
 	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
 	dmsetup suspend --noudevsync --nolockfs slow
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct & reader=$!
-	await 10 under_way rnbd0
 }
 
 @test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {
