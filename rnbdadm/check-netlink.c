@@ -101,9 +101,10 @@ static void netlink_permission(struct checkup *k)
 	const struct fail *why = &k->client_why;
 	unsigned long long caps;
 
-	if (why->code == XC_PERMISSION) {	/* dumps are open to every user, but not from everywhere */
-		check_tell(k, CHECK_FAIL, "", "%s", why->extack ? why->extack : why->message);
-		check_hint(k, "run it on the host itself, in no container: 'nsenter -t 1 -n rnbdadm ...'");
+	if (check_family(k) && why->code == XC_PERMISSION && why->extack && why->hint) {
+		/* dumps are open to every user, but not from everywhere */
+		check_tell(k, CHECK_FAIL, "", "%s", why->extack);
+		check_hint(k, "%s", why->hint);
 	} else if (!eff) {
 		check_tell(k, CHECK_SKIP, "", "/proc/self/status does not tell");
 	} else {

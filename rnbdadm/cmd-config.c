@@ -125,8 +125,6 @@ int cmd_config_save(struct ctx *ctx)
 /* Each section with what the defaults give it, each path as the kernel spells it. */
 static void flatten(struct conf *c)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < c->n; i++) {
 		struct conf_section *s = &c->v[i];
 
@@ -145,18 +143,7 @@ static void flatten(struct conf *c)
 				conf_set(c, s, conf_key_name(k), v->text, &v->at);
 		}
 	}
-	for (size_t i = 0; i < c->n; i++) {
-		struct conf_section *s = &c->v[i];
-
-		if (s->kind != CONF_DEFAULTS) {
-			c->v[n++] = *s;
-			continue;
-		}
-		free(s->name);
-		for (int k = 0; k < CK_N; k++)
-			free(s->v[k].text);
-	}
-	c->n = n;
+	conf_drop_defaults(c);
 }
 
 int cmd_config_show(struct ctx *ctx)

@@ -145,7 +145,7 @@ static char *key_of_name(enum conf_kind kind, const char *name)
 
 static char *key_of_mapping(const char *session, const char *device_path)
 {
-	return xasprintf("/%s %s", session, device_path);
+	return xasprintf("%zu %s %s", strlen(session), session, device_path);
 }
 
 /* The first one keeps its place. Frees @key. */
@@ -153,9 +153,23 @@ static void note(struct conf *c, char *key, const struct conf_section *s)
 {
 	if (!c->index)
 		c->index = json_object();
-	if (!json_object_get(c->index, key))
-		json_object_set_new_nocheck(c->index, key, json_integer(s - c->v));
+	if (!json_object_get(c->index, key) &&
+	    json_object_set_new_nocheck(c->index, key, json_integer(s - c->v)))
+		xabort_no_memory();
 	free(key);
+}
+
+static void note_name(struct conf *c, const struct conf_section *s)
+{
+	note(c, key_of_name(s->kind, s->name), s);
+}
+
+static void note_mapping(struct conf *c, const struct conf_section *s)
+{
+	const char *session = s->v[CK_SESSION].text, *path = s->v[CK_DEVICE_PATH].text;
+
+	if (s->kind == CONF_DEVICE && session && path)
+		note(c, key_of_mapping(session, path), s);
 }
 
 static const struct conf_section *noted(const struct conf *c, char *key)
@@ -204,7 +218,7 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 	c->v = xrealloc(c->v, (c->n + 1) * sizeof(*c->v));
 	s = &c->v[c->n++];
 	*s = (struct conf_section){ .kind = kind, .name = xstrdup(name), .at = *at };
-	note(c, key_of_name(kind, name), s);
+	note_name(c, s);
 	return s;
 }
 
@@ -336,8 +350,7 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 		free(msg);
 		free(s->v[k].text);
 		s->v[k] = (struct conf_value){ xstrdup(text), *at };
-		if (s->kind == CONF_DEVICE && s->v[CK_SESSION].text && s->v[CK_DEVICE_PATH].text)
-			note(c, key_of_mapping(s->v[CK_SESSION].text, s->v[CK_DEVICE_PATH].text), s);
+		note_mapping(c, s);
 	}
 }
 
@@ -534,18 +547,38 @@ struct addr_pair conf_pair_sought(const struct conf *c, const struct conf_sectio
 	return pair;
 }
 
+static void section_free(struct conf_section *s)
+{
+	free(s->name);
+	for (int k = 0; k < CK_N; k++)
+		free(s->v[k].text);
+	for (size_t j = 0; j < s->npaths; j++)
+		free(s->paths[j].text);
+	free(s->paths);
+}
+
+void conf_drop_defaults(struct conf *c)
+{
+	size_t n = 0;
+
+	json_decref(c->index);
+	c->index = NULL;
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->v[i].kind == CONF_DEFAULTS) {
+			section_free(&c->v[i]);
+			continue;
+		}
+		c->v[n] = c->v[i];
+		note_name(c, &c->v[n]);
+		note_mapping(c, &c->v[n++]);
+	}
+	c->n = n;
+}
+
 void conf_free(struct conf *c)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		struct conf_section *s = &c->v[i];
-
-		free(s->name);
-		for (int k = 0; k < CK_N; k++)
-			free(s->v[k].text);
-		for (size_t j = 0; j < s->npaths; j++)
-			free(s->paths[j].text);
-		free(s->paths);
-	}
+	for (size_t i = 0; i < c->n; i++)
+		section_free(&c->v[i]);
 	for (size_t i = 0; i < c->nproblems; i++)
 		free(c->problems[i].message);
 	free(c->problems);

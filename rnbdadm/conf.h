@@ -90,6 +90,8 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 void conf_check(struct conf *c);
 /* Asks for the addresses of hosts and interfaces that have names; warnings for those without. */
 void conf_resolve(struct conf *c);
+/* Takes [defaults] away, when each section has its own of what they say. */
+void conf_drop_defaults(struct conf *c);
 void conf_free(struct conf *c);
 
 const struct conf_section *conf_find(const struct conf *c, enum conf_kind kind, const char *name);

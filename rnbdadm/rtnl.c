@@ -16,12 +16,6 @@
 #include "rtnl.h"
 #include "util.h"
 
-static void out_of_memory(void)
-{
-	fputs("rnbdadm: out of memory\n", stderr);
-	_exit(1);
-}
-
 /* Frees @msg. False if the kernel answers with an error. */
 static bool ask(struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg), void *arg)
 {
@@ -29,7 +23,7 @@ static bool ask(struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg)
 	bool ok;
 
 	if (!sk)
-		out_of_memory();
+		xabort_no_memory();
 	nl_socket_disable_auto_ack(sk);
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, answer, arg);
 	ok = !nl_connect(sk, NETLINK_ROUTE) && nl_send_auto(sk, msg) >= 0 &&
@@ -45,7 +39,7 @@ static struct nl_msg *request(int type, void *header, size_t len)
 	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST);
 
 	if (!msg || nlmsg_append(msg, header, len, NLMSG_ALIGNTO) < 0)
-		out_of_memory();
+		xabort_no_memory();
 	return msg;
 }
 

@@ -12,7 +12,7 @@
 
 #include "util.h"
 
-static void out_of_memory(void)
+void xabort_no_memory(void)
 {
 	static const char msg[] = "rnbdadm: out of memory\n";
 	ssize_t rc = write(STDERR_FILENO, msg, sizeof(msg) - 1);
@@ -26,7 +26,7 @@ void *xcalloc(size_t n, size_t size)
 	void *p = calloc(n ? n : 1, size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		xabort_no_memory();
 	return p;
 }
 
@@ -34,7 +34,7 @@ void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);
 	if (!p)
-		out_of_memory();
+		xabort_no_memory();
 	return p;
 }
 
@@ -43,7 +43,7 @@ char *xstrndup(const char *s, size_t n)
 	char *p = strndup(s, n);
 
 	if (!p)
-		out_of_memory();
+		xabort_no_memory();
 	return p;
 }
 
@@ -57,7 +57,7 @@ char *xvasprintf(const char *fmt, va_list ap)
 	char *s;
 
 	if (vasprintf(&s, fmt, ap) < 0)
-		out_of_memory();
+		xabort_no_memory();
 	return s;
 }
 

@@ -469,7 +469,7 @@ measure() {
 	server sess_queue_depth=64
 }
 
-@test "memory: a path that is too much is refused, be it at once or for one of its connections; what it took is given back" {
+@test "memory: a path that is too much is refused, and what it took until then is given back" {
 	local one two slots limit i tried=0
 	for slots in 66 67 68 69; do
 		measure $slots
@@ -486,7 +486,7 @@ measure() {
 		unmap_all
 		((++tried))
 	done
-	((tried > 1)) || fail "no depth leaves room for less than a path"
+	((tried)) || fail "no depth leaves room for less than a path"
 	server sess_queue_depth=64
 }
 

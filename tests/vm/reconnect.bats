@@ -644,6 +644,7 @@ hung_read() {
 	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
 	dmsetup suspend --noudevsync --nolockfs slow
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct & reader=$!
+	await 10 under_way rnbd0
 }
 
 @test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {

@@ -47,6 +47,7 @@ is_larger() {
 	limit_is write_cache "write back"
 	limit_is fua 1
 	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
+	limit_is discard_granularity "$(</sys/block/nb/queue/discard_granularity)"
 	[ "$(blockdev --getsize64 "/dev/$disk")" -eq $((32 << 20)) ]
 	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
 	dd if=/dev/urandom of="/dev/$disk" bs=4k seek=8000 count=100 oflag=direct status=none
@@ -163,6 +164,28 @@ dies_at_once() {
 	limit_is write_cache "write through"
 	dd if=/dev/urandom of="/dev/$disk" bs=512 count=50 oflag=direct status=none
 	same_contents "/dev/$disk" /dev/nb
+}
+
+@test "remap takes over whether the device writes zeroes by itself, be it another device by then" {
+	local disk loop
+	ln -sfn ram0 /dev/either
+	disk=$(map /dev/either)
+	limit_is write_zeroes_max_bytes 0
+	loop=$(loop_disk 16)
+	lose ram0
+	ln -sfn "$loop" /dev/either
+	remap
+	[ "$(<"/sys/block/$disk/queue/write_zeroes_max_bytes")" -gt 0 ]
+	dd if=/dev/urandom of="/dev/$disk" bs=1M count=16 oflag=direct status=none
+	blkdiscard -z -o 1M -l 2M "/dev/$disk"
+	[ -z "$(dd if="/dev/$disk" bs=1M skip=1 count=2 iflag=direct status=none | tr -d '\0' | head -c 1)" ]
+	same_contents "/dev/$disk" "$loop"
+	lose "$loop"
+	ln -sfn ram0 /dev/either
+	remap
+	limit_is write_zeroes_max_bytes 0
+	unmap "$disk"
+	losetup -d "$loop"
 }
 
 @test "the server is loaded again with a larger device of other limits: the disk is opened by itself and takes them over, told in order" {

@@ -154,10 +154,12 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	document "$(</run/tmp/room)"
 	# the kernel doubles it; what everybody may have is less
 	(($(</proc/sys/net/core/rmem_max) < 1 << 20))
-	# libnl has the process in the lower 22 bits of the port
+	# libnl has the process in the lower 22 bits of the port; ss prints NAME/PID where that is all of it
 	while read -r port room; do
+		port=${port##*/}
+		[[ $port =~ ^-?[0-9]+$ ]] || continue
 		(((port & 0x3fffff) != pid || room != 2 << 20)) || found=1
-	done < <(sed -nE 's/.* genl:(-?[0-9]+) .*[(,]rb([0-9]+),.*/\1 \2/p' /run/tmp/sockets)
+	done < <(sed -nE 's/.* genl:([^ ]+) .*[(,]rb([0-9]+),.*/\1 \2/p' /run/tmp/sockets)
 	((found)) || fail "$pid: $(</run/tmp/sockets)"
 }
 

@@ -306,21 +306,25 @@ present() {
 }
 
 @test "ours: the examples of rnbd-sysfs(5) do what they show, and the log says what it shows" {
-	local page=$ROOT/man/rnbd-sysfs.5.in module param
+	local page=$ROOT/man/rnbd-sysfs.5.in module param options said
 	ip addr add 10.0.0.2/24 dev dummy0
+	await 10 grep -qs 0a00:0002 /sys/class/infiniband/rxe0/ports/1/gids/*
 	ln -s ram1 /dev/sdb
 	sed -n '/^A disk, a setting/,/^\.Ed/p' "$page" | grep -v '^[.A]' >/run/tmp/screen
 	sed -n 's/^# //p' /run/tmp/screen >/run/tmp/lines
 	[ "$(wc -l </run/tmp/lines)" -ge 5 ]
 	run -0 bash -e /run/tmp/lines
 	[ "$output" = "$(grep -v '^# ' /run/tmp/screen)" ]
+	options=$(sed -n 's/^options //p' "$page")
+	[ "$(wc -l <<<"$options")" -eq 2 ]
 	while read -r module param; do
 		# shellcheck disable=SC2086
 		for param in $param; do [ -e "/sys/module/$module/parameters/${param%%=*}" ]; done
-	done < <(sed -n 's/^options //p' "$page")
+	done <<<"$options"
 	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1
 	dmesg_mark
 	run -1 bash -c 'echo 1 >/sys/class/rtrs-client/s1/heartbeat_misses'
-	dmesg_new | grep -F "$(sed -n 's/^\(rtrs_client: s1: .1. to heartbeat_misses.*\)/\1/p' "$page")"
+	said=$(grep '^rtrs_client: s1: .1. to heartbeat_misses' "$page")
+	[[ -n $said && $(dmesg_new) == *"$said"* ]]
 	adm 0 unmap --all
 }

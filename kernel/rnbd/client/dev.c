@@ -211,6 +211,9 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	case -ENXIO:
 	case -ENODEV:
 		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", path);
+	case -EXDEV:
+		return rtrs_fail(extack, err, "on the server '%.40s' leads out of its search path",
+				 path);
 	case -EINVAL:
 		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
 	default:

@@ -248,6 +248,10 @@ static int do_cmd(u8 cmd, struct genl_info *info)
 /* Changing needs more than the CAP_NET_ADMIN that the family's table asks for. */
 static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 {
+	int err = wrong_net(genl_info_net(info), info->extack);
+
+	if (err)
+		return err;
 	if (!netlink_capable(skb, CAP_SYS_ADMIN))
 		return rtrs_fail(info->extack, -EPERM, "CAP_SYS_ADMIN is needed");
 	return do_cmd(cmd, info);
