@@ -14,7 +14,8 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 	# As the other one: a path that offers less is not added
-	on_server "ram_disk 32 && load_server sess_queue_depth=16 max_chunk_size=65536"
+	# And the memory of its disk is there, whatever is written to it
+	on_server "ram_disk 32 && dd if=/dev/zero of=/dev/ram0 bs=1M count=32 oflag=direct status=none && load_server sess_queue_depth=16 max_chunk_size=65536"
 	load_client
 	memory_before
 }
