@@ -14,7 +14,7 @@ const struct exit_desc exit_table[XC_MAX] = {
 		       "command line or config file wrong; nothing was sent to the kernel" },
 	[XC_PARTIAL] = { "partial", "several objects, some failed" },
 	[XC_NOT_FOUND] = { "not_found", "no such session, path, device or file" },
-	[XC_PERMISSION] = { "permission", "not root, or a capability is missing" },
+	[XC_PERMISSION] = { "permission", "not root, no capability, or another network namespace" },
 	[XC_CONFLICT] = { "conflict", "exists already, ambiguous selector, wrong state" },
 	[XC_BUSY] = { "busy", "device in use, or a safety check refused" },
 	[XC_UNAVAILABLE] = { "unavailable", "modules not loaded, or no RDMA device" },
