@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "node.h"
 #include "plan-line.h"
 #include "plan.h"
 #include "registry.h"
@@ -94,7 +95,7 @@ static int work_read(struct ctx *ctx, struct work *w)
 	rc = conf_load(ctx, file, &w->c);
 	if (!rc)
 		rc = read_only(ctx, &w->c, &w->only);
-	if (rc || !ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &w->s))
+	if (rc || !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &w->s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &w->s.devices);
 	told = w->c.nproblems;

@@ -307,7 +307,8 @@ static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recov
 
 	way_timeout(ctx, "recover", &r.timeout);
 	if (!rc)
-		rc = path_job_open(ctx, &r.paths, M_CLIENT);
+		rc = path_job_open(ctx, &r.paths, M_CLIENT,
+				   args_has(&ctx->args, OPT_ADD_MISSING));
 	if (!rc)
 		rc = collect(ctx, &r);
 	if (!rc) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "node.h"
+#include "nl.h"
 #include "sysinfo.h"
 
 int node_wait(struct ctx *ctx, const struct device *d, int64_t limit)
@@ -141,4 +142,58 @@ int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit)
 	if (fd >= 0)
 		close(fd);
 	return rc;
+}
+
+#define REST_MS	10000
+
+struct rest {
+	unsigned int what;
+	struct snapshot *s;
+	bool waited;
+	const struct path *closing;
+};
+
+/* With its last path a session that is on its way goes as well, a moment later. */
+static bool goes(const struct snapshot *s)
+{
+	size_t n;
+
+	for (size_t i = 0; i < s->sessions.n; i++) {
+		index_find(&s->session_paths, s->sessions.v[i].id, &n);
+		if (!n)
+			return true;
+	}
+	return false;
+}
+
+static enum wait_is look_at_rest(struct ctx *ctx, void *arg)
+{
+	struct rest *r = arg;
+
+	if (r->waited)
+		snapshot_free(r->s);
+	if (!ctx_snapshot(ctx, M_CLIENT, r->what, r->s))
+		return WAIT_FAIL;
+	r->closing = NULL;
+	for (size_t i = 0; i < r->s->paths.n && !r->closing; i++)
+		if (!strcmp(path_state_name(r->s->paths.v[i].state), "closing"))
+			r->closing = &r->s->paths.v[i];
+	return r->closing || (r->waited && goes(r->s)) ? WAIT_MORE : WAIT_DONE;
+}
+
+bool read_at_rest(struct ctx *ctx, unsigned int what, struct snapshot *s)
+{
+	struct rest r = { .what = what, .s = s };
+	struct wait w = { .group = "path session", .look = look_at_rest, .arg = &r };
+	enum wait_is is = look_at_rest(ctx, &r);
+
+	if (is != WAIT_MORE)
+		return is == WAIT_DONE;
+	r.waited = true;
+	if (!wait_begin(ctx, &w))
+		return false;
+	if (wait_end(ctx, &w, REST_MS) == XC_TIMEOUT && r.closing)
+		warn(ctx, "path %s of session %s is being taken down; run this again when it is gone",
+		     r.closing->name, r.closing->session);
+	return !ctx->fail.code;
 }

@@ -26,4 +26,10 @@ bool wait_begin(struct ctx *ctx, const struct wait *w);
 /* XC_OK, the code of ctx->fail, or XC_TIMEOUT with ctx->fail still to be set. */
 int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit);
 
+/*
+ * ctx_snapshot() of the client, sessions and paths among it, for those who add what is not there:
+ * when no path is on its way down any more. A command that was killed leaves such ones.
+ */
+bool read_at_rest(struct ctx *ctx, unsigned int what, struct snapshot *s);
+
 #endif

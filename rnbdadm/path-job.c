@@ -28,12 +28,14 @@ int path_job_check(struct ctx *ctx)
 	return XC_OK;
 }
 
-int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)
+int path_job_open(struct ctx *ctx, struct job *j, enum m_role role, bool to_add)
 {
+	unsigned int what = NL_SESSIONS | NL_PATHS |
+			    (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT);
+
 	j->plural = "paths";
-	if (!ctx_lock(ctx) ||
-	    !ctx_snapshot(ctx, role, NL_SESSIONS | NL_PATHS |
-			  (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT), &j->s))
+	if (!ctx_lock(ctx) || !(to_add ? read_at_rest(ctx, what, &j->s) :
+					 ctx_snapshot(ctx, role, what, &j->s)))
 		return ctx->fail.code;
 	sys_paths(ctx->test_root, &j->s.paths);
 	sys_devices(ctx->test_root, &j->s.devices);

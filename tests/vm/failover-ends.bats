@@ -274,7 +274,46 @@ told() {
 	told $events "${counts#* }"
 }
 
-closing() { adm_is "[.paths[] | select(.session == \"$1\").state] == [\"closing\"]" path list; }
+# closing SESSION [LINK]: it has this one path, or has it over this link among others, and it is closing
+closing() {
+	adm_is "[.paths[] | select(.session == \"$1\" and (.server_addr | endswith(\"${2:+${NET[${2:-1}]}1}\"))).state] ==
+		[\"closing\"]" path list
+}
+
+@test "a path, then a session, of which the removal was killed: who adds what is not there waits until it is gone" {
+	local pid add conf=/run/tmp/s2.conf
+	printf '[session s2]\npath = ip:%s1\npath = ip:%s1\n' "${NET[1]}" "${NET[2]}" >$conf
+	"$ADM" config apply $conf
+	# its connections are gone, and it cannot go before another one that is being added
+	write "ip:${NET[1]}99" /sys/class/rtrs-client/s2/add_path & add=$!
+	await 5 adm_is '[.paths[] | select(.session == "s2")] | length == 3' path list
+	"$ADM" session remove-path s2 "ip:${NET[2]}1" & pid=$!
+	await 10 on_server '[[ $(ls /sys/class/rtrs-server/s2/paths | wc -l) = 1 ]]'
+	kill -9 $pid
+	ends_badly $pid
+	closing s2 2
+	kill -9 $add
+	ends_badly $add
+	run -11 "$ADM" config diff $conf
+	[[ $output == *"+   path ip:${NET[2]}1"*"1 to add, 0 to change"* ]]
+	"$ADM" config apply $conf
+	"$ADM" config diff $conf
+	silence
+	"$ADM" session remove-path s2 "ip:${NET[2]}1" & pid=$!
+	await 5 closing s2 2
+	kill -9 $pid
+	ends_badly $pid
+	closing s2 2
+	run -11 "$ADM" config diff $conf
+	[[ $output == *"+   path ip:${NET[2]}1"*"1 to add, 0 to change"* ]]
+	"$ADM" session remove s2 & pid=$!
+	await 5 closing s2 1
+	kill -9 $pid
+	ends_badly $pid
+	closing s2 1
+	run -11 "$ADM" config diff $conf
+	[[ $output == *"+ session s2"* ]]
+}
 
 @test "rnbdadm session remove --force; killed, it goes on by itself, and the modules go" {
 	local pid

@@ -7,7 +7,7 @@
 #include <rtrs/nl.h>
 #include "client.h"
 
-unsigned int rtrs_client_nl_path_state(unsigned int state)
+unsigned int rtrs_client_nl_path_state(const struct rtrs_client_path *path, unsigned int state)
 {
 	static const u8 map[RTRS_CLIENT_PATH_STATE_COUNT] = {
 		[RTRS_CLIENT_PATH_CONNECTING]		= RNBD_PATH_STATE_CONNECTING,
@@ -19,6 +19,9 @@ unsigned int rtrs_client_nl_path_state(unsigned int state)
 		[RTRS_CLIENT_PATH_DEAD]			= RNBD_PATH_STATE_DISCONNECTED,
 	};
 
+	/* It is closed, and still on its way out: it will not stay. */
+	if (state == RTRS_CLIENT_PATH_CLOSED && READ_ONCE(path->removed))
+		return RNBD_PATH_STATE_CLOSING;
 	return map[state];
 }
 
@@ -77,7 +80,7 @@ static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
 	    nla_put_u32(skb, RNBD_A_PATH_ROLE, RNBD_ROLE_CLIENT) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_CLIENT_ADDR, &path->addr.src) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_SERVER_ADDR, &path->addr.dst) ||
-	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_nl_path_state(path->state)) ||
+	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_nl_path_state(path, path->state)) ||
 	    nla_put_string(skb, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
 	    nla_put_u32(skb, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
 	    nla_put_u32(skb, RNBD_A_PATH_CONNECTIONS, path->con_count) ||
