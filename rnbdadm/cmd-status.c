@@ -240,25 +240,37 @@ static char *server_summary(const struct status *st)
 	return b.s;
 }
 
+static bool by_sysfs(const struct ctx *ctx)
+{
+	return !strcmp(ctx_backend(ctx), "sysfs");
+}
+
 /* On one line where it fits. */
 static void print_summary(const struct ctx *ctx, const struct status *st)
 {
 	/* with a name given, the side that does not have it says nothing */
 	bool all = !st->only_session, has = json_array_size(st->sessions);
-	char *client = st->client.there && (all || has) ? client_summary(st) : NULL;
-	char *server = st->server.there && (all || !has) ? server_summary(st) : NULL;
+	char *parts[] = {
+		st->client.there && (all || has) ? client_summary(st) : NULL,
+		st->server.there && (all || !has) ? server_summary(st) : NULL,
+		xasprintf("backend %s", by_sysfs(ctx) ? "sysfs" : "netlink"),
+	};
 	unsigned int room = out_room(&ctx->out);
+	struct strbuf line = { 0 };
 
-	if (client && server && (!room || strlen(client) + 4 + strlen(server) <= room)) {
-		printf("%s    %s\n", client, server);
-	} else {
-		if (client)
-			out_items(client, 0, room);
-		if (server)
-			out_items(server, 0, room);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!parts[i])
+			continue;
+		if (line.len && room && line.len + 4 + strlen(parts[i]) > room) {
+			out_items(line.s, 0, room);
+			free(line.s);
+			line = (struct strbuf){ 0 };
+		}
+		strbuf_printf(&line, "%s%s", line.len ? "    " : "", parts[i]);
+		free(parts[i]);
 	}
-	free(client);
-	free(server);
+	out_items(line.s, 0, room);
+	free(line.s);
 }
 
 /* What a path has to say beyond its state. */
@@ -425,18 +437,11 @@ static void print_clients(const struct out_opts *o, const struct status *st)
 	json_decref(map);
 }
 
-static bool by_sysfs(const struct ctx *ctx)
-{
-	return !strcmp(ctx_backend(ctx), "sysfs");
-}
-
 static void print_text(const struct ctx *ctx, const struct status *st)
 {
 	json_t *map = json_object(), *d;
 	size_t i;
 
-	if (by_sysfs(ctx))
-		puts("backend sysfs");
 	print_summary(ctx, st);
 	json_array_foreach(st->devices, i, d)
 		add_to(map, json_string_value(json_object_get(d, "session")), d);

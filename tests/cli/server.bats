@@ -315,7 +315,7 @@ setup() {
 	adm 0 status vol0 --no-tree --tree
 	((${#lines[@]} > 2))
 	adm 0 status cl7@here
-	[[ ${lines[0]} == "server  1 client  2 exports" ]]
+	[[ ${lines[0]} == "server  1 client  2 exports    backend netlink" ]]
 	fails 4 not_found status nosuch
 	fails 2 usage status --bird
 	for r in no-server only-server empty; do
