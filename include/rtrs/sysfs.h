@@ -21,7 +21,7 @@
  * @extack: what rtrs_fail() said of it. netlink sends that to who asked; the errno of a write is
  *	all that its writer sees, so that the text goes into the kernel log.
  *
- * Return: @err, @count if that is 0
+ * Return: @err, @count if that is 0. ECONNREFUSED is ECONNRESET here, as in-tree has it for both.
  */
 static inline ssize_t rtrs_stored(const char *object, const char *file, const char *buf,
 				  size_t count, int err, const struct netlink_ext_ack *extack)
@@ -33,7 +33,7 @@ static inline ssize_t rtrs_stored(const char *object, const char *file, const ch
 		return count;
 	pr_err("%*pE: '%*pE' to %s: %*pE (%pe)\n", (int)strlen(object), object, len, buf, file,
 	       (int)strlen(why), why, ERR_PTR(err));
-	return err;
+	return err == -ECONNREFUSED ? -ECONNRESET : err;
 }
 
 #endif /* RTRS_SYSFS_H */

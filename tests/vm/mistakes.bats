@@ -49,30 +49,29 @@ adm_fails() {
 	nothing_left
 }
 
-# told CMD..: it fails, and the kernel has said why
+# told ERROR WHY CMD..: it fails with this error, and the kernel has said why
 told() {
-	local why=$1
-	shift
 	dmesg_mark
-	run -1 bash -c "$*"
-	dmesg_new | grep -F "$why"
+	run -1 bash -c "${*:3}"
+	[[ $output == *": write error: $1" ]] || fail "no '$1': $output"
+	dmesg_new | grep -F "$2"
 }
 
 @test "a write to sysfs that fails: the reason is in the kernel log" {
 	local ctl=/sys/class/rnbd-client/ctl/map_device
-	told "ctl: 'sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0' to map_device: ip:10.0.0.1: nobody listens on port 999" \
+	told "Connection reset by peer" "ctl: 'sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0' to map_device: ip:10.0.0.1: nobody listens on port 999" \
 		"echo sessname=s1 path=ip:10.0.0.1 dest_port=999 device_path=/dev/ram0 >$ctl"
-	told "to map_device: not accepted (-" "echo sessname=s1 >$ctl"
+	told "Invalid argument" "to map_device: not accepted (-" "echo sessname=s1 >$ctl"
 	# however long it is, and whatever it holds: the reason comes behind
-	told "path=ip:192.0.2.1 path=ip:192.0.2.2 device_path=" \
+	told "Invalid argument" "path=ip:192.0.2.1 path=ip:192.0.2.2 device_path=" \
 		"printf 'sessname=s1 path=ip:192.0.2.1 path=ip:192.0.2.2 device_path=%02000d\n' 1 >$ctl"
 	dmesg_new | grep -F "0' to map_device: not accepted (-"
 	echo "sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram0" >$ctl
-	told "s1: 'ip:192.0.2.1' to add_path: ip:192.0.2.1: no route to the server" \
+	told "No route to host" "s1: 'ip:192.0.2.1' to add_path: ip:192.0.2.1: no route to the server" \
 		"echo ip:192.0.2.1 >/sys/class/rtrs-client/s1/add_path"
-	told "rnbd0: 'normal' to unmap_device: rnbd0 is in use, opened 1 times" \
+	told "Device or resource busy" "rnbd0: 'normal' to unmap_device: rnbd0 is in use, opened 1 times" \
 		"exec 9</dev/rnbd0; echo normal >/sys/block/rnbd0/rnbd/unmap_device"
-	told "s1: '1' to heartbeat_misses" "echo 1 >/sys/class/rtrs-client/s1/heartbeat_misses"
+	told "Invalid argument" "s1: '1' to heartbeat_misses" "echo 1 >/sys/class/rtrs-client/s1/heartbeat_misses"
 	echo normal >/sys/block/rnbd0/rnbd/unmap_device
 	nothing_left
 }
