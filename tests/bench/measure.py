@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Measures one contender: measure.py RESULTS ROUND CONTENDER DISK
+"""Measures contenders that are mapped at once: measure.py RESULTS ROUND CONTENDER=DISK..
 
-For each cell fio runs in the background, and all figures are of one window in the middle of it: I/Os that the disk completed,
-packets that the link sent, time that no CPU was idle, time of the kernel's work queues. Appends a line of JSON per cell.
+In each cell one fio for each of them waits in the background, and they take turns: one goes on for a window, and rests with
+nothing in flight while the others have theirs. All figures are of such a window: I/Os that the disk completed, packets that the
+link sent, time that no CPU was idle, time of the kernel's work queues. Appends a line of JSON for each.
 """
 import glob
 import json
 import os
+import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -20,8 +23,9 @@ CELLS = (
     ("64k read qd8", "read", "64k", 8),
     ("64k write qd8", "write", "64k", 8),
 )
-WINDOW = float(os.environ.get("BENCH_SECONDS", "4"))
-WARM_UP = 0.4
+WINDOW = float(os.environ["BENCH_SECONDS"])
+TURNS = int(os.environ["BENCH_TURNS"])
+WARM_UP = 0.1
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 
@@ -79,34 +83,71 @@ def window(disk):
     }
 
 
-def cell(disk, rw, size, depth):
-    fio = subprocess.Popen(
-        ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
-         "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", "--runtime=60", "--minimal"],
-        stdout=subprocess.DEVNULL)
-    try:
-        start, limit = ios(disk), time.monotonic() + 120
-        while ios(disk) < start + 50:
-            if fio.poll() is not None or time.monotonic() > limit:
-                sys.exit(f"{disk}: fio does not run")
-            time.sleep(0.05)
+class Load:
+    """fio on one disk, at rest but when it has its turn"""
+
+    def __init__(self, disk, rw, size, depth):
+        self.disk = disk
+        self.fio = subprocess.Popen(
+            ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
+             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", "--runtime=600", "--minimal"],
+            stdout=subprocess.DEVNULL)
+        start = ios(disk)
+        self.until(lambda: ios(disk) >= start + 50, "fio does not run")
+        self.rest()
+
+    def until(self, true, what):
+        limit = time.monotonic() + 120
+        while not true():
+            if self.fio.poll() is not None or time.monotonic() > limit:
+                sys.exit(f"{self.disk}: {what}")
+            time.sleep(0.02)
+
+    def rest(self):
+        self.fio.send_signal(signal.SIGSTOP)
+        self.until(lambda: read(f"/sys/block/{self.disk}/inflight").split() == ["0", "0"], "I/O does not end")
+
+    def turn(self):
+        self.fio.send_signal(signal.SIGCONT)
         time.sleep(WARM_UP)
-        return window(disk)
+        figures = window(self.disk)
+        self.rest()
+        return figures
+
+    def end(self):
+        self.fio.kill()
+        self.fio.wait()
+
+
+def cell(disks, *kind):
+    """Whose turn it is, and the figures. There and back: nobody is always first."""
+    loads = {}
+    try:
+        for contender, disk in disks.items():
+            loads[contender] = Load(disk, *kind)
+        for turn in range(TURNS):
+            for contender in list(loads)[:: -1 if turn % 2 else 1]:
+                yield contender, loads[contender].turn()
     finally:
-        fio.kill()
-        fio.wait()
+        for load in loads.values():
+            load.end()
 
 
 def main():
-    results, rnd, contender, disk = sys.argv[1:]
-    line = []
-    for name, rw, size, depth in CELLS:
-        figures = cell(disk, rw, size, depth)
+    results, rnd, *contenders = sys.argv[1:]
+    disks = dict(c.split("=") for c in contenders)
+    iops = {c: [] for c in disks}
+    for name, *kind in CELLS:
+        mine = {c: [] for c in disks}
         with open(results, "a") as f:
-            json.dump({"round": int(rnd), "contender": contender, "cell": name, **figures}, f)
-            f.write("\n")
-        line.append(f"{figures['iops']:7.0f}")
-    print(f"  round {rnd}: {contender:10}", *line, flush=True)
+            for contender, figures in cell(disks, *kind):
+                mine[contender].append(figures["iops"])
+                json.dump({"round": int(rnd), "contender": contender, "cell": name, **figures}, f)
+                f.write("\n")
+        for contender, values in mine.items():
+            iops[contender].append(f"{statistics.median(values):7.0f}")
+    for contender, line in iops.items():
+        print(f"  round {rnd}: {contender:10}", *line, flush=True)
 
 
 main()

@@ -3,7 +3,7 @@
 """Makes the table and bench.json: report.py DIR JSON KEY=VALUE..., of DIR/raw.jsonl and DIR/pairs/client/packets.tsv.
 
 bench.json:
-  setup    what was measured on: accel (kvm or tcg), cpus, kernel, rounds, seconds of each measurement
+  setup    what was measured on: accel (kvm or tcg), cpus, kernel, rounds, turns of each contender, seconds of each turn
   figures  list, one entry for each contender, cell and quantity:
            contender  ours, in-tree, nvme; with -N where the server ran with always_invalidate=N; before: ours at another commit;
                       uncounted: ours without statistics
@@ -11,8 +11,9 @@ bench.json:
            quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
                       which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
                       where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
-           median, rounds: in each of them a contender is measured twice, there and back, and the mean counts
-           to_in_tree, to_nvme, to_before, to_uncounted  ratio, median of the ratios within each round; in-tree in the same mode; absent where there is none
+           median, rounds: in each of them the contenders take turns, and the median of its turns counts
+           to_in_tree, to_nvme, to_before, to_uncounted  ratio, median over the rounds of the medians of the ratios within each turn;
+                      in-tree in the same mode; absent where there is none
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
@@ -55,9 +56,9 @@ def rival(contender, kind):
 
 def ratio(values, other):
     rounds = values.keys() & other.keys()
-    if not rounds or not all(other[r] for r in rounds):
+    if not rounds or not all(all(other[r]) for r in rounds):
         return None
-    return statistics.median(values[r] / other[r] for r in rounds)
+    return statistics.median(statistics.median(a / b for a, b in zip(values[r], other[r])) for r in rounds)
 
 
 def figures(raw):
@@ -65,13 +66,10 @@ def figures(raw):
     for line in raw:
         for quantity in MEASURED:
             values[line["contender"], line["cell"], quantity].setdefault(line["round"], []).append(line[quantity])
-    for rounds in values.values():
-        for r in rounds:
-            rounds[r] = statistics.mean(rounds[r])
     for (contender, cell, quantity), rounds in values.items():
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
-                 "median": round(statistics.median(rounds.values()), 2),
-                 "rounds": [round(rounds[r], 2) for r in sorted(rounds)]}
+                 "rounds": [round(statistics.median(rounds[r]), 2) for r in sorted(rounds)]}
+        entry["median"] = round(statistics.median(entry["rounds"]), 2)
         for kind in ("in_tree", "nvme", "before", "uncounted"):
             other = rival(contender, kind)
             itself = kind in ("before", "uncounted")
@@ -149,7 +147,7 @@ def main():
     pairs = list(read_pairs(os.path.join(where, "pairs", "client", "packets.tsv"), entries))
     setup = dict(s.split("=", 1) for s in setup)
     print(" ".join(f"{k}={v}" for k, v in setup.items()))
-    print("In brackets: ratio to in-tree in the same mode, ratio to NVMe/RDMA; medians over the rounds.")
+    print("In brackets: ratio to in-tree in the same mode, ratio to NVMe/RDMA; medians over the turns and the rounds.")
     for quantity in MEASURED if entries else ():
         table(entries, quantity)
     if exact:

@@ -12,7 +12,7 @@
 #   dmesg_mark, dmesg_clean     no kernel report since the last of the two; `dmesg_clean all`: since boot
 #   dmesg_new                   what the kernel said since then
 #   census_clean                every object that was created was destroyed; none of our slab objects is left
-#   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms
+#   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms, less often where it takes long
 #   seconds_since T             since T, which was $EPOCHREALTIME then: "1.23"; spread FILE: what median and worst of such are
 #   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
 #   lasting SECONDS             how long a test goes on that just lasts: a third on kernels but the first, less where a second is
@@ -214,7 +214,7 @@ module_load() {
 	for dep in "${needs[@]}"; do
 		module_loaded "$dep" && continue
 		case $dep in
-		rtrs_* | rnbd_* | rtrs-* | rnbd-*) module_load "$1" "${dep//_/-}" || return ;;
+		rtr?[_-]* | rnb?[_-]*) module_load "$1" "${dep//_/-}" || return ;;
 		*) others+=("$dep") ;;
 		esac
 	done
@@ -323,12 +323,16 @@ slab_clean() {
 }
 
 await() {
-	local limit=$(($1 * ${LAB_SLOW:-1})) until
+	local limit=$(($1 * ${LAB_SLOW:-1})) until now rest
 	shift
-	until=$((${EPOCHREALTIME/./} + limit * 1000000))
+	now=${EPOCHREALTIME/./}
+	until=$((now + limit * 1000000))
 	until "$@"; do
-		((${EPOCHREALTIME/./} < until)) || { fail "not within $limit s: $*"; return 1; }
-		nap
+		# twice as long as it took to look: where that is dear, what is awaited needs the CPU, too
+		rest=$((${EPOCHREALTIME/./} - now << 1))
+		((now + rest / 2 < until)) || { fail "not within $limit s: $*"; return 1; }
+		nap $((rest < 50000 ? 50000 : rest < 400000 ? rest : 400000))
+		now=${EPOCHREALTIME/./}
 	done
 }
 
@@ -338,10 +342,12 @@ lasting() {
 	echo $(($1 / share))
 }
 
-# 50 ms, without a process
+# nap [US]: 50 ms, without a process
 nap() {
+	local seconds
+	printf -v seconds 0.%06d "${1:-50000}"
 	[[ -n ${NAP-} ]] || exec {NAP}<> <(:)
-	read -rt 0.05 -u "$NAP" || :
+	read -rt "$seconds" -u "$NAP" || :
 }
 
 seconds_since() {
