@@ -95,7 +95,7 @@ static int work_read(struct ctx *ctx, struct work *w)
 	rc = conf_load(ctx, file, &w->c);
 	if (!rc)
 		rc = read_only(ctx, &w->c, &w->only);
-	if (rc || !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &w->s))
+	if (rc || !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, NULL, &w->s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &w->s.devices);
 	told = w->c.nproblems;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "node.h"
 #include "conf.h"
 #include "registry.h"
 #include "select.h"
@@ -102,7 +103,7 @@ int cmd_config_save(struct ctx *ctx)
 	struct snapshot s;
 	int rc;
 
-	if (!ctx_snapshot(ctx, M_CLIENT, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, &s))
+	if (!read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, session, &s))
 		return ctx->fail.code;
 	rc = session && !select_session(&s, session, &ctx->fail) ? (int)ctx->fail.code : XC_OK;
 	/* for the names of devices alone; one that is wrong has them all the same */

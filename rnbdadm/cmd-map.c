@@ -499,7 +499,7 @@ int cmd_map(struct ctx *ctx)
 
 	if (!rc && !ctx_lock(ctx))
 		rc = ctx->fail.code;
-	if (!rc && !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES, &s))
+	if (!rc && !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES, p.session, &s))
 		rc = ctx->fail.code;
 	if (!rc)
 		rc = check_mapped(ctx, &p, &s);

@@ -144,7 +144,7 @@ int cmd_path_add(struct ctx *ctx)
 {
 	struct added a = { 0 };
 	struct job j = { 0 };
-	int rc = path_job_open(ctx, &j, M_CLIENT, true);
+	int rc = path_job_open_to_add(ctx, &j, ctx->args.args[0]);
 
 	if (!rc) {
 		a.sess = select_session(&j.s, ctx->args.args[0], &ctx->fail);
@@ -328,7 +328,7 @@ static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent
 static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 {
 	struct job j = { 0 };
-	int rc = path_job_open(ctx, &j, role, false);
+	int rc = path_job_open(ctx, &j, role);
 
 	if (!rc)
 		rc = collect(ctx, &j, role, ctx->idempotent);
@@ -429,7 +429,7 @@ int cmd_path_reconnect_check(struct ctx *ctx)
 int cmd_path_reconnect(struct ctx *ctx)
 {
 	struct job j = { 0 };
-	int rc = path_job_open(ctx, &j, M_CLIENT, false);
+	int rc = path_job_open(ctx, &j, M_CLIENT);
 
 	if (!rc)
 		rc = collect(ctx, &j, M_CLIENT, false);

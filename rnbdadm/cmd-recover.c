@@ -307,8 +307,9 @@ static int recover(struct ctx *ctx, int (*collect)(struct ctx *ctx, struct recov
 
 	way_timeout(ctx, "recover", &r.timeout);
 	if (!rc)
-		rc = path_job_open(ctx, &r.paths, M_CLIENT,
-				   args_has(&ctx->args, OPT_ADD_MISSING));
+		rc = args_has(&ctx->args, OPT_ADD_MISSING) ?
+		     path_job_open_to_add(ctx, &r.paths, NULL) :
+		     path_job_open(ctx, &r.paths, M_CLIENT);
 	if (!rc)
 		rc = collect(ctx, &r);
 	if (!rc) {

@@ -71,12 +71,12 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	strlist_free(&w);
 }
 
-/* @to_add: see read_at_rest(). */
-static bool read_sessions(struct ctx *ctx, bool to_add, struct snapshot *s)
+/* @to_add: this session, see read_at_rest(); or NULL. */
+static bool read_sessions(struct ctx *ctx, const char *to_add, struct snapshot *s)
 {
 	unsigned int what = NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT;
 
-	if (!(to_add ? read_at_rest(ctx, what, s) : ctx_snapshot(ctx, M_CLIENT, what, s)))
+	if (!(to_add ? read_at_rest(ctx, what, to_add, s) : ctx_snapshot(ctx, M_CLIENT, what, s)))
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	sys_devices(ctx->test_root, &s->devices);
@@ -207,7 +207,7 @@ static int do_add(struct ctx *ctx, const struct plan *p, const struct snapshot *
 	rc = limit ? wait_end(ctx, &w, limit) : XC_OK;
 	if (rc && !ctx->fail.code)
 		fail_set(&ctx->fail, XC_TIMEOUT, "not all paths are connected");
-	if (rc || !read_sessions(ctx, false, &s))
+	if (rc || !read_sessions(ctx, NULL, &s))
 		return ctx->fail.code;
 	report(ctx, &s, snapshot_session(&s, p->req.session), true);
 	snapshot_free(&s);
@@ -230,7 +230,7 @@ int cmd_session_add(struct ctx *ctx)
 	struct plan p = { 0 };
 	int rc = make_plan(ctx, &p);
 
-	if (!rc && (!ctx_lock(ctx) || !read_sessions(ctx, true, &s)))
+	if (!rc && (!ctx_lock(ctx) || !read_sessions(ctx, p.req.session, &s)))
 		rc = ctx->fail.code;
 	if (!rc) {
 		sess = snapshot_session(&s, p.req.session);
@@ -372,7 +372,7 @@ int cmd_session_remove(struct ctx *ctx)
 	struct snapshot s;
 	int rc;
 
-	if (!ctx_lock(ctx) || !read_sessions(ctx, false, &s))
+	if (!ctx_lock(ctx) || !read_sessions(ctx, NULL, &s))
 		return ctx->fail.code;
 	sess = select_session(&s, ctx->args.args[0], &ctx->fail);
 	if (!sess && (ctx->idempotent || args_has(&ctx->args, OPT_IF_EXISTS)))

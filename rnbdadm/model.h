@@ -72,6 +72,7 @@ struct path {
 	uint32_t id, session_id, generation;
 	char session[M_NAME_MAX], name[M_PATH_MAX], hca[M_HCA_MAX];
 	uint64_t role, state, hca_port, connections, reconnect_attempts;
+	bool removing;			/* it will not stay, whatever its state */
 	uint64_t heartbeat_ns, since_ns;
 	int64_t last_error;
 	struct addr client, server;
@@ -98,6 +99,7 @@ struct session {
 	uint32_t id, generation;
 	char name[M_NAME_MAX];
 	uint64_t role, state, queue_depth, max_io_bytes, poll_queues, held;
+	bool removing;			/* it will not stay */
 	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
 	struct session_settings set;
 };

@@ -51,6 +51,7 @@ static const struct nl_attr_desc session_attrs[] = {
 	A(RNBD_A_SESSION_POLL_QUEUES, "poll-queues", NL_U32),
 	A(RNBD_A_SESSION_TIMEOUT_MS, "timeout-ms", NL_U32),
 	A(RNBD_A_SESSION_HELD, "held", NL_U8),
+	A(RNBD_A_SESSION_REMOVING, "removing", NL_U8),
 };
 
 static const struct nl_attr_desc path_attrs[] = {
@@ -73,6 +74,7 @@ static const struct nl_attr_desc path_attrs[] = {
 	A(RNBD_A_PATH_OLD_STATE, "old-state", NL_U32),
 	A(RNBD_A_PATH_GENERATION, "generation", NL_U32),
 	A(RNBD_A_PATH_TIMEOUT_MS, "timeout-ms", NL_U32),
+	A(RNBD_A_PATH_REMOVING, "removing", NL_U8),
 };
 
 static const struct nl_attr_desc device_attrs[] = {

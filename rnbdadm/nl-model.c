@@ -111,6 +111,7 @@ static void parse_session(struct nlattr **tb, struct session *s)
 			s->set.v[SET_MAX_RECONNECT_ATTEMPTS]);
 	s->poll_queues = get_u32(tb[RNBD_A_SESSION_POLL_QUEUES]);
 	s->held = get_u8(tb[RNBD_A_SESSION_HELD]);
+	s->removing = get_u8(tb[RNBD_A_SESSION_REMOVING]) == 1;
 	s->queue_depth = get_u32(tb[RNBD_A_SESSION_QUEUE_DEPTH]);
 	s->max_io_bytes = get_u32(tb[RNBD_A_SESSION_MAX_IO_BYTES]);
 	s->paths_connected = get_u32(tb[RNBD_A_SESSION_PATHS_CONNECTED]);
@@ -151,6 +152,7 @@ static void parse_path(struct nlattr **tb, struct path *p)
 	get_addr(tb[RNBD_A_PATH_SERVER_ADDR], &p->server);
 	p->role = get_u32(tb[RNBD_A_PATH_ROLE]);
 	p->state = get_u32(tb[RNBD_A_PATH_STATE]);
+	p->removing = get_u8(tb[RNBD_A_PATH_REMOVING]) == 1;
 	p->hca_port = get_u32(tb[RNBD_A_PATH_HCA_PORT]);
 	p->connections = get_u32(tb[RNBD_A_PATH_CONNECTIONS]);
 	p->reconnect_attempts = get_u32(tb[RNBD_A_PATH_RECONNECT_ATTEMPTS]);
@@ -163,11 +165,16 @@ static void on_path(const struct nlmsghdr *h, void *arg)
 {
 	struct path_list *l = arg;
 	struct nlattr *tb[ATTR_MAX + 1];
+	struct path *p;
 
 	if (!parse(h, tb))
 		return;
 	l->v = grow(l->v, &l->n, sizeof(*l->v));
-	parse_path(tb, &l->v[l->n - 1]);
+	p = &l->v[l->n - 1];
+	parse_path(tb, p);
+	/* one that is down waits until it is asked for; this one does not */
+	if (p->removing && p->state == RNBD_PATH_STATE_DISCONNECTED)
+		p->state = RNBD_PATH_STATE_CLOSING;
 }
 
 void rnl_parse_path(const struct nlmsghdr *h, struct path *p)

@@ -148,52 +148,58 @@ int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit)
 
 struct rest {
 	unsigned int what;
+	const char *session;
 	struct snapshot *s;
-	bool waited;
-	const struct path *closing;
 };
 
-/* With its last path a session that is on its way goes as well, a moment later. */
-static bool goes(const struct snapshot *s)
+/* What is on its way out, of this session, or of all. */
+static char *leaving(const struct rest *r)
 {
-	size_t n;
+	const struct snapshot *s = r->s;
 
-	for (size_t i = 0; i < s->sessions.n; i++) {
-		index_find(&s->session_paths, s->sessions.v[i].id, &n);
-		if (!n)
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < s->paths.n; i++)
+		if (s->paths.v[i].removing &&
+		    (!r->session || !strcmp(s->paths.v[i].session, r->session)))
+			return xasprintf("path %s of session %s", s->paths.v[i].name,
+					 s->paths.v[i].session);
+	for (size_t i = 0; i < s->sessions.n; i++)
+		if (s->sessions.v[i].removing &&
+		    (!r->session || !strcmp(s->sessions.v[i].name, r->session)))
+			return xasprintf("session %s", s->sessions.v[i].name);
+	return NULL;
 }
 
 static enum wait_is look_at_rest(struct ctx *ctx, void *arg)
 {
-	struct rest *r = arg;
+	const struct rest *r = arg;
+	char *name;
 
-	if (r->waited)
-		snapshot_free(r->s);
+	snapshot_free(r->s);
 	if (!ctx_snapshot(ctx, M_CLIENT, r->what, r->s))
 		return WAIT_FAIL;
-	r->closing = NULL;
-	for (size_t i = 0; i < r->s->paths.n && !r->closing; i++)
-		if (!strcmp(path_state_name(r->s->paths.v[i].state), "closing"))
-			r->closing = &r->s->paths.v[i];
-	return r->closing || (r->waited && goes(r->s)) ? WAIT_MORE : WAIT_DONE;
+	name = leaving(r);
+	free(name);
+	return name ? WAIT_MORE : WAIT_DONE;
 }
 
-bool read_at_rest(struct ctx *ctx, unsigned int what, struct snapshot *s)
+bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struct snapshot *s)
 {
-	struct rest r = { .what = what, .s = s };
+	struct rest r = { .what = what, .session = session, .s = s };
 	struct wait w = { .group = "path session", .look = look_at_rest, .arg = &r };
-	enum wait_is is = look_at_rest(ctx, &r);
+	enum wait_is is;
+	char *name;
 
+	memset(s, 0, sizeof(*s));
+	is = look_at_rest(ctx, &r);
 	if (is != WAIT_MORE)
 		return is == WAIT_DONE;
-	r.waited = true;
 	if (!wait_begin(ctx, &w))
 		return false;
-	if (wait_end(ctx, &w, REST_MS) == XC_TIMEOUT && r.closing)
-		warn(ctx, "path %s of session %s is being taken down; run this again when it is gone",
-		     r.closing->name, r.closing->session);
-	return !ctx->fail.code;
+	if (wait_end(ctx, &w, REST_MS) && ctx->fail.code)
+		return false;
+	name = leaving(&r);
+	if (name)
+		warn(ctx, "%s is still being removed; run this again when it is gone", name);
+	free(name);
+	return true;
 }

@@ -28,17 +28,31 @@ int path_job_check(struct ctx *ctx)
 	return XC_OK;
 }
 
-int path_job_open(struct ctx *ctx, struct job *j, enum m_role role, bool to_add)
+static void picture(const struct ctx *ctx, struct job *j)
+{
+	sys_paths(ctx->test_root, &j->s.paths);
+	sys_devices(ctx->test_root, &j->s.devices);
+}
+
+int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)
 {
 	unsigned int what = NL_SESSIONS | NL_PATHS |
 			    (role == M_SERVER ? NL_EXPORTS_OPT : NL_DEVICES_OPT);
 
 	j->plural = "paths";
-	if (!ctx_lock(ctx) || !(to_add ? read_at_rest(ctx, what, &j->s) :
-					 ctx_snapshot(ctx, role, what, &j->s)))
+	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, role, what, &j->s))
 		return ctx->fail.code;
-	sys_paths(ctx->test_root, &j->s.paths);
-	sys_devices(ctx->test_root, &j->s.devices);
+	picture(ctx, j);
+	return XC_OK;
+}
+
+int path_job_open_to_add(struct ctx *ctx, struct job *j, const char *session)
+{
+	j->plural = "paths";
+	if (!ctx_lock(ctx) ||
+	    !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, session, &j->s))
+		return ctx->fail.code;
+	picture(ctx, j);
 	return XC_OK;
 }
 

@@ -7,8 +7,10 @@
 
 /* A session and paths of it, or --all; see check of struct cmd. */
 int path_job_check(struct ctx *ctx);
-/* The lock, and what one side has. @to_add, of a client alone: see read_at_rest(). An exit code. */
-int path_job_open(struct ctx *ctx, struct job *j, enum m_role role, bool to_add);
+/* The lock, and what one side has. An exit code. */
+int path_job_open(struct ctx *ctx, struct job *j, enum m_role role);
+/* The same of the client, for paths that are to be added; @session: see read_at_rest(). */
+int path_job_open_to_add(struct ctx *ctx, struct job *j, const char *session);
 /*
  * The paths of @sess that @words or --hca name, or all of them where neither does. @absent_ok:
  * what is not there is no failure. An exit code for what ends the command.

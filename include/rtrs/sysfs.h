@@ -21,7 +21,8 @@
  * @extack: what rtrs_fail() said of it. netlink sends that to who asked; the errno of a write is
  *	all that its writer sees, so that the text goes into the kernel log.
  *
- * Return: @err, @count if that is 0. ECONNREFUSED is ECONNRESET here, as in-tree has it for both.
+ * Return: @err, @count if that is 0. Files have one errno, ECONNRESET, for a server that does not
+ *	listen and one that hangs up, as they have in-tree.
  */
 static inline ssize_t rtrs_stored(const char *object, const char *file, const char *buf,
 				  size_t count, int err, const struct netlink_ext_ack *extack)

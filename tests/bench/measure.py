@@ -26,6 +26,7 @@ CELLS = (
 WINDOW = float(os.environ["BENCH_SECONDS"])
 TURNS = int(os.environ["BENCH_TURNS"])
 WARM_UP = 0.1
+RUNTIME = 86400  # it is killed before
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 
@@ -67,14 +68,17 @@ def sample(disk):
 
 
 def window(disk):
-    before = kworkers()
+    before, looked0 = kworkers(), time.monotonic()
     t0, ios0, packets0, idle0 = sample(disk)
     time.sleep(WINDOW)
     t1, ios1, packets1, idle1 = sample(disk)
-    after = kworkers()
+    after, looked1 = kworkers(), time.monotonic()
     done = ios1 - ios0
+    if not done:
+        sys.exit(f"{disk}: no I/O within {t1 - t0:.1f} s")
     busy = (t1 - t0) * CPUS - (idle1 - idle0)
-    workers = sum(t - before.get(pid, 0) for pid, t in after.items())
+    # the looks take their time, in which I/O goes on
+    workers = sum(t - before.get(pid, 0) for pid, t in after.items()) * (t1 - t0) / (looked1 - looked0)
     return {
         "iops": done / (t1 - t0),
         "packets": (packets1 - packets0) / done,
@@ -90,10 +94,12 @@ class Load:
         self.disk = disk
         self.fio = subprocess.Popen(
             ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
-             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", "--runtime=600", "--minimal"],
+             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", f"--runtime={RUNTIME}", "--minimal"],
             stdout=subprocess.DEVNULL)
-        start = ios(disk)
-        self.until(lambda: ios(disk) >= start + 50, "fio does not run")
+
+    def begin(self):
+        start = ios(self.disk)
+        self.until(lambda: ios(self.disk) >= start + 50, "fio does not run")
         self.rest()
 
     def until(self, true, what):
@@ -125,6 +131,7 @@ def cell(disks, *kind):
     try:
         for contender, disk in disks.items():
             loads[contender] = Load(disk, *kind)
+            loads[contender].begin()
         for turn in range(TURNS):
             for contender in list(loads)[:: -1 if turn % 2 else 1]:
                 yield contender, loads[contender].turn()

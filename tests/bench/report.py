@@ -14,6 +14,7 @@ bench.json:
            median, rounds: in each of them the contenders take turns, and the median of its turns counts
            to_in_tree, to_nvme, to_before, to_uncounted  ratio, median over the rounds of the medians of the ratios within each turn;
                       in-tree in the same mode; absent where there is none
+           Contenders that are not measured in one group have no ratio: nvme has none to those with -N.
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
@@ -49,16 +50,19 @@ DIGITS = {"iops": 0, "exact": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
 
 
 def rival(contender, kind):
-    if kind in ("nvme", "before", "uncounted"):
+    if kind in ("before", "uncounted"):
         return kind
+    if kind == "nvme":
+        return None if contender.endswith("-N") else kind  # they have no turns together
     return "in-tree-N" if contender.endswith("-N") else "in-tree"
 
 
 def ratio(values, other):
     rounds = values.keys() & other.keys()
-    if not rounds or not all(all(other[r]) for r in rounds):
+    turns = [[a / b for a, b in zip(values[r], other[r]) if b] for r in rounds]
+    if not turns or not all(turns):
         return None
-    return statistics.median(statistics.median(a / b for a, b in zip(values[r], other[r])) for r in rounds)
+    return statistics.median(statistics.median(t) for t in turns)
 
 
 def figures(raw):

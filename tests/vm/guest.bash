@@ -264,7 +264,7 @@ unload() {
 	for name in "$@"; do
 		! module_loaded "$name" || present+=("$name")
 	done
-	((${#present[@]} == 0)) || rmmod "${present[@]}" || fail "$(lsmod | grep -E '^(rtrs|rnbd)_')"
+	((${#present[@]} == 0)) || rmmod "${present[@]}" || fail "$(lsmod | grep -E '^(rtr|rnb)._')"
 }
 
 unload_all() {

@@ -678,7 +678,7 @@ void rtrs_client_sysfs_del_path(struct rtrs_client_path *path);
 int rtrs_client_nl_init(void);
 void rtrs_client_nl_exit(void);
 /* Any context but hard interrupts. */
-unsigned int rtrs_client_nl_path_state(const struct rtrs_client_path *path, unsigned int state);
+unsigned int rtrs_client_nl_path_state(unsigned int state);
 int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session);
 /* nl-stats.c; -EMSGSIZE: @skb is full */
 int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path);

@@ -7,7 +7,7 @@
 #include <rtrs/nl.h>
 #include "client.h"
 
-unsigned int rtrs_client_nl_path_state(const struct rtrs_client_path *path, unsigned int state)
+unsigned int rtrs_client_nl_path_state(unsigned int state)
 {
 	static const u8 map[RTRS_CLIENT_PATH_STATE_COUNT] = {
 		[RTRS_CLIENT_PATH_CONNECTING]		= RNBD_PATH_STATE_CONNECTING,
@@ -19,9 +19,6 @@ unsigned int rtrs_client_nl_path_state(const struct rtrs_client_path *path, unsi
 		[RTRS_CLIENT_PATH_DEAD]			= RNBD_PATH_STATE_DISCONNECTED,
 	};
 
-	/* It is closed, and still on its way out: it will not stay. */
-	if (state == RTRS_CLIENT_PATH_CLOSED && READ_ONCE(path->removed))
-		return RNBD_PATH_STATE_CLOSING;
 	return map[state];
 }
 
@@ -62,6 +59,7 @@ int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *
 	    rtrs_client_settings_put(skb, &session->settings) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_POLL_QUEUES, session->poll_cons) ||
 	    nla_put_u8(skb, RNBD_A_SESSION_HELD, held) ||
+	    nla_put_u8(skb, RNBD_A_SESSION_REMOVING, READ_ONCE(session->closing)) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -80,7 +78,7 @@ static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
 	    nla_put_u32(skb, RNBD_A_PATH_ROLE, RNBD_ROLE_CLIENT) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_CLIENT_ADDR, &path->addr.src) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_SERVER_ADDR, &path->addr.dst) ||
-	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_nl_path_state(path, path->state)) ||
+	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_nl_path_state(path->state)) ||
 	    nla_put_string(skb, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
 	    nla_put_u32(skb, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
 	    nla_put_u32(skb, RNBD_A_PATH_CONNECTIONS, path->con_count) ||
@@ -90,6 +88,7 @@ static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
 				      RNBD_A_PATH_PAD)) ||
 	    nla_put_u64_64bit(skb, RNBD_A_PATH_SINCE_NS, ktime_to_ns(path->since),
 			      RNBD_A_PATH_PAD) ||
+	    nla_put_u8(skb, RNBD_A_PATH_REMOVING, path->removed) ||
 	    nla_put_u32(skb, RNBD_A_PATH_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;

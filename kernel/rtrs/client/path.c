@@ -51,7 +51,7 @@ void rtrs_client_path_put(struct rtrs_client_path *path)
 static bool path_move(struct rtrs_client_path *path, enum rtrs_client_path_state state, int err)
 {
 	unsigned int old = path->state;
-	unsigned int old_nl = rtrs_client_nl_path_state(path, old);
+	unsigned int old_nl = rtrs_client_nl_path_state(old);
 
 	lockdep_assert_held(&path->session->state_lock);
 	if (!rtrs_fsm_may(&rtrs_client_path_fsm, old, state))
@@ -62,7 +62,7 @@ static bool path_move(struct rtrs_client_path *path, enum rtrs_client_path_state
 		path->last_error = err;
 	trace_rtrs_client_path_state(path, old, err);
 	wake_up_all(&path->wait);	/* who waits for an answer over it */
-	if (rtrs_client_nl_path_state(path, state) != old_nl)
+	if (rtrs_client_nl_path_state(state) != old_nl)
 		rtrs_client_nl_path_event(path, RNBD_EVENT_CHANGE, old_nl);
 	rtrs_client_session_path_moved(path->session, old, state, err);
 	return true;

@@ -84,17 +84,14 @@ static void session_event(struct work_struct *work)
 static enum rnbd_session_state derive_state(struct rtrs_client_session *session)
 {
 	const struct rtrs_client_path_set *set;
-	const struct rtrs_client_path *path;
 	unsigned int i, trying = 0, count;
 
 	rcu_read_lock();
 	set = rcu_dereference(session->paths);
 	count = set->count;
-	for (i = 0; i < count; i++) {
-		path = set->path[i];
-		if (rtrs_client_nl_path_state(path, path->state) <= RNBD_PATH_STATE_RECONNECTING)
+	for (i = 0; i < count; i++)
+		if (rtrs_client_nl_path_state(set->path[i]->state) <= RNBD_PATH_STATE_RECONNECTING)
 			trying++;
-	}
 	rcu_read_unlock();
 
 	if (session->connected)
@@ -519,7 +516,7 @@ static void session_freeze(struct rtrs_client_session *session)
 	unsigned int i;
 
 	mutex_lock(&session->lock);
-	session->closing = true;
+	WRITE_ONCE(session->closing, true);
 	set = rtrs_client_path_set_locked(session);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_path_close_begin(set->path[i], true);
