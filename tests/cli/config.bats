@@ -209,6 +209,25 @@ path=10.0.0.1" >"$CONF"
 	fails 4 not_found config save --session nosuch
 }
 
+@test "what is being removed is waited for, and then not there; for ten seconds, of the session that it is about" {
+	replay removing
+	adm 0 path list --filter session=cl1@srv1 -j
+	[ "$(jqv '[.paths[].state] == ["connected", "closing"]')" = true ]
+	adm 0 config save
+	[[ $(grep ^path <<<"$output") == "path = ip:10.0.0.1@ip:10.0.0.2"$'\n'"path = ip:10.0.0.1@ip:10.0.0.3" && -z $stderr ]]
+	adm 0 config save --session cl1@srv2
+	[[ $(grep ^path <<<"$output") == "path = ip:10.0.0.1@ip:10.0.0.3" && -z $stderr ]]
+	replay removing-session
+	adm 0 config save
+	[[ $output == *cl1@srv1* && $output != *cl1@srv2* && -z $stderr ]]
+	replay removing-long
+	adm 0 config save
+	[ "$(grep -c ^path <<<"$output")" = 3 ]
+	[[ $stderr == *"warning: path ip:10.0.1.1@ip:10.0.1.2 of session cl1@srv1 is still being removed; run this again when it is gone" ]]
+	replay removing-fails
+	fails 10 timeout config save
+}
+
 @test "save: two paths of the same addresses are one; a plan says which of them goes" {
 	replay same-path
 	adm 0 config save --session cl1@srv1

@@ -131,6 +131,10 @@ def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
             {"dump": "device-get", "objects": devices}, {"dump": "stats-get", "objects": counters}]
 
 
+# The second path is down already, and not gone yet
+LEAVING = lists(paths=[PATHS[0], dict(PATHS[1], state=4, removing=1)] + PATHS[2:])
+
+
 def refused(error, **more):
     return [{"dump": c, "error": error, **more}
             for c in ("session-get", "path-get", "device-get", "stats-get", "export-get", "port-get")]
@@ -595,6 +599,11 @@ RECORDINGS.update({
     "monitor-lost": [UP] + server() + lists() + [{"lost": True}],
     "monitor-client": [UP] + [{"dump": c, "request": {"role": 1}, "error": "EOPNOTSUPP", "extack": "rtrs_server is not loaded"}
                               for c in ("session-get", "path-get")] + lists(),
+    "removing": [UP] + 2 * LEAVING + [{"event": "path-ntf"}] + lists(paths=PATHS[:1] + PATHS[2:]),
+    "removing-session": [UP] + lists(sessions=[dict(SESSIONS[0], removing=1), SESSIONS[1]], paths=PATHS[:2]) +
+                        [{"event": "session-ntf"}] + lists(sessions=SESSIONS[1:], paths=PATHS[:2], devices=DEVICES[1:]),
+    "removing-long": [UP] + 2 * LEAVING + [{"event": "path-ntf"}] + LEAVING,
+    "removing-fails": [UP] + 2 * LEAVING + [{"event": "path-ntf"}, {"dump": "session-get", "error": "ETIMEDOUT"}],
     "monitor-odd": [UP] + server() + lists() + [{"event": "path-ntf"}, {"event": "path-ntf", "object": {"id": 1, "event": 7}},
                                                 {"event": "session-ntf", "object": {"id": {"hex": "01"}, "event": 1}},
                                                 {"event": "device-ntf", "object": {"id": 1, "event": 1}},
