@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "node.h"
 #include "conf.h"
+#include "node.h"
 #include "registry.h"
 #include "select.h"
 #include "way.h"

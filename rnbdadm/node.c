@@ -7,8 +7,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "node.h"
 #include "nl.h"
+#include "node.h"
 #include "sysinfo.h"
 
 int node_wait(struct ctx *ctx, const struct device *d, int64_t limit)
@@ -193,10 +193,10 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 	is = look_at_rest(ctx, &r);
 	if (is != WAIT_MORE)
 		return is == WAIT_DONE;
-	if (!wait_begin(ctx, &w))
+	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, REST_MS) && ctx->fail.code)) {
+		snapshot_free(s);
 		return false;
-	if (wait_end(ctx, &w, REST_MS) && ctx->fail.code)
-		return false;
+	}
 	name = leaving(&r);
 	if (name)
 		warn(ctx, "%s is still being removed; run this again when it is gone", name);

@@ -176,7 +176,8 @@ void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, in
 	case ECONNRESET:
 		fail_set(f, XC_FAILED, "%s, port %u, closed the connection (%s)", servers, port,
 			 errno_name(err));
-		fail_hint(f, "another --session, --dest-port; is rnbd_server loaded there? its kernel log knows why");
+		fail_hint(f, "another --session, --dest-port; is rnbd_server loaded there? its "
+			  "kernel log knows why");
 		break;
 	case EHOSTUNREACH:
 	case ENETUNREACH:

@@ -15,7 +15,8 @@ bench.json:
            to_in_tree, to_nvme, to_before, to_uncounted  ratio, median over the rounds of the medians of the ratios within each turn;
                       in-tree in the same mode; absent where there is none
            Contenders that are not measured in one group have no ratio: nvme has none to those with -N.
-  exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does
+  exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does; two
+           turns in each round, of 0.6 s
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
 

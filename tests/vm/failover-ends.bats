@@ -274,10 +274,9 @@ told() {
 	told $events "${counts#* }"
 }
 
-# closing SESSION [LINK]: it has this one path, or has it over this link among others, and it is closing
+# closing SESSION [ADDRESS]: its one path, or that one to this address, is closing
 closing() {
-	adm_is "[.paths[] | select(.session == \"$1\" and (.server_addr | endswith(\"${2:+${NET[${2:-1}]}1}\"))).state] ==
-		[\"closing\"]" path list
+	adm_is "[.paths[] | select(.session == \"$1\" and (.server_addr | endswith(\"${2-}\"))).state] == [\"closing\"]" path list
 }
 
 @test "a path, then a session, of which the removal was killed: who adds what is not there waits until it is gone" {
@@ -291,7 +290,7 @@ closing() {
 	await 10 on_server '[[ $(ls /sys/class/rtrs-server/s2/paths | wc -l) = 1 ]]'
 	kill -9 $pid
 	ends_badly $pid
-	closing s2 2
+	closing s2 "${NET[2]}1"
 	kill -9 $add
 	ends_badly $add
 	run -11 "$ADM" config diff $conf
@@ -300,17 +299,17 @@ closing() {
 	"$ADM" config diff $conf
 	silence
 	"$ADM" session remove-path s2 "ip:${NET[2]}1" & pid=$!
-	await 5 closing s2 2
+	await 5 closing s2 "${NET[2]}1"
 	kill -9 $pid
 	ends_badly $pid
-	closing s2 2
+	closing s2 "${NET[2]}1"
 	run -11 "$ADM" config diff $conf
 	[[ $output == *"+   path ip:${NET[2]}1"*"1 to add, 0 to change"* ]]
 	"$ADM" session remove s2 & pid=$!
-	await 5 closing s2 1
+	await 5 closing s2 "${NET[1]}1"
 	kill -9 $pid
 	ends_badly $pid
-	closing s2 1
+	closing s2 "${NET[1]}1"
 	run -11 "$ADM" config diff $conf
 	[[ $output == *"+ session s2"* ]]
 }

@@ -342,7 +342,7 @@ lasting() {
 	echo $(($1 / share))
 }
 
-# nap [US]: 50 ms, without a process
+# nap [US]: so long, 50 ms where it is not said, below a second; without a process
 nap() {
 	local seconds
 	printf -v seconds 0.%06d "${1:-50000}"

@@ -344,7 +344,7 @@ struct rtrs_client_path_set {
  * @attrs: what it can do
  * @admin: held by whoever adds or removes a path, for as long as it takes
  * @fence: one path at a time asks another to fence it
- * @closing: no path may be added any more; under @lock
+ * @closing: no path may be added any more; written under @lock
  * @lock: changes of @paths
  * @paths: path set, never NULL
  * @devs: RDMA devices of them
