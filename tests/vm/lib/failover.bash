@@ -294,12 +294,12 @@ one_cut() {
 }
 
 # stalls WHAT [MEDIAN WORST]: prints the longest waits for a read after each cut, in seconds. Fails where they are longer than
-# this, on a host that is no slower than others: the median tells of the driver, the worst of the host's load as well. And how
-# long paths took to be back.
+# this, on a host that is no slower than others, and tells of each: the median tells of the driver, the worst of the host's load as
+# well. And how long paths took to be back.
 stalls() {
 	[[ ! -s $BACK ]] || echo "# $1: paths were back $(spread $BACK) after the repair" >&3
 	awk -v what="$1" -v median="${2:-1e9}" -v limit="${3:-1e9}" -v slow="${LAB_SLOW:-1}" '
-		NR == FNR { at[++n] = $1; next }
+		NR == FNR { at[++n] = $1; kind[n] = $2; next }
 		{ for (i = n; i > 1 && at[i] > $1 + $2; i--); if ($2 > worst[i]) worst[i] = $2 }
 		END {
 			for (i = 1; i <= n; i++) {
@@ -307,9 +307,11 @@ stalls() {
 				for (j = i; j > 1 && sorted[j - 1] > w; j--) sorted[j] = sorted[j - 1]
 				sorted[j] = w
 			}
-			printf "# %s: %d cuts, reads waited %.2f s (median), %.2f s (worst)\n", what, n, sorted[int((n + 1) / 2)], sorted[n]
-			exit sorted[int((n + 1) / 2)] > slow * median || sorted[n] > slow * limit
-		}' $CUTS $STALLS >&3
+			printf "# %s: %d cuts, reads waited %.2f s (median), %.2f s (worst)\n", what, n, sorted[int((n + 1) / 2)], sorted[n] | "cat >&3"
+			if (sorted[int((n + 1) / 2)] <= slow * median && sorted[n] <= slow * limit) exit
+			for (i = 1; i <= n; i++) printf "%s at %.2f: %.2f s\n", kind[i], at[i], worst[i]
+			exit 1
+		}' $CUTS $STALLS
 }
 
 server_mem_available() { mem_available; }
