@@ -34,7 +34,7 @@ debug-kernel: ## builds that kernel
 	@tests/deps.sh debug
 	@tests/debug/run kernel
 
-bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 35 minutes
+bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 70 minutes
 	@tests/deps.sh check
 	@tests/bench/run
 

@@ -150,7 +150,7 @@ static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)
 	struct nl_error e;
 
 	request_like(ctx, &j->s, it->dev, &req, pairs, ARRAY_SIZE(pairs));
-	if (!rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) {
+	if (!rnl_can_map(ctx->nl, &req, &e) || !rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) {
 		fail_item(it, &e);
 		return;
 	}

@@ -67,6 +67,15 @@ static void put_paths(struct nl_msg *msg, int attr, const struct map_request *re
 	}
 }
 
+bool rnl_can_map(struct nl *nl, const struct map_request *req, struct nl_error *e)
+{
+	if (nl->sysfs)
+		return sysfs_can_map(req, e);
+	/* modules that take settings with a map have session-add, too */
+	return rnl_has_op(nl, RNBD_CMD_MAP, e) &&
+	       (!has_settings(&req->set, 0) || rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e));
+}
+
 bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 	    struct nl_error *e)
 {
@@ -74,9 +83,7 @@ bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 
 	if (nl->sysfs)
 		return sysfs_map(nl->sysfs, req, dev, e);
-	/* modules that take settings with a map have session-add, too */
-	if (!rnl_has_op(nl, RNBD_CMD_MAP, e) ||
-	    (has_settings(&req->set, 0) && !rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e)))
+	if (!rnl_can_map(nl, req, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
 	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);

@@ -124,6 +124,9 @@ enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev);
  */
 bool rnl_events(struct nl *nl);
 
+/* Before a disk that is to be mapped again is unmapped: does this kernel take such requests? */
+bool rnl_can_map(struct nl *nl, const struct map_request *req, struct nl_error *e);
+
 /* These change things; they block until the kernel is done. */
 bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 	    struct nl_error *e);

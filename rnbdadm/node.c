@@ -186,6 +186,7 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 {
 	struct rest r = { .what = what, .session = session, .s = s };
 	struct wait w = { .group = "path session", .look = look_at_rest, .arg = &r };
+	int64_t limit = REST_MS;
 	enum wait_is is;
 	char *name;
 
@@ -193,7 +194,9 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 	is = look_at_rest(ctx, &r);
 	if (is != WAIT_MORE)
 		return is == WAIT_DONE;
-	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, REST_MS) && ctx->fail.code)) {
+	if (ctx->timeout_ms != M_UNKNOWN_INT && ctx->timeout_ms < limit)
+		limit = ctx->timeout_ms;
+	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, limit) && ctx->fail.code)) {
 		snapshot_free(s);
 		return false;
 	}

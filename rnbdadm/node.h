@@ -29,8 +29,8 @@ int wait_end(struct ctx *ctx, const struct wait *w, int64_t limit);
 /*
  * ctx_snapshot() of the client, sessions and paths among it, for those who add what is not there:
  * when nothing of @session (NULL: of all) is on its way out any more. A command that was killed
- * leaves such. After ten seconds it is a warning, and what there is is taken. On failure there is
- * nothing to free.
+ * leaves such. After ten seconds, or the time of --timeout if that is less, it is a warning, and
+ * what there is is taken. On failure there is nothing to free.
  */
 bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struct snapshot *s);
 

@@ -210,8 +210,7 @@ static void put_way(struct strbuf *b, const struct addr_pair *p)
 	put_addr(b, &p->dst);
 }
 
-/* What can be asked of map_device, and of the files of the session afterwards. */
-static bool map_fits(const struct map_request *req, struct nl_error *e)
+bool sysfs_can_map(const struct map_request *req, struct nl_error *e)
 {
 	memset(e, 0, sizeof(*e));
 	if (!is_one_word(req->device_path))
@@ -298,7 +297,7 @@ bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *de
 	bool ok;
 
 	device_init(dev);
-	if (!map_fits(req, e))
+	if (!sysfs_can_map(req, e))
 		return false;
 	text = map_text(req);
 	ok = file_put(f, OP_MAP, MAP_FILE, "", text, e);

@@ -3,8 +3,10 @@
 """Measures contenders that are mapped at once: measure.py RESULTS ROUND CONTENDER=DISK..
 
 In each cell one fio for each of them waits in the background, and they take turns: one goes on for a window, and rests with
-nothing in flight while the others have theirs. All figures are of such a window: I/Os that the disk completed, packets that the
-link sent, time that no CPU was idle, time of the kernel's work queues. Appends a line of JSON for each.
+nothing in flight while the others have theirs. It has one CPU, where Soft-RoCE does all of its I/Os' work; where the scheduler woke
+it would count for more than what is measured. All figures are of such a window: I/Os that the disk completed, time that no CPU
+was idle, time of the kernel's work queues; but the packets that the link sent are those of the whole turn. Appends a line of
+JSON for each.
 """
 import glob
 import json
@@ -25,7 +27,7 @@ CELLS = (
 )
 WINDOW = float(os.environ["BENCH_SECONDS"])
 TURNS = int(os.environ["BENCH_TURNS"])
-WARM_UP = 0.1
+WARM_UP = 0.05
 RUNTIME = 86400  # it is killed before
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
@@ -51,12 +53,14 @@ def idle():
     return (int(cpu[4]) + int(cpu[5])) / TICK
 
 
-def kworkers():
-    """Seconds that each kernel worker has run"""
+def kworkers(is_worker={}):
+    """Seconds that each kernel worker has run. A process is asked once for its name."""
     ran = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if read(f"/proc/{pid}/comm").startswith("kworker"):
+            if pid not in is_worker:
+                is_worker[pid] = read(f"/proc/{pid}/comm").startswith("kworker")
+            if is_worker[pid]:
                 ran[pid] = int(read(f"/proc/{pid}/schedstat").split()[0]) / 1e9
         except OSError:
             pass
@@ -64,14 +68,14 @@ def kworkers():
 
 
 def sample(disk):
-    return time.monotonic(), ios(disk), packets(), idle()
+    return time.monotonic(), ios(disk), idle()
 
 
 def window(disk):
     before, looked0 = kworkers(), time.monotonic()
-    t0, ios0, packets0, idle0 = sample(disk)
+    t0, ios0, idle0 = sample(disk)
     time.sleep(WINDOW)
-    t1, ios1, packets1, idle1 = sample(disk)
+    t1, ios1, idle1 = sample(disk)
     after, looked1 = kworkers(), time.monotonic()
     done = ios1 - ios0
     if not done:
@@ -80,8 +84,8 @@ def window(disk):
     # the looks take their time, in which I/O goes on
     workers = sum(t - before.get(pid, 0) for pid, t in after.items()) * (t1 - t0) / (looked1 - looked0)
     return {
+        "ios": done,
         "iops": done / (t1 - t0),
-        "packets": (packets1 - packets0) / done,
         "cpu_us": busy / done * 1e6,
         "workqueue_us": workers / done * 1e6,
     }
@@ -94,7 +98,8 @@ class Load:
         self.disk = disk
         self.fio = subprocess.Popen(
             ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
-             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", f"--runtime={RUNTIME}", "--minimal"],
+             "--ioengine=libaio", f"--cpus_allowed={CPUS - 1}", "--size=1g", "--norandommap", "--thread", "--time_based",
+             f"--runtime={RUNTIME}", "--minimal"],
             stdout=subprocess.DEVNULL)
 
     def begin(self):
@@ -107,17 +112,20 @@ class Load:
         while not true():
             if self.fio.poll() is not None or time.monotonic() > limit:
                 sys.exit(f"{self.disk}: {what}")
-            time.sleep(0.02)
+            time.sleep(0.01)
 
     def rest(self):
         self.fio.send_signal(signal.SIGSTOP)
         self.until(lambda: read(f"/sys/block/{self.disk}/inflight").split() == ["0", "0"], "I/O does not end")
 
     def turn(self):
+        ios0, packets0 = ios(self.disk), packets()
         self.fio.send_signal(signal.SIGCONT)
         time.sleep(WARM_UP)
         figures = window(self.disk)
         self.rest()
+        # from rest to rest: all that was sent for what was done
+        figures["packets"] = (packets() - packets0) / (ios(self.disk) - ios0)
         return figures
 
     def end(self):
@@ -152,7 +160,7 @@ def main():
                 json.dump({"round": int(rnd), "contender": contender, "cell": name, **figures}, f)
                 f.write("\n")
         for contender, values in mine.items():
-            iops[contender].append(f"{statistics.median(values):7.0f}")
+            iops[contender].append(f"{statistics.mean(values):7.0f}")
     for contender, line in iops.items():
         print(f"  round {rnd}: {contender:10}", *line, flush=True)
 

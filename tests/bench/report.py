@@ -11,17 +11,18 @@ bench.json:
            quantity   iops; packets (sent on the link, acknowledgements included, per I/O); cpu_us (CPU time of the whole machine,
                       which is both ends and the application, per I/O); workqueue_us (the part of it spent in kernel work queues,
                       where the servers complete what they receive, softirqs that ran on top of them included, per I/O)
-           median, rounds: in each of them the contenders take turns, and the median of its turns counts
-           to_in_tree, to_nvme, to_before, to_uncounted  ratio, median over the rounds of the medians of the ratios within each turn;
-                      in-tree in the same mode; absent where there is none
+           median, rounds: in each of them the contenders take turns, and all turns of one together count
+           to_in_tree, to_nvme, to_before, to_uncounted  ratio of these, median over the rounds; in-tree in the same mode; absent
+                      where there is none
+           to_in_tree_error, ..  its standard error, from how the ratios of the turns differ
            Contenders that are not measured in one group have no ratio: nvme has none to those with -N.
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does; two
            turns in each round, of 0.6 s
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
 
-Fails where by instructions ours is slower than in-tree, or statistics cost too much. By the clock it only tells where: on a host
-that others use, too, the same contender differs by a third from round to round.
+Fails where by instructions ours is slower than in-tree, or statistics cost too much. By the clock it only tells where, and how sure
+that is: on a host that others use, too, one turn differs from the next by a tenth.
 """
 import collections
 import json
@@ -58,36 +59,53 @@ def rival(contender, kind):
     return "in-tree-N" if contender.endswith("-N") else "in-tree"
 
 
-def ratio(values, other):
-    rounds = values.keys() & other.keys()
-    turns = [[a / b for a, b in zip(values[r], other[r]) if b] for r in rounds]
-    if not turns or not all(turns):
-        return None
-    return statistics.median(statistics.median(t) for t in turns)
+class Turns:
+    """What a contender had in its turns of one round, of one quantity. They last equally long; what is per I/O weighs as much as a
+    turn had of them."""
+
+    def __init__(self):
+        self.values = []
+        self.ios = []
+
+    def add(self, line, quantity):
+        self.values.append(line[quantity])
+        self.ios.append(line["ios"])
+        self.together = statistics.fmean(self.values, None if quantity == "iops" else self.ios)
+
+
+def ratio(rounds, other):
+    """Median over the rounds, and its standard error"""
+    pairs = [(rounds[r], other[r]) for r in rounds.keys() & other.keys()]
+    if not pairs or not all(min(b.values) for _, b in pairs):
+        return None, None
+    turns = [x / y for a, b in pairs for x, y in zip(a.values, b.values)]
+    return statistics.median(a.together / b.together for a, b in pairs), statistics.pstdev(turns) / len(turns) ** 0.5
 
 
 def figures(raw):
-    values = collections.defaultdict(dict)
+    values = collections.defaultdict(lambda: collections.defaultdict(Turns))
     for line in raw:
         for quantity in MEASURED:
-            values[line["contender"], line["cell"], quantity].setdefault(line["round"], []).append(line[quantity])
+            values[line["contender"], line["cell"], quantity][line["round"]].add(line, quantity)
     for (contender, cell, quantity), rounds in values.items():
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
-                 "rounds": [round(statistics.median(rounds[r]), 2) for r in sorted(rounds)]}
+                 "rounds": [round(rounds[r].together, 2) for r in sorted(rounds)]}
         entry["median"] = round(statistics.median(entry["rounds"]), 2)
         for kind in ("in_tree", "nvme", "before", "uncounted"):
             other = rival(contender, kind)
             itself = kind in ("before", "uncounted")
-            against = ratio(rounds, values.get((other, cell, quantity), {}))
+            against, error = ratio(rounds, values.get((other, cell, quantity), {}))
             if other != contender and against is not None and (not itself or contender == "ours"):
                 entry["to_" + kind] = round(against, 4 if itself else 3)
+                entry["to_" + kind + "_error"] = round(error, 4)
         yield entry
 
 
 def text(entry):
     out = f"{entry['median']:.{DIGITS[entry['quantity']]}f}"
     if entry["contender"].startswith("ours"):
-        out += " (" + ", ".join(f"{entry[k]:.2f}" if k in entry else "-" for k in ("to_in_tree", "to_nvme")) + ")"
+        sure = f" ±{entry['to_in_tree_error']:.2f}" if entry["quantity"] == "iops" and "to_in_tree" in entry else ""
+        out += " (" + ", ".join((f"{entry[k]:.2f}" if k in entry else "-") + s for k, s in (("to_in_tree", sure), ("to_nvme", ""))) + ")"
     return out
 
 
@@ -152,7 +170,7 @@ def main():
     pairs = list(read_pairs(os.path.join(where, "pairs", "client", "packets.tsv"), entries))
     setup = dict(s.split("=", 1) for s in setup)
     print(" ".join(f"{k}={v}" for k, v in setup.items()))
-    print("In brackets: ratio to in-tree in the same mode, ratio to NVMe/RDMA; medians over the turns and the rounds.")
+    print("In brackets: ratio to in-tree in the same mode, by the clock with its standard error, and ratio to NVMe/RDMA.")
     for quantity in MEASURED if entries else ():
         table(entries, quantity)
     if exact:
@@ -161,7 +179,7 @@ def main():
         pair_table(pairs)
     slower = {}
     for quantity, found in (("iops", entries), ("exact", exact)):
-        slower[quantity] = [f"{e['cell']} {e['to_in_tree']}" for e in found
+        slower[quantity] = [f"{e['cell']} {e['to_in_tree']} ±{e['to_in_tree_error']}" for e in found
                             if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
         if found:
             print(f"\n{QUANTITIES[quantity]}, secure mode, below in-tree: " + (", ".join(slower[quantity]) or "nowhere"))

@@ -273,6 +273,9 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 
 @test "unmap, remap, resize" {
 	local file
+	# it could not be mapped again
+	fails 2 usage remap rnbd2 --recreate
+	[[ $stderr == *"device path contains a space"* ]]
 	adm 7 unmap rnbd0
 	[[ $stderr == *"rnbd0 is used by: mount /data (ext4)"* ]]
 	adm 0 unmap rnbd2 rnbd10 --dry-run

@@ -291,6 +291,9 @@ closing() {
 	kill -9 $pid
 	ends_badly $pid
 	closing s2 "${NET[2]}1"
+	# for ten seconds, or for less
+	run --separate-stderr -0 timeout 5 "$ADM" config save --session s2 --timeout 100ms
+	[[ $stderr == *"still being removed"* ]]
 	kill -9 $add
 	ends_badly $add
 	run -11 "$ADM" config diff $conf
