@@ -70,7 +70,7 @@ static void put_paths(struct nl_msg *msg, int attr, const struct map_request *re
 bool rnl_can_map(struct nl *nl, const struct map_request *req, struct nl_error *e)
 {
 	if (nl->sysfs)
-		return sysfs_can_map(req, e);
+		return sysfs_can_map(nl->sysfs, req, e);
 	/* modules that take settings with a map have session-add, too */
 	return rnl_has_op(nl, RNBD_CMD_MAP, e) &&
 	       (!has_settings(&req->set, 0) || rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e));

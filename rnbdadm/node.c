@@ -194,7 +194,7 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 	is = look_at_rest(ctx, &r);
 	if (is != WAIT_MORE)
 		return is == WAIT_DONE;
-	if (ctx->timeout_ms != M_UNKNOWN_INT && ctx->timeout_ms < limit)
+	if (ctx->timeout_ms >= 0 && ctx->timeout_ms < limit)
 		limit = ctx->timeout_ms;
 	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, limit) && ctx->fail.code)) {
 		snapshot_free(s);

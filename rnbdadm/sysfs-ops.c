@@ -130,6 +130,13 @@ static int put(const struct sysfs *f, const char *file, const char *text)
 	return err;
 }
 
+/* Whoever writes waits until the driver is done. */
+static bool limits_time(const struct sysfs *f, enum sysfs_op op, struct nl_error *e)
+{
+	return f->cfg->limit_ms >= 0 && op != OP_UNMAP &&
+	       !sysfs_cannot(e, "limit the time of a change; leave --timeout out");
+}
+
 /* The file is looked at first: that it is not there differs from an ENOENT of the driver. */
 static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const char *name,
 		     const char *text, struct nl_error *e)
@@ -144,8 +151,8 @@ static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const c
 		sysfs_cannot(e, "do that: there is no file %s", file);
 	} else if (!there) {
 		fail(e, OP_RESET, ENOENT);
-	} else if (f->cfg->limit_ms >= 0 && op != OP_UNMAP) {
-		sysfs_cannot(e, "limit the time of a change; leave --timeout out");
+	} else if (limits_time(f, op, e)) {
+		ok = false;
 	} else if (f->cfg->dry_run) {
 		if (!f->cfg->quiet)
 			trace(f, file, text, 0, 0);
@@ -210,9 +217,11 @@ static void put_way(struct strbuf *b, const struct addr_pair *p)
 	put_addr(b, &p->dst);
 }
 
-bool sysfs_can_map(const struct map_request *req, struct nl_error *e)
+bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct nl_error *e)
 {
 	memset(e, 0, sizeof(*e));
+	if (limits_time(f, OP_MAP, e))
+		return false;
 	if (!is_one_word(req->device_path))
 		return refuse(e, "device path contains a space, which this kernel's sysfs "
 				 "interface cannot take");
@@ -297,7 +306,7 @@ bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *de
 	bool ok;
 
 	device_init(dev);
-	if (!sysfs_can_map(req, e))
+	if (!sysfs_can_map(f, req, e))
 		return false;
 	text = map_text(req);
 	ok = file_put(f, OP_MAP, MAP_FILE, "", text, e);

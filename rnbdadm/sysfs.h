@@ -38,7 +38,7 @@ bool sysfs_unloaded(const struct sysfs *f, enum m_role role, struct nl_error *e)
 
 /* sysfs-ops.c: the requests of nl.h, by writing to files */
 /* What can be asked of map_device, and of the files of the session afterwards. */
-bool sysfs_can_map(const struct map_request *req, struct nl_error *e);
+bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct nl_error *e);
 bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *dev,
 	       struct nl_error *e);
 bool sysfs_unmap(struct sysfs *f, const struct device *dev, bool force, struct nl_error *e);

@@ -31,6 +31,7 @@ WARM_UP = 0.05
 RUNTIME = 86400  # it is killed before
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
+BIND = () if os.environ.get("BENCH_UNBOUND") else (f"--cpus_allowed={CPUS - 1}",)
 
 
 def read(path):
@@ -98,8 +99,7 @@ class Load:
         self.disk = disk
         self.fio = subprocess.Popen(
             ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
-             "--ioengine=libaio", f"--cpus_allowed={CPUS - 1}", "--size=1g", "--norandommap", "--thread", "--time_based",
-             f"--runtime={RUNTIME}", "--minimal"],
+             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", f"--runtime={RUNTIME}", "--minimal", *BIND],
             stdout=subprocess.DEVNULL)
 
     def begin(self):

@@ -14,7 +14,7 @@ bench.json:
            median, rounds: in each of them the contenders take turns, and all turns of one together count
            to_in_tree, to_nvme, to_before, to_uncounted  ratio of these, median over the rounds; in-tree in the same mode; absent
                       where there is none
-           to_in_tree_error, ..  its standard error, from how the ratios of the turns differ
+           to_in_tree_error, ..  its standard error, as that of the mean over the rounds, from how the turns differ
            Contenders that are not measured in one group have no ratio: nvme has none to those with -N.
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does; two
            turns in each round, of 0.6 s
@@ -22,7 +22,7 @@ bench.json:
            in the same mode; to_nvme: the figure of that size at the least depth
 
 Fails where by instructions ours is slower than in-tree, or statistics cost too much. By the clock it only tells where, and how sure
-that is: on a host that others use, too, one turn differs from the next by a tenth.
+that is: on a host that others use, too, turns scatter by a tenth to a quarter.
 """
 import collections
 import json
@@ -65,21 +65,27 @@ class Turns:
 
     def __init__(self):
         self.values = []
-        self.ios = []
+        self.weights = []
 
     def add(self, line, quantity):
         self.values.append(line[quantity])
-        self.ios.append(line["ios"])
-        self.together = statistics.fmean(self.values, None if quantity == "iops" else self.ios)
+        self.weights.append(1 if quantity == "iops" else line["ios"])
+
+    def together(self):
+        return sum(v * w for v, w in zip(self.values, self.weights)) / sum(self.weights)
 
 
 def ratio(rounds, other):
-    """Median over the rounds, and its standard error"""
+    """Median over the rounds, and the standard error of their mean: how far its turns are from that ratio to those of the other"""
     pairs = [(rounds[r], other[r]) for r in rounds.keys() & other.keys()]
-    if not pairs or not all(min(b.values) for _, b in pairs):
+    if not pairs or not all(b.together() for _, b in pairs):
         return None, None
-    turns = [x / y for a, b in pairs for x, y in zip(a.values, b.values)]
-    return statistics.median(a.together / b.together for a, b in pairs), statistics.pstdev(turns) / len(turns) ** 0.5
+    ratios, variances = [], []
+    for a, b in pairs:
+        ratios.append(a.together() / b.together())
+        off = [x - ratios[-1] * y for x, y in zip(a.values, b.values)]
+        variances.append(statistics.pvariance(off) / len(off) / b.together() ** 2)
+    return statistics.median(ratios), sum(variances) ** 0.5 / len(pairs)
 
 
 def figures(raw):
@@ -89,7 +95,7 @@ def figures(raw):
             values[line["contender"], line["cell"], quantity][line["round"]].add(line, quantity)
     for (contender, cell, quantity), rounds in values.items():
         entry = {"contender": contender, "cell": cell, "quantity": quantity,
-                 "rounds": [round(rounds[r].together, 2) for r in sorted(rounds)]}
+                 "rounds": [round(rounds[r].together(), 2) for r in sorted(rounds)]}
         entry["median"] = round(statistics.median(entry["rounds"]), 2)
         for kind in ("in_tree", "nvme", "before", "uncounted"):
             other = rival(contender, kind)

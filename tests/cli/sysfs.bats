@@ -276,6 +276,7 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	# it could not be mapped again
 	fails 2 usage remap rnbd2 --recreate
 	[[ $stderr == *"device path contains a space"* ]]
+	fails 9 unsupported remap rnbd10 --recreate --timeout 5s
 	adm 7 unmap rnbd0
 	[[ $stderr == *"rnbd0 is used by: mount /data (ext4)"* ]]
 	adm 0 unmap rnbd2 rnbd10 --dry-run
