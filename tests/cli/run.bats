@@ -44,7 +44,6 @@ STILL='watch=$(pgrep -o -P $RUNNER); kill -STOP $watch; sleep 0.6; kill -CONT $w
 }
 
 @test "not run again: what fails on a machine that runs, or while another test does not, or has a report; what passes" {
-	local does
 	part '((RUNS > 1))'
 	runs 1 0 1
 	ran 1
