@@ -349,7 +349,8 @@ setup() {
 		# bash ignores SIGINT in the background; env gives it back
 		env --default-signal=INT "$PLAIN" "${R[@]}" "${NEW[@]}" --wait=60 3>&- >/dev/null 2>&1 &
 		pid=$!
-		sleep 0.3
+		# the tool, no more the shell, and it waits
+		until [[ /proc/$pid/exe -ef $PLAIN && $(<"/proc/$pid/stat") == *") S "* ]]; do sleep 0.02; done
 		kill -"$sig" "$pid"
 		wait "$pid" && false
 		rc=$?

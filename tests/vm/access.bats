@@ -98,7 +98,7 @@ ro
 	done
 	run -0 reads /dev/rnbd0
 	printf 1 >$dir/force_close
-	[ ! -e $dir ]
+	await 10 test ! -e $dir
 }
 
 @test "sysfs, section 1: modes and usage of what changes paths" {

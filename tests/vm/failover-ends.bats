@@ -225,11 +225,11 @@ paths_made() { on_server cat /sys/kernel/debug/rtrs/objects | awk '$1 == "rtrs_s
 # The other one would end it, and be ended in its turn, over and over
 @test "both paths are slow to connect: the one that has answers goes on, the other waits for it" {
 	local link before
-	on_server "unload rnbd-server rtrs-server && load_server"
+	on_server "unload rnbd-server rtrs-server && load_server sess_queue_depth=64"
 	map /dev/ram0
 	set_to connect_timeout_ms=30000 reconnect_delay_ms=100 reconnect_delay_max_ms=300
 	for link in 1 2; do write 1 "$(file_of $link disconnect)"; done
-	client_slow 1500ms
+	client_slow 1000ms
 	before=$(paths_made)
 	for link in 1 2; do (write 1 "$(file_of $link reconnect)" || :) 3>&- & done
 	connected 1

@@ -91,11 +91,13 @@ killed() {
 		both gone
 		stands_still
 		await 15 closed "$OTHER"
-		SECONDS=0 since=$EPOCHREALTIME
-		run -1 reads "$OTHER"
-		seconds_since "$since" >>/run/tmp/eio
-		[[ $output == *"Input/output error"* ]]
-		((SECONDS <= 3))
+		for _ in 1 2 3; do
+			SECONDS=0 since=$EPOCHREALTIME
+			run -1 reads "$OTHER"
+			seconds_since "$since" >>/run/tmp/eio
+			[[ $output == *"Input/output error"* ]]
+			((SECONDS <= 3))
+		done
 		on=$EPOCHREALTIME
 		server_power on
 		server "$how" "$arg"
@@ -112,7 +114,7 @@ killed() {
 	echo "# no-path-timeout 0: a read that was under way failed $(spread /run/tmp/under-way) after the power went," \
 		"one that began later after $(spread /run/tmp/eio)" >&3
 	# The median, as in stalls()
-	sort -n /run/tmp/eio | awk -v slow="${LAB_SLOW:-1}" -v n=$# 'NR == int((n + 1) / 2) { exit $1 > slow }'
+	sort -n /run/tmp/eio | awk -v slow="${LAB_SLOW:-1}" -v n=$((3 * $#)) 'NR == int((n + 1) / 2) { exit $1 > slow }'
 }
 
 # Each time it comes back with other buffers
@@ -182,6 +184,9 @@ told() {
 	run -1 reads "$OTHER"
 	[[ $output == *"Input/output error"* ]]
 	stands_still
+	# The loss has been noticed; it is not to be lost again because the server is busy with what has waited
+	set_to heartbeat_interval_ms=1000
+	in_other set_to heartbeat_interval_ms=1000
 	server_power thaw
 	there=$((${EPOCHREALTIME/./} - ${since/./} - ($(uptime_there) - there)))
 	since=$EPOCHREALTIME
@@ -203,9 +208,10 @@ failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
 
 # Path 1 hears of the end and is back before anybody knows that path 2 is lost: that it looks up says nothing of the session
 @test "B8: loaded again while a path that is cut looks up: no session before that is lost, too; then the disk is opened again" {
-	local before attempts
-	set_to heartbeat_interval_ms=5000 heartbeat_misses=20
+	local before attempts now state known t0
+	set_to heartbeat_interval_ms=5000 heartbeat_misses=20 reconnect_delay_max_ms=200
 	load_start
+	t0=${EPOCHREALTIME/./}
 	# At once, as Soft-RoCE ends a connection that has I/O a few seconds after it is cut
 	lose link2 all
 	server again
@@ -213,15 +219,16 @@ failed() { awk '{ print $2 }' "$SDIR/paths/$(path_of "$1")/stats/reconnects"; }
 	before=$(sectors)
 	attempts=$(failed 1)
 	await 20 eval "((\$(failed 1) > $attempts)) || lost 2"
-	if [[ -z $VIRTIO ]] && lost 2; then
+	now=$(sectors) state=$(<"/sys/block/$DISK/rnbd/state") known=$(on_server ls /sys/class/rtrs-server)
+	if lost 2 && [[ -z $VIRTIO || $((${EPOCHREALTIME/./} - t0)) -ge 4000000 ]]; then
 		mend drop 2
 		skip "Soft-RoCE has ended the connection before anybody could look: a slow host"
 	fi
 	path_is 2 connected
 	lost 1
-	[ "$(sectors)" = "$before" ]
-	[ -z "$(on_server ls /sys/class/rtrs-server)" ]
-	[ "$(<"/sys/block/$DISK/rnbd/state")" = open ]
+	[ "$now" = "$before" ]
+	[ -z "$known" ]
+	[ "$state" = open ]
 	set_to heartbeat_interval_ms=200 heartbeat_misses=2
 	goes_on
 	connected 1

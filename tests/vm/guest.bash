@@ -350,6 +350,12 @@ nap() {
 	read -rt "$seconds" -u "$NAP" || :
 }
 
+# map_line TEXT: to map_device; an in-tree client, which may give up on a busy host, is asked once more
+map_line() {
+	local file=/sys/class/rnbd-client/ctl/map_device
+	echo "$1" >$file || { [[ ! -e /sys/kernel/debug/rtrs ]] && echo "# in-tree client: mapped at the second attempt" >&3 && echo "$1" >$file; }
+}
+
 seconds_since() {
 	local us=$((${EPOCHREALTIME/./} - ${1/./}))
 	printf '%d.%02d\n' $((us / 1000000)) $((us % 1000000 / 10000))

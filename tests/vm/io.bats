@@ -189,6 +189,35 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	null_disk_gone cached
 }
 
+@test "a device of the server that is full: ENOSPC; what is there stays, can be written, and given back" {
+	local disk
+	modprobe dm-thin-pool
+	dd if=/dev/zero of=/dev/ram1 bs=1M count=1 status=none
+	dmsetup create --noudevsync pool --table "0 8192 thin-pool /dev/ram1 /dev/ram0 128 0 1 error_if_no_space"
+	await 10 test -b /dev/dm-0
+	dmsetup message pool 0 "create_thin 0"
+	dmsetup create --noudevsync thin --table "0 32768 thin /dev/dm-0 0"
+	await 10 test -b /dev/dm-1
+	disk=$(map /dev/dm-1)
+	dd if=/dev/urandom of=/run/tmp/random bs=1M count=4 status=none
+	dd if=/run/tmp/random of="/dev/$disk" bs=64k oflag=direct status=none
+	run -1 env LC_ALL=C dd if=/run/tmp/random of="/dev/$disk" bs=64k seek=64 oflag=direct
+	[[ $output == *"No space left on device"*"0+0 records out"* ]]
+	# through the page cache, which says EIO of any error, fsync tells
+	run -1 env LC_ALL=C dd if=/run/tmp/random of="/dev/$disk" bs=64k seek=64 count=1 conv=fsync
+	[[ $output == *"Input/output error"* ]]
+	dd if="/dev/$disk" bs=1M count=4 iflag=direct status=none | cmp - /run/tmp/random
+	dd if=/run/tmp/random of="/dev/$disk" bs=1M count=1 seek=3 oflag=direct status=none
+	dd if="/dev/$disk" bs=1M skip=3 count=1 iflag=direct status=none | cmp - <(head -c 1M /run/tmp/random)
+	blkdiscard --offset 0 --length 1M "/dev/$disk"
+	[[ $(dmsetup status thin) == "0 32768 thin 6144 "* ]]
+	dd if="/dev/$disk" bs=1M count=1 iflag=direct status=none | cmp - <(head -c 1M /dev/zero)
+	[[ $(cat /sys/class/rtrs-client/s1/paths/*/stats/reconnects) == "0 0" ]]
+	unmap "$disk"
+	dmsetup remove --noudevsync thin
+	dmsetup remove --noudevsync pool
+}
+
 @test "limits of the disk" {
 	local disk q
 	disk=$(map /dev/ram0)

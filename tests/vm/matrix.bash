@@ -46,7 +46,7 @@ prepare() {
 }
 
 map() {
-	echo "sessname=matrix path=ip:10.1.0.1 device_path=$BACK $*" >/sys/class/rnbd-client/ctl/map_device && await 20 test -b $DISK
+	map_line "sessname=matrix path=ip:10.1.0.1 device_path=$BACK $*" && await 20 test -b $DISK
 }
 
 unmap() { echo "${1:-normal}" >$DIR/rnbd/unmap_device && await 20 test ! -e $DIR; }

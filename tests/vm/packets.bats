@@ -53,7 +53,7 @@ pair() {
 	names=${names//peer_client/in-tree}
 	names=${names//peer_server/in-tree}
 	on_server "load_$2 always_invalidate=$3" && "load_$1" || return
-	echo "sessname=packets path=ip:10.1.0.1 device_path=/dev/ram0" >/sys/class/rnbd-client/ctl/map_device || return
+	map_line "sessname=packets path=ip:10.1.0.1 device_path=/dev/ram0" || return
 	await 20 test -b /dev/rnbd0 && read_disk 4k || return
 	cost "$names" "$3" "4k read" "${4-}" read_disk 4k && cost "$names" "$3" "4k write" "${5-}" write_disk 4k &&
 		cost "$names" "$3" "64k read" "${6-}" read_disk 64k && cost "$names" "$3" "64k write" "${7-}" write_disk 64k || return

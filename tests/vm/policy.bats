@@ -271,6 +271,7 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	END
 	await 10 grep -q ready /run/tmp/uevents
 	map2
+	await 10 grep -q '^add.*/rtrs-client/s1' /run/tmp/uevents
 	unmap_all
 	await 10 grep -q '^remove.*/rtrs-server/s1' /run/tmp/uevents
 	unload rnbd-client rnbd-server

@@ -71,6 +71,7 @@ lost() {
 	quick
 	"$ADM" monitor path --diff -j >/tmp/events 3>&- &
 	local monitor=$! i paths=("$SYS"/paths/*)
+	await 10 grep -q '"event":"sync"' /tmp/events
 	fio_start 12
 	timeout 60 rdma link delete rxe1
 	await 20 paths_up 1
@@ -221,7 +222,7 @@ paused() { (($(pauses | wc -l) >= $1)); }
 }
 
 # wait_is MS [FILE VALUE]: a read waits for a path for ever, then it may wait for as long as this from the loss on, whatever else is
-# set after two seconds. How long it was after the loss is in $took, in ms.
+# set after two seconds. How long it was after the loss, or for 0 after that was set, is in $took, in ms.
 wait_is() {
 	local pid t0
 	echo -1 >$SYS/no_path_timeout_ms
@@ -230,6 +231,7 @@ wait_is() {
 	await 20 paths_up 0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 3>&- & pid=$!
 	await 10 grep -q ') D ' /proc/$pid/stat
+	(($1)) || t0=${EPOCHREALTIME/./}
 	echo "$1" >$SYS/no_path_timeout_ms
 	if (($# > 1)); then
 		await 10 eval "((\${EPOCHREALTIME/./} - $t0 > 2000000))"
@@ -238,7 +240,7 @@ wait_is() {
 	await 10 eval "! kill -0 $pid 2>/dev/null"
 	ends_badly $pid
 	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
-	echo "# no-path-timeout is $1 ms while a read waits: it failed $took ms after the loss began" >&3
+	echo "# no-path-timeout is $1 ms while a read waits: it failed $took ms later" >&3
 	rxe_add rxe0 dummy0
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
@@ -548,7 +550,7 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	[[ $output == *"endpoint is not connected"* ]]
 	# That one was the first of two
 	await 10 grep -q '^0 4$' $SYS/paths/*/stats/reconnects
-	adm_is '.paths[0] | .state == "disconnected" and .reconnect_attempts == 2' path list
+	await 10 adm_is '.paths[0] | .state == "disconnected" and .reconnect_attempts == 2' path list
 	rxe_add rxe0 dummy0
 	# It may be at an attempt of its own, as its device is back
 	await 20 by_hand "$path/reconnect"

@@ -117,13 +117,13 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	local pid since ms
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	refuse 4200 "$CONS"
-	"$ADM" session set s1 --connect-timeout 1s
+	"$ADM" session set s1 --connect-timeout 2s
 	since=${EPOCHREALTIME/./}
 	run --separate-stderr -10 "$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200
 	ms=$(((${EPOCHREALTIME/./} - since) / 1000))
-	echo "# nothing said for 1 s, the time-out: told after $ms ms" >&3
-	[[ $stderr == *"no answer to the login within 1000 ms"* ]]
-	((ms >= 1000 && ms < 1000 + 4000 * ${LAB_SLOW:-1}))
+	echo "# nothing said for 2 s, the time-out: told after $ms ms" >&3
+	[[ $stderr == *"no answer to the login within 2000 ms"* ]]
+	((ms >= 2000 && ms < 2000 + 4000 * ${LAB_SLOW:-1}))
 	await 10 gone "$CONS"
 	nothing_new
 	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 --timeout 30s & pid=$!

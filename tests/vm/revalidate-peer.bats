@@ -16,7 +16,7 @@ setup_file() {
 	on_server "loop_disk 16 && load_server dev_search_path=/dev && load_client &&
 		$ADM map loop0 --session ours --path 10.1.0.1 --access ro"
 	load_peer_client
-	echo "sessname=theirs path=ip:10.1.0.1 device_path=loop0" >/sys/class/rnbd-client/ctl/map_device
+	map_line "sessname=theirs path=ip:10.1.0.1 device_path=loop0"
 	await 20 test -b $DISK
 }
 
@@ -53,9 +53,9 @@ verify() {
 	[ "$(jq -c '[.changed, .old_size_bytes, .new_size_bytes, (.clients | map([.session, .result, .new_size_bytes]))]' <<<"$output")" = \
 		'[true,16777216,25165824,[["ours","told",25165824],["theirs","not-reached",16777216]]]' ] || fail "$output"
 	[ "$(jq -r '.clients[1].error | .code + ": " + .hint' <<<"$output")" = "unsupported: use 'resize' on the client" ]
-	on_server "await 10 test \"\$(blockdev --getsize64 /dev/rnbd0)\" = 25165824"
+	on_server "await 10 eval 'test \$(blockdev --getsize64 /dev/rnbd0) = 25165824'"
 	on_server "echo 1 >/sys/class/rnbd-server/ctl/devices/loop0/revalidate"
-	on_server "await 10 grep -q 'session theirs cannot be told' <(dmesg)"
+	on_server "await 10 eval 'dmesg | grep -q \"session theirs cannot be told\"'"
 	wait $load
 	[ "$(bytes)" -eq 16777216 ]
 	[ "$(</sys/block/rnbd0/rnbd/state)" = open ]
