@@ -350,7 +350,7 @@ setup() {
 		env --default-signal=INT "$PLAIN" "${R[@]}" "${NEW[@]}" --wait=60 3>&- >/dev/null 2>&1 &
 		pid=$!
 		# the tool, no more the shell, and it waits
-		until [[ /proc/$pid/exe -ef $PLAIN && $(<"/proc/$pid/stat") == *") S "* ]]; do sleep 0.02; done
+		until [[ /proc/$pid/exe -ef $PLAIN && $(<"/proc/$pid/stat") == *") S "* ]]; do kill -0 "$pid"; sleep 0.02; done
 		kill -"$sig" "$pid"
 		wait "$pid" && false
 		rc=$?

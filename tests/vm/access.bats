@@ -98,6 +98,7 @@ ro
 	done
 	run -0 reads /dev/rnbd0
 	printf 1 >$dir/force_close
+	# It cannot go before who wrote to a file in it has left
 	await 10 test ! -e $dir
 }
 

@@ -303,7 +303,7 @@ dies_at_once() {
 
 	# What it opens late is closed again
 	hold end
-	await 20 awk '$1 == "rtrs_server_session" { exit $2 - $3 != 1 }' /sys/kernel/debug/rtrs/objects
+	await 20 awk '$1 == "rtrs_server_session" && $2 - $3 == 1 { found = 1 } END { exit !found }' /sys/kernel/debug/rtrs/objects
 	await 20 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
 	remap
 	state_is "$disk" open
