@@ -20,7 +20,7 @@ help: ## this list
 demo: ## installs what it needs and shows a disk mapped over RDMA in a virtual machine
 	@tests/vm/demo-host.sh
 
-check: ## installs what it needs and runs all tests
+check: ## installs what it needs and runs the tests on the host and in emulated guests
 	@tests/deps.sh check
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/run
@@ -29,6 +29,9 @@ check-debug: ## builds a kernel with sanitizers and runs the tests of the module
 	@tests/deps.sh debug
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/debug/run
+
+check-all: ## both, each test on every kernel that it can run on, about two hours
+	@ALL=y tests/both
 
 debug-kernel: ## builds that kernel
 	@tests/deps.sh debug
@@ -73,4 +76,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check bench check-debug debug-kernel modules rnbdadm deb install uninstall modules_install clean kdir
+.PHONY: all help demo check check-debug check-all bench debug-kernel modules rnbdadm deb install uninstall modules_install clean kdir

@@ -8,6 +8,9 @@ CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
 KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
 KERNEL=${KERNEL:-${KERNELS%% *}}
 
+# places FILE: where CI runs a .bats file of guests, by its lines "# lab: on PLACE: WHY": 6.1, 6.12, debug
+places() { sed -nE 's/^# lab: on ([^ :]+): .+/\1/p' "$1"; }
+
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
