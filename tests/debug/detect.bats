@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The detectors of the debug kernel fire, and what ends a run notices each of their reports: a module makes one mistake after
 # another. Lockdep comes first, as it is off after any of these; KASAN after all that it would switch off.
-# lab: build tests/debug/detect
+# lab: on debug: its reports are of this kernel
 # shellcheck shell=bats disable=SC2030,SC2031
 
 bats_require_minimum_version 1.5.0

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each allocation that our server makes when a client connects and opens a device fails once, in whatever task it happens. The
 # client is refused or served; nothing is left of it, and the next one is served.
+# lab: on debug: only this kernel fails allocations
 # shellcheck shell=bats disable=SC2030,SC2031
 
 CTL=/sys/class/rnbd-client/ctl

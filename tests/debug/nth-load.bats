@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Each allocation that a module makes while it is loaded fails once: the module is refused or does without, and loads afterwards.
+# lab: on debug: only this kernel fails allocations
 # shellcheck shell=bats disable=SC2030,SC2031
 
 setup_file() {

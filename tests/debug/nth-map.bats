@@ -3,6 +3,7 @@
 # Each allocation that our client makes when it maps, adds a path, connects again and maps again fails once, in whatever task it
 # happens. The operation fails or does without; nothing is left of it, and the next one works. But memory that each CPU has of its
 # own: it comes from pages that were set aside at boot, and cannot be made to fail.
+# lab: on debug: only this kernel fails allocations
 # shellcheck shell=bats disable=SC2030,SC2031
 
 CTL=/sys/class/rnbd-client/ctl

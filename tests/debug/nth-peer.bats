@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # As nth-map.bats, with an in-tree server, for what our client allocates for such a one alone: room for messages with keys.
+# lab: on debug: only this kernel fails allocations
 # lab: two guests
 # shellcheck shell=bats disable=SC2030,SC2031
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Who the server lets do what: the administrator's means against a client, operations on disks of all kinds, memory.
+# lab: on debug: what the server refuses and frees is one-CPU logic, which KASAN and kmemleak judge
 # lab: ynl
 # lab: make tests/fuzz/hostile
 # lab: cpus 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A machine with both packages installed: disks and file systems are there after a reboot, also when the network or the server
 # comes late, and go in order before it.
+# lab: on 6.1: packages, DKMS and systemd need Debian's kernel
 # lab: boots 3
 # lab: timeout 900
 # lab: debug kernel no: the packages are for Debian's kernels

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Paths of three sessions, one for each policy, are removed and added, disconnected and reconnected for a minute, while I/O with
 # verify runs and statistics are read and reset: no error, no wrong byte, nothing left (CVE-2021-47026 was found like that).
+# lab: on 6.1: paths come and go on CPUs that run at once
 # lab: two guests
 # lab: links 3
 # lab: timeout 600

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A client is killed: all that the server has of it is gone when its heartbeats have been missed, and the device that it had for
 # itself can be mapped by another. The other way round than elsewhere: the server is here, the client is in the other guest.
+# lab: on debug: what a dead client leaves is judged by kmemleak
 # lab: two guests
 # lab: links 2
 # lab: cpus 1

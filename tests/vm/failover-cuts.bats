@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 17 times on kernels but the
 # first, 15 times on the debug kernel.
+# lab: on 6.1: only emulated guests have cables
 # lab: two guests
 # lab: links 2
 # lab: timeout 900

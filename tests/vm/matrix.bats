@@ -3,6 +3,8 @@
 # The lab matrix: our modules and the in-tree ones at both ends of a link, each pair but the in-tree one, in both modes of the
 # server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say. And what in-tree clients
 # or servers alone do.
+# lab: on 6.1: the in-tree modules of 6.1 as peers
+# lab: on 6.12: the in-tree modules of 6.12 as peers
 # lab: two guests
 # lab: kernels 6.1 6.12
 # lab: timeout 1200

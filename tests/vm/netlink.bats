@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The family "rnbd" as a client sees it that shares no code with ours.
+# lab: on debug: messages of strangers meet KASAN
 # lab: ynl
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

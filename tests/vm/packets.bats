@@ -3,6 +3,7 @@
 # Packets on the link for one I/O, acknowledgements included, between all pairs of our modules and the in-tree ones: where one end
 # is ours never more than the in-tree modules need among themselves, and the least there can be between our own ends.
 # Writes packets.tsv: client, server, always_invalidate, kind of I/O, packets.
+# lab: on debug: packets are counted, no time is
 # lab: two guests
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # What must not happen at once, tried at once, on CPUs that run at once.
+# lab: on 6.1: races need CPUs that run at once
 # lab: make tests/fuzz/hostile
 # lab: kernels 6.1 6.12
 # lab: parallel

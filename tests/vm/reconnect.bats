@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Paths that are lost and come back, in one guest: an RDMA device is deleted and made again, the server is loaded again.
+# lab: on debug: objects that come and go are judged by KASAN and kmemleak
 # lab: no sanitizers: its times are of the modules
 # shellcheck shell=bash disable=SC2030,SC2031,SC2154
 

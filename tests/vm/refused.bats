@@ -3,6 +3,7 @@
 # A server in user space (tests/vm/refuse) refuses a connection of a path, each in turn, or accepts all of them and says nothing:
 # the path is not there then, and what goes by the others goes on. Or it stops answering once the path is up: heartbeats tell, and
 # what it had goes by the others.
+# lab: on debug: errors half-way are judged by KASAN and kmemleak
 # lab: make tests/vm/refuse
 # lab: two guests
 # lab: links 2

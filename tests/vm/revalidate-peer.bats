@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A device grows while a client with the in-tree modules has it open beside one with ours: ours is told, the other one hears nothing
 # and goes on. Ours runs in the server's guest.
+# lab: on 6.1: in-tree clients need more than one slow CPU
 # lab: debug kernel no: in-tree clients fail I/O of their own on one slow CPU
 # lab: two guests
 # lab: cpus 1

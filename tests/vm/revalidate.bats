@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # A device of the server changes its size: its clients are told, and their disks follow.
+# lab: on debug: one-CPU logic
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2154
 

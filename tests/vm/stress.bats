@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Disks come and go: often, many, several at once, while others look and while data flows. Nothing hangs, nothing is left.
+# lab: on 6.12: disks come and go on CPUs that run at once
 # lab: kernels 6.1 6.12
 # lab: parallel
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The admin tool on the in-tree drivers, which have files in /sys and no netlink family; then on ours by both ways, which must
 # agree. Both sides are in one guest. The tests build on each other.
+# lab: on 6.1: the tool has its sanitizers there, and the in-tree modules are Debian's
 # lab: kernels 6.1 6.12
 # lab: in-tree modules, too
 # shellcheck shell=bats disable=SC2154
