@@ -20,24 +20,6 @@ setup() {
 	. "$ROOT/tests/vm/guest.bash"
 }
 
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "-$want" "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr"
-}
-
-# refused STATUS CODE WORDS ARGS..: the same as text and as JSON, and the message holds the words
-refused() {
-	local want=$1 code=$2 words=$3
-	shift 3
-	adm "$want" "$@" -j
-	jq -e --arg code "$code" --argjson want "$want" '.error.code == $code and .error.exit_status == $want' <<<"$output"
-	adm "$want" "$@"
-	[ -z "$output" ] && [[ $stderr == "rnbdadm: "* && $stderr == *$words* ]]
-}
-
 jqv() { jq -er "$1" <<<"$output"; }
 
 # screen COLUMNS ARGS..: what a terminal of that width shows

@@ -28,15 +28,6 @@ setup() {
 	CONF=/etc/rnbd/conf.d/a.conf
 }
 
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr" "exit code $status"
-	[ "$status" = "$want" ]
-}
-
 # conf I..: session s1 with a path over each of these links, its settings and disk
 conf() {
 	{
@@ -66,17 +57,6 @@ links_to() {
 	for link in "$@"; do
 		[[ $(readlink -f "/dev/$link") == "/dev/$disk" ]] || fail "/dev/$link is no link to $disk" || return
 	done
-}
-
-# One partition of 8 MiB at 1 MiB
-write_mbr() {
-	{
-		head -c 440 /dev/zero
-		printf '\x78\x56\x34\x12\0\0\0\0\0\0\x83\0\0\0\0\x08\0\0\0\x40\0\0'
-		head -c 48 /dev/zero
-		printf '\x55\xaa'
-	} | dd of="$1" conv=fsync status=none
-	blockdev --rereadpt "$1"
 }
 
 @test "apply before there is a server: it fails, and nothing is left" {
@@ -123,7 +103,8 @@ write_mbr() {
 	part=("${disk[@]/%/-part1}" disk/by-partuuid/12345678-01)
 	fs=(disk/by-uuid/c0ffee00-1234-4321-abcd-0123456789ab 'disk/by-label/a\x20b')
 	links_to rnbd0 "${disk[@]}" "disk/by-diskseq/$(</sys/block/rnbd0/diskseq)"
-	write_mbr /dev/rnbd0
+	partitions /dev/rnbd0 2048:16384
+	blockdev --rereadpt /dev/rnbd0
 	await 20 links_to rnbd0p1 "${part[@]}"
 	mkfs.ext4 -q -L 'a b' -U "${fs[0]##*/}" /dev/rnbd0p1
 	await 20 links_to rnbd0p1 "${fs[@]}"

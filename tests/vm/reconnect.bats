@@ -3,6 +3,7 @@
 # Paths that are lost and come back, in one guest, or that are given up: an RDMA device is deleted and made again, an
 # administrator disconnects them. What I/O does meanwhile, where another path is left and where none is.
 # lab: no sanitizers: its times are of the modules
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -27,9 +28,8 @@ lost() {
 @test "an RDMA device is deleted and made again: the path comes back, no I/O fails" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
-	"$ADM" monitor path --diff -j >/tmp/events 3>&- &
-	local monitor=$! i paths=("$SYS"/paths/*)
-	await 10 grep -q '"event":"sync"' /tmp/events
+	local i paths=("$SYS"/paths/*)
+	record /tmp/events path --diff
 	fio_start 12
 	timeout 60 rdma link delete rxe1
 	await 20 paths_up 1
@@ -41,9 +41,7 @@ lost() {
 	await 30 paths_up 2
 	fio_end
 	await 10 lost "${paths[@]##*/}"
-	kill $monitor
-	wait $monitor
-	document "$(</tmp/events)"
+	record_end /tmp/events
 	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
 	for i in 0 1; do
 		[[ $(<"${paths[i]}/stats/reconnects") == "1 "* ]]
@@ -151,15 +149,14 @@ pauses() {
 paused() { (($(pauses | wc -l) >= $1)); }
 
 @test "no path is left: I/O waits, attempts are ever farther between, up to the maximum, and I/O goes on" {
-	local monitor
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 1s --no-path-timeout forever
-	"$ADM" monitor path -j >/tmp/events 3>&- & monitor=$!
+	record /tmp/events path
 	fio_start 10
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	adm_is '.devices[0].state == "disconnected"' device list
 	await 30 paused 5
-	kill $monitor
+	record_end /tmp/events
 	pauses >/tmp/pauses
 	echo "# pauses between attempts: $(xargs </tmp/pauses) ms" >&3
 	# Twice as long each time, a quarter more or less
@@ -188,14 +185,14 @@ wait_is() {
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 3>&- & pid=$!
-	await 10 grep -q ') D ' /proc/$pid/stat
+	await 10 asleep $pid
 	(($1)) || t0=${EPOCHREALTIME/./}
 	echo "$1" >$SYS/no_path_timeout_ms
 	if (($# > 1)); then
 		await 10 eval "((\${EPOCHREALTIME/./} - $t0 > 2000000))"
 		echo "$3" >"$SYS/$2"
 	fi
-	await 10 eval "! kill -0 $pid 2>/dev/null"
+	await 10 dead $pid
 	ends_badly $pid
 	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
 	echo "# no-path-timeout is $1 ms while a read waits: it failed $took ms later" >&3
@@ -245,26 +242,25 @@ wait_is() {
 	echo -1 >$SYS/no_path_timeout_ms
 	await 10 eval '
 		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null 3>&- & pid=$!
-		await 2 grep -q ") D " /proc/$pid/stat 2>/dev/null'
+		await 2 asleep $pid 2>/dev/null'
 	rxe_add rxe0 dummy0
 	wait $pid
 }
 
 @test "no path is left, and I/O waits: udev hears offline at the loss, online when the device is open again, each time" {
-	local pid uevents i
+	local pid i
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --no-path-timeout -1
-	uevents /run/tmp/uevents 3>&- & uevents=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	for i in 1 2; do
 		timeout 60 rdma link delete rxe0
 		await 20 eval "((\$(grep -c offline /run/tmp/uevents) == $i))"
 		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & pid=$!
-		await 10 grep -q ') D ' /proc/$pid/stat
+		await 10 asleep $pid
 		rxe_add rxe0 dummy0
 		wait $pid
 		await 20 eval "((\$(grep -c online /run/tmp/uevents) == $i))"
 	done
-	kill $uevents
+	uevents_end
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready offline online offline online" ]
 }
 
@@ -275,15 +271,15 @@ wait_is() {
 	quick
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
-	await 10 eval '[[ $(</sys/block/rnbd0/rnbd/state) == closed ]]'
+	await 10 state_is rnbd0 closed
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & reader=$!
-	await 10 grep -q ') D ' /proc/$reader/stat
+	await 10 asleep $reader
 	echo 64 >/sys/block/rnbd0/queue/max_sectors_kb 3>&- & writer=$!
-	await 10 eval "grep -q ') D ' /proc/$writer/stat || ! kill -0 $writer"
+	await 10 eval "dead $writer || asleep $writer"
 	rxe_add rxe0 dummy0
-	await 20 eval "! kill -0 $reader 2>/dev/null"
+	await 20 dead $reader
 	wait $reader
-	await 10 eval "! kill -0 $writer 2>/dev/null"
+	await 10 dead $writer
 	wait $writer
 	[ "$(</sys/block/rnbd0/queue/max_sectors_kb)" -eq 64 ]
 	await 10 eval '"$ADM" unmap rnbd0'

@@ -173,7 +173,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	await 20 paths_up 0
 	rm /dev/away
 	sync /dev/rnbd0 & flusher=$!
-	await 20 grep -q ') D ' /proc/$flusher/stat
+	await 20 asleep $flusher
 	rxe_add rxe0 dummy0
 	await 20 said 'session s1 is back, but not /dev/away' ENOENT
 	timeout 10 dd if=/dev/rnbd1 of=/dev/null bs=4k count=64 iflag=direct status=none
@@ -211,8 +211,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 }
 
 @test "an I/O time-out ends the path of a request whose disk does not answer" {
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
+	dm_disk slow "0 65536 linear /dev/ram0 0"
 	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
 	quick
 	echo 1000 >$SYS/io_timeout_ms
@@ -230,8 +229,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 
 # A disk of the server does not answer: $reader waits for it
 hung_read() {
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
+	dm_disk slow "0 65536 linear /dev/ram0 0"
 	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
 	dmsetup suspend --noudevsync --nolockfs slow
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct & reader=$!
