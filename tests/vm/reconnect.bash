@@ -2,8 +2,7 @@
 # Helpers for .bats files about a session in one guest that loses its paths, beside those of disk.bash.
 #
 #   quick                       attempts to connect again are not far between
-#   fio_start SECONDS, fio_end  I/O with verify on rnbd0, polled where IO says so
-#   fio_again                   the same until there is /tmp/stop
+#   fio_start [ARG..]           I/O on rnbd0, over and over, verified each time; fio_end: it goes on, then ends, without an error
 #   said TEXT ERRNO             the kernel has said this in the test that runs
 #   paths_up N                  so many are connected
 #   reconnect_end               the teardown
@@ -15,7 +14,7 @@ SYS=/sys/class/rtrs-client/s1
 dmesg_mark
 
 reconnect_end() {
-	touch /tmp/stop
+	[[ -z ${FIO-} ]] || kill "$FIO" 2>/dev/null || :
 	"$ADM" unmap --all --force -y || :
 	"$ADM" session remove held 2>/dev/null || :
 	[[ -e /sys/class/infiniband/rxe0 ]] || rxe_add rxe0 dummy0
@@ -26,21 +25,22 @@ quick() {
 	echo 500 >$SYS/reconnect_delay_max_ms
 }
 
+# A run with --time_based verifies nothing: it ends before
 fio_start() {
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=${IO:-libaio} --iodepth=16 --rw=randrw --bs=4k --size=16m \
-		--verify=crc32c --verify_fatal=1 --time_based --runtime="$1" --output=/tmp/fio.out &
-	FIO=$!
-	await 30 io_done rnbd0 50
+	local before
+	before=$(ios rnbd0)
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=2m --loops=1000000 \
+		--verify=crc32c --verify_fatal=1 --output=/tmp/fio.out "$@" 3>&- & FIO=$!
+	await 30 io_done rnbd0 $((before + 50))
 }
 
 fio_end() {
-	wait "$FIO" || { cat /tmp/fio.out; fail "fio"; }
-}
-
-fio_again() {
-	until [[ -e /tmp/stop ]]; do
-		fio_start 2 && fio_end || return
-	done
+	local rc=0
+	await 30 io_done rnbd0 $(($(ios rnbd0) + 100))
+	kill $FIO
+	wait $FIO || rc=$?
+	# Terminated, and no error before
+	((rc == 128)) || { cat /tmp/fio.out; fail "fio: status $rc"; }
 }
 
 # Some kernels know no names of errors

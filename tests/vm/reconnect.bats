@@ -30,7 +30,7 @@ lost() {
 	quick
 	local i paths=("$SYS"/paths/*)
 	record /tmp/events path --diff
-	fio_start 12
+	fio_start
 	timeout 60 rdma link delete rxe1
 	await 20 paths_up 1
 	rxe_add rxe1 dummy1
@@ -55,7 +55,7 @@ lost() {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 8
+	fio_start
 	timeout 60 rmmod rdma_rxe
 	paths_up 0
 	rxe_add rxe0 dummy0
@@ -66,12 +66,9 @@ lost() {
 }
 
 @test "paths are added, removed, disconnected, reconnected and recovered by sysfs and by rnbdadm while I/O runs" {
-	local again
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
-	rm -f /tmp/stop
-	fio_again 3>&- & again=$!
-	await 30 io_done rnbd0 50
+	fio_start
 	echo ip:10.0.1.1 >$SYS/add_path
 	paths_up 2
 	local a=("$SYS"/paths/ip:10.0.0.1*)
@@ -99,8 +96,7 @@ lost() {
 	paths_up 1
 	"$ADM" recover session s1
 	paths_up 2
-	touch /tmp/stop
-	wait $again
+	fio_end
 }
 
 # carries PATH: requests go over it from now on
@@ -110,15 +106,14 @@ carries() {
 }
 
 @test "polled I/O takes every path, waits where none is left, goes on, and fails where it may not wait" {
-	local again a b
+	local a b
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --poll-queues 1 --no-path-timeout forever
 	[ "$(</sys/block/rnbd0/queue/io_poll)" = 1 ]
 	quick
 	echo ip:10.0.1.1 >$SYS/add_path
 	a=$(echo $SYS/paths/ip:10.0.0.1*)
 	b=$(echo $SYS/paths/ip:10.0.1.1*)
-	rm -f /tmp/stop
-	IO="io_uring --hipri" fio_again 3>&- & again=$!
+	fio_start --ioengine=io_uring --hipri
 	carries "$a"
 	carries "$b"
 	echo 1 >"$a/disconnect"
@@ -129,11 +124,10 @@ carries() {
 	echo 1 >"$a/reconnect"
 	carries "$a"
 	echo 1 >"$b/remove_path"
-	touch /tmp/stop
-	wait $again
+	fio_end
 
 	"$ADM" session set s1 --no-path-timeout 0
-	IO="io_uring --hipri" fio_start 300 3>&-
+	fio_start --ioengine=io_uring --hipri
 	carries "$a"
 	echo 1 >"$a/disconnect"
 	ends_badly $FIO
@@ -151,7 +145,7 @@ paused() { (($(pauses | wc -l) >= $1)); }
 @test "no path is left: I/O waits, attempts are ever farther between, up to the maximum, and I/O goes on" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 1s --no-path-timeout forever
 	record /tmp/events path
-	fio_start 10
+	fio_start
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	adm_is '.devices[0].state == "disconnected"' device list
@@ -249,7 +243,8 @@ wait_is() {
 
 @test "no path is left, and I/O waits: udev hears offline at the loss, online when the device is open again, each time" {
 	local pid i
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --no-path-timeout -1
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	quick
 	uevents /run/tmp/uevents
 	for i in 1 2; do
 		timeout 60 rdma link delete rxe0
@@ -375,7 +370,7 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 @test "the last path may go; the session stays, and takes another" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 8
+	fio_start
 	local path=("$SYS"/paths/*)
 	echo 1 >"$path/remove_path"
 	adm_is '.sessions[0] | .paths_configured == 0 and .state == "disconnected"' session list

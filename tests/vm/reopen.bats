@@ -20,7 +20,7 @@ teardown() { reconnect_end; }
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 10
+	fio_start
 	rmmod rnbd-server rtrs-server
 	await 20 paths_up 0
 	load_server
@@ -37,7 +37,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 3
+	fio_start
 	local since=$EPOCHREALTIME
 	"$ADM" server client disconnect s1 --force
 	await 20 said_again
@@ -59,10 +59,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
 	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
-		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=64k --size=16m \
-			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
-		FIO=$!
-		await 30 io_done rnbd0 30
+		fio_start --bs=64k --iodepth=32 --size=8m
 		rmmod rnbd-server rtrs-server
 		await 20 paths_up 0
 		load_server $params
@@ -159,15 +156,14 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 }
 
 @test "a device that stays away keeps its session's other one from nothing: I/O, unmap, map" {
-	local writer flusher
+	local flusher
 	null_disk cached size=16 cache_size=1
 	ln -s cached /dev/away
 	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
 	"$ADM" map /dev/ram0 --session s1 --access ro
 	quick
 	# More than the session has tags
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=1024 --rw=randwrite --bs=4k --size=16m \
-		--verify=crc32c --verify_fatal=1 --time_based --runtime=$((10 * ${LAB_SLOW:-1})) --output=/tmp/fio.out & writer=$!
+	fio_start --rw=randwrite --iodepth=1024 --size=16m
 	await 30 io_done rnbd0 1024
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
@@ -180,11 +176,11 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	timeout 20 "$ADM" unmap rnbd1
 	timeout 20 "$ADM" map /dev/ram0 --session s1 --access ro
 	timeout 20 "$ADM" unmap rnbd1
-	kill -0 $writer
+	kill -0 $FIO
 	kill -0 $flusher
 	ln -s cached /dev/away
-	wait $writer || { cat /tmp/fio.out; fail "fio"; }
 	wait $flusher
+	fio_end
 	cmp -n $((16 << 20)) /dev/rnbd0 /dev/cached
 	rm /dev/away
 	"$ADM" unmap rnbd0

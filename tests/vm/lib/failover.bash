@@ -250,9 +250,7 @@ load_kill() {
 
 # A hundred requests are done from now on
 goes_on() {
-	local nums
-	read -ra nums <"/sys/block/$DISK/stat"
-	await "${1:-30}" io_done "$DISK" $((nums[0] + nums[4] + 100))
+	await "${1:-30}" io_done "$DISK" $(($(ios "$DISK") + 100))
 }
 
 # Of a file of tests that lose paths: the server has /dev/ram0; and what ends each of them, even if it failed

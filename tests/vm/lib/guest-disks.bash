@@ -10,7 +10,7 @@
 #   unmap DISK [force]          unmap_all [normal]: all there are, by force if it is not said
 #   no_exports                  the server has no disk open; all_closed: unmap_all, and then
 #   state_is DISK STATE         as its file says: open, closed
-#   io_done DISK N              more than N requests were done by this disk; await 30 io_done rnbd0 100
+#   ios DISK                    reads and writes that were done; io_done DISK N: more than N; await 30 io_done rnbd0 100
 #   under_way DISK [N]          has N (1) requests that are not done
 #   uevents FILE                the action and RESIZE=1 of each uevent of a disk rnbdN goes to FILE, behind "ready", until uevents_end, or
 #                               until a minute is over; uevents FILE classes: see tests/vm/tools/uevents.c
@@ -70,6 +70,11 @@ prios_of() {
 map_line() {
 	local file=/sys/class/rnbd-client/ctl/map_device
 	echo "$1" >$file || { [[ ! -e /sys/kernel/debug/rtrs ]] && echo "# in-tree client: mapped at the second attempt" >&3 && echo "$1" >$file; }
+}
+
+ios() {
+	local nums
+	read -ra nums <"/sys/block/$1/stat" && echo $((nums[0] + nums[4]))
 }
 
 io_done() {
