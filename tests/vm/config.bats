@@ -219,17 +219,24 @@ write_on() {
 
 # No session has lost its last path, nor s1 its disk
 none_lost() {
-	local session
+	local session path state
 	for session in /sys/class/rtrs-client/*; do
-		grep -qx connected "$session"/paths/*/state || fail "$session is not connected" || return
+		for path in "$session"/paths/*; do
+			{ read -r state <"$path/state" && [[ $state == connected ]] && continue 2; } 2>/dev/null
+		done
+		fail "$session is not connected" || return
 	done
 	[[ -b /dev/rnbd/by-session/s1/ram0 ]]
 }
 
 # There is nothing left to do, and each object is noted as the configuration's, and no other one
 all_there() {
+	local mark text='' value
 	run -0 --separate-stderr "$ADM" config diff --prune "$1"
-	[[ -z $output$stderr ]] && is "$(cd /run/rnbd/registry && grep . */* | sort)" "$(<"$1.marks")"
+	for mark in /run/rnbd/registry/*/*; do
+		read -r value <"$mark" && text+=${mark#/run/rnbd/registry/}:$value$'\n'
+	done
+	[[ -z $output$stderr ]] && is "$text" "$(<"$1.marks")"$'\n'
 }
 
 # cut_before CALL [OPTION..]: apply is killed when it is about to make this system call for the Nth time, N = 1, 2, .. until it ends by
@@ -240,7 +247,7 @@ cut_before() {
 	for ((n = 1; ${#over[@]} < 2; n += ${LAB_SLOW:-1})); do
 		for way in /run/tmp/{there,back}; do
 			if [[ -z ${over[$way]-} ]]; then
-				run strace -f -o /run/tmp/trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$n" "${@:2}" \
+				run strace -f --seccomp-bpf -o /run/tmp/trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$n" "${@:2}" \
 					"$ADM" config apply --prune $way
 				case $status in
 				0) over[$way]=$n ;;

@@ -47,4 +47,10 @@ fio_end() {
 declare -gA ERRNO=([EPERM]=1 [ENOENT]=2 [ETIMEDOUT]=110 [ESTALE]=116)
 said() { dmesg_new | grep -qE -e "$1: -($2|${ERRNO[$2]})"; }
 
-paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
+paths_up() {
+	local path state n=0
+	for path in $SYS/paths/*; do
+		{ read -r state <"$path/state" && [[ $state == connected ]] && n=$((n + 1)); } 2>/dev/null
+	done
+	((n == $1))
+}
