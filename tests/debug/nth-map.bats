@@ -38,7 +38,7 @@ teardown() {
 
 @test "a second disk of the session, over netlink" {
 	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1
-	"$NTH" any slab "!$ADM map /dev/ram1 --session nth >/dev/null 2>&1" /sys/block/rnbd1/rnbd/unmap_device=force >&3
+	"$NTH" any slab "@nth=/dev/ram1" /sys/block/rnbd1/rnbd/unmap_device=force >&3
 }
 
 SYS=/sys/class/rtrs-client/nth

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Who the server lets do what: the administrator's means against a client, operations on disks of all kinds, memory.
+# Who the server lets do what: the administrator's means against a client, operations on disks of all kinds, sizes of queues.
 # lab: on debug: what the server refuses and frees is one-CPU logic, which KASAN and kmemleak judge
 # lab: ynl
 # lab: make tests/fuzz/hostile
@@ -24,7 +24,7 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/hostile.bash"; }
 
 teardown() {
-	unmap_all
+	all_closed
 	dmesg_clean
 }
 
@@ -40,8 +40,7 @@ map() {
 # A device whose I/O waits until `dmsetup resume gate`, with a read of the session s1 in it; the reader is $reader
 gate() {
 	local stats=/sys/class/rtrs-server/s1/paths/ip:10.0.0.1@ip:10.0.0.1/stats/rdma
-	dmsetup create --noudevsync gate --table "0 65536 linear /dev/ram1 0"
-	await 10 test -b /dev/dm-0
+	dm_disk gate "0 65536 linear /dev/ram1 0"
 	map s1 /dev/dm-0
 	dmsetup suspend --noudevsync gate
 	echo 1 >$stats
@@ -52,23 +51,11 @@ gate() {
 
 ungate() { dmsetup remove --noudevsync gate; }
 
-unmap_all() {
-	local dev
-	for dev in /sys/block/rnbd*; do
-		[[ ! -e $dev ]] || echo force >"$dev/rnbd/unmap_device"
-	done
-	await 15 no_exports
-}
-
-no_exports() { [[ ! -d $CTL || -z $(ls "$CTL") ]]; }
-
 # server [PARAM=VALUE]..: both modules of it loaded anew
 server() {
 	unload rnbd-server rtrs-server
 	load_server "$@"
 }
-
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 # export_id SESSION
 export_id() { ynl dump export-get '{"session-name":"'"$1"'"}' | jq '.reply[0].id'; }
@@ -206,7 +193,7 @@ open" ]
 		"-1 500 1000 4 7" ]
 	# Those of a session that is there are changed in its files
 	run -1 bash -c "echo ${map/ram0/ram1} io_timeout_ms=5000 >$ctl"
-	unmap_all
+	all_closed
 	run -1 bash -c "echo $map heartbeat_interval_ms=199 >$ctl"
 	[[ $output == *"Invalid argument"* ]]
 	[ -z "$(ls /sys/class/rtrs-client)" ]
@@ -219,7 +206,7 @@ open" ]
 	echo ip:10.0.1.1 >$session/add_path
 	[ "$(cat $session/paths/*/state | xargs)" = "connected connected" ]
 	run -0 reads /dev/rnbd0
-	unmap_all
+	all_closed
 	server sess_queue_depth=64
 }
 
@@ -245,14 +232,14 @@ s3" ]
 		bash -c "echo 1 >$CTL/dm-0/sessions/s1/force_close" &
 		pids+=($!)
 	done
-	for pid in "${pids[@]}"; do await 10 grep -q force_close_store "/proc/$pid/stack"; done
+	for pid in "${pids[@]}"; do await 10 waits_in "$pid" force_close_store; done
 	[ -e $CTL/dm-0/sessions/s1 ]
 	dmsetup resume --noudevsync gate
 	for pid in "${pids[@]}"; do wait "$pid"; done
 	wait "$reader"
 	await 10 no_exports
 	io_error reads /dev/rnbd0
-	unmap_all
+	all_closed
 	ungate
 }
 
@@ -282,14 +269,14 @@ s3" ]
 	gate
 	bash -c "echo 1 >$CTL/dm-0/sessions/s1/force_close" &
 	pid=$!
-	await 10 grep -q force_close_store "/proc/$pid/stack"
+	await 10 waits_in $pid force_close_store
 	kill -9 $pid
-	await 5 bash -c "! kill -0 $pid 2>/dev/null || grep -q '^State:.*Z' /proc/$pid/status"
+	await 5 dead $pid
 	[ -e $CTL/dm-0/sessions/s1 ]
 	dmsetup resume --noudevsync gate
 	wait "$reader"
 	await 10 no_exports
-	unmap_all
+	all_closed
 	ungate
 }
 
@@ -314,7 +301,7 @@ s3" ]
 	map s1 /dev/ram0
 	run -0 ynl do session-disconnect '{"name":"s1","role":"server"}'
 	jqe '.error == null'
-	unmap_all
+	all_closed
 	map s1 /dev/ram0
 	run -0 reads /dev/rnbd0
 }
@@ -322,15 +309,7 @@ s3" ]
 @test "a disk and its partition are independent, and the link leads to the whole disk" {
 	local disk
 	truncate -s 32M /run/tmp/part
-	python3 - /run/tmp/part <<-'END'
-		import struct, sys
-		with open(sys.argv[1], "r+b") as f:	# MBR with two partitions
-		    f.seek(446)
-		    for start in 2048, 10240:
-		        f.write(struct.pack("<8xII", start, 8192).replace(bytes(8), bytes(4) + b"\x83" + bytes(3), 1))
-		    f.seek(510)
-		    f.write(b"\x55\xaa")
-	END
+	partitions /run/tmp/part 2048:8192 10240:8192
 	disk=$(losetup -P --show -f /run/tmp/part)
 	await 10 test -b "${disk}p2"
 	map w1 "$disk" rw
@@ -342,7 +321,7 @@ ${disk##*/}p1
 ${disk##*/}p2" ]
 	[ "$(readlink -f "$CTL/${disk##*/}p1/block_dev")" = "$(readlink -f "/sys/block/${disk##*/}")" ]
 	[ "$(blockdev --getsz /dev/rnbd1)" = 8192 ]
-	unmap_all
+	all_closed
 	losetup -d "$disk"
 }
 
@@ -382,7 +361,7 @@ ${disk##*/}p2" ]
 	dd if=/dev/zero of=/run/tmp/model bs=1M seek=4 count=3 conv=notrunc status=none
 	cmp "$disk" /run/tmp/model
 	[ "$(stat -c %b /run/tmp/ext4/disk)" -le $((before - 8000)) ]
-	unmap_all
+	all_closed
 	losetup -d "$disk"
 	umount /run/tmp/ext4
 }
@@ -407,7 +386,7 @@ ${disk##*/}p2" ]
 	map s1 "$disk"
 	losetup -d "$disk" # goes with the last who has it
 	run -0 reads /dev/rnbd0
-	unmap_all
+	all_closed
 	await 10 bash -c "! losetup $disk 2>/dev/null"
 }
 
@@ -415,20 +394,13 @@ ${disk##*/}p2" ]
 	local top=/run/tmp name i
 	name=$(printf 'd%.0s' {1..240})
 	for i in {1..15}; do top+=/$name; done
-	python3 - "$top" <<-'END'
-		import os, stat, sys
-		for part in sys.argv[1].split("/")[1:]:
-		    os.chdir("/" if part == "run" else ".")
-		    os.makedirs(part, exist_ok=True)
-		    os.chdir(part)
-		for length in 100, 254:
-		    os.mknod("n" * min(length, 254), 0o600 | stat.S_IFBLK, os.makedev(1, 0))
-	END
+	mkdir -p "$top"
+	for i in 100 254; do mknod "$top/$(printf "n%.0s" $(seq "$i"))" b 1 0; done
 	server sess_queue_depth=64 "dev_search_path=$top"
 	map s1 "$(printf 'n%.0s' {1..100})"
 	map s2 "$(printf 'n%.0s' {1..254})" ro
 	[ "$(ls $CTL/ram0/sessions | wc -l)" -eq 2 ]
-	unmap_all
+	all_closed
 	# 4096 bytes and more with any name
 	server sess_queue_depth=64 "dev_search_path=$top/$(printf 'e%.0s' {1..200})/$(printf 'f%.0s' {1..200})"
 	run map s1 "$(printf 'n%.0s' {1..254})"
@@ -436,69 +408,13 @@ ${disk##*/}p2" ]
 	server sess_queue_depth=64
 }
 
-# What the session s1 pins at the server, in bytes
-pinned() { ynl do session-get '{"name":"s1","role":"server"}' | jq '.reply."pinned-bytes"'; }
-
-pins() { [[ $(pinned) == "$1" ]]; }
-
-# measure SLOTS: $one and $two, what a session pins with one path and with two
-measure() {
-	server sess_queue_depth="$1"
-	map s1 /dev/ram0
-	one=$(pinned)
-	unmap_all
-	map s1 /dev/ram0 rw 10.0.0.1 10.0.1.1
-	two=$(pinned)
-	unmap_all
-}
-
-@test "memory: counted with its paths, refused where it is too much, given back" {
-	local one two
-	measure 64
-	((one > 64 * 131072 && one < 2 * 64 * 131072))
-	((two > one && two < one + 64 * 131072))
-
-	server sess_queue_depth=64 max_memory=12
-	map s1 /dev/ram0
-	run map s2 /dev/ram1
-	[[ $status -ne 0 && $output == *"Cannot allocate memory"* ]]
-	[ "$(dmesg_new | grep -c 'a session needs [0-9]* bytes more, available are [0-9]* of 12582912')" -eq 1 ]
-	run -0 reads /dev/rnbd0
-	unmap_all
-	map s2 /dev/ram1
-	run -0 reads /dev/rnbd0
-	unmap_all
-	server sess_queue_depth=64
-}
-
-@test "memory: a path that is too much is refused, and what it took until then is given back" {
-	local one two slots limit i tried=0
-	for slots in 66 67 68 69; do
-		measure $slots
-		((limit = one / 1048576 + 1, two > limit * 1048576)) || continue
-		server sess_queue_depth=$slots max_memory=$limit
-		map s1 /dev/ram0
-		for i in 1 2; do
-			run bash -c 'echo ip:10.0.1.1 >/sys/class/rtrs-client/s1/add_path'
-			[[ $status -ne 0 && $output == *"Cannot allocate memory"* ]] || fail "$slots slots: $output"
-		done
-		[ "$(find /sys/class/rtrs-client/s1/paths -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
-		await 10 pins "$one"
-		run -0 reads /dev/rnbd0
-		unmap_all
-		((++tried))
-	done
-	((tried)) || fail "no depth leaves room for less than a path"
-	server sess_queue_depth=64
-}
-
 @test "B21: more regions than the service connection has room for" {
-	unmap_all
+	all_closed
 	server sess_queue_depth=2048 max_chunk_size=8192 always_invalidate=Y
 	map s1 /dev/ram0
 	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=4k --size=2m --verify=crc32c --direct=1 \
 		--ioengine=libaio --iodepth=64 --minimal >/dev/null
-	unmap_all
+	all_closed
 	server sess_queue_depth=64
 }
 
@@ -507,6 +423,6 @@ measure() {
 	map s1 /dev/ram0
 	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=64k --size=8m --verify=crc32c --direct=1 \
 		--ioengine=libaio --iodepth=16 --minimal >/dev/null
-	unmap_all
+	all_closed
 	server sess_queue_depth=64
 }

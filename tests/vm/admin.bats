@@ -21,24 +21,6 @@ setup() {
 	. "$ROOT/tests/vm/guest.bash"
 }
 
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "-$want" "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr"
-}
-
-# refused STATUS CODE WORDS ARGS..: the same as text and as JSON, and the message holds the words
-refused() {
-	local want=$1 code=$2 words=$3
-	shift 3
-	adm "$want" "$@" -j
-	jq -e --arg code "$code" --argjson want "$want" '.error.code == $code and .error.exit_status == $want' <<<"$output"
-	adm "$want" "$@"
-	[ -z "$output" ] && [[ $stderr == "rnbdadm: "* && $stderr == *$words* ]]
-}
-
 jqv() { jq -er "$1" <<<"$output"; }
 
 # screen COLUMNS ARGS..: what a terminal of that width shows
@@ -173,11 +155,11 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 @test "server export close under I/O: it fails at once, the disk says why it is disconnected, remap brings it back" {
 	local before pid
 	dmesg_mark
-	read -ra before </sys/block/rnbd0/stat
+	before=$(ios rnbd0)
 	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=16m --time_based \
 		--runtime=120 >/run/tmp/fio.out 2>&1 3>&- &
 	pid=$!
-	await 30 io_done rnbd0 $((before[0] + before[4] + 50))
+	await 30 io_done rnbd0 $((before + 50))
 	await 10 under_way rnbd0
 	adm 0 server export close ram0 --force --wait -j
 	[ "$(jqv '[.changed, .closed[0].device, .closed[0].session, .closed[0].result] | @csv')" = 'true,"ram0","s1","closed"' ]

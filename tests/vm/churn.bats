@@ -74,8 +74,8 @@ look() {
 # churn POLICY DISK BACKING: in a session of the policy's name
 churn() {
 	local out=/run/tmp/$1 fio pids=() n rounds=()
-	fio --name=v --filename="$2" --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=4k --size=16m --thinktime=20ms \
-		--thinktime_blocks=64 --verify=crc32c --verify_fatal=1 --time_based --runtime="$(lasting 60)" --output="$out.fio" & fio=$!
+	fio --name=v --filename="$2" --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=4k --size=4m --thinktime=20ms \
+		--thinktime_blocks=64 --verify=crc32c --verify_fatal=1 --loops=1000000 --runtime="$(lasting 60)" --output="$out.fio" & fio=$!
 	await 30 io_done "${2#/dev/}" 50 || return
 	for n in 2 3; do
 		churn_path "$1" $n $fio >"$out.$n" & pids+=($!)

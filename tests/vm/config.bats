@@ -29,15 +29,6 @@ setup() {
 	CONF=/etc/rnbd/conf.d/a.conf
 }
 
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr" "exit code $status"
-	[ "$status" = "$want" ]
-}
-
 # conf I..: session s1 with a path over each of these links, its settings and disk
 conf() {
 	{
@@ -67,17 +58,6 @@ links_to() {
 	for link in "$@"; do
 		[[ $(readlink -f "/dev/$link") == "/dev/$disk" ]] || fail "/dev/$link is no link to $disk" || return
 	done
-}
-
-# One partition of 8 MiB at 1 MiB
-write_mbr() {
-	{
-		head -c 440 /dev/zero
-		printf '\x78\x56\x34\x12\0\0\0\0\0\0\x83\0\0\0\0\x08\0\0\0\x40\0\0'
-		head -c 48 /dev/zero
-		printf '\x55\xaa'
-	} | dd of="$1" conv=fsync status=none
-	blockdev --rereadpt "$1"
 }
 
 @test "apply before there is a server: it fails, and nothing is left" {
@@ -124,7 +104,8 @@ write_mbr() {
 	part=("${disk[@]/%/-part1}" disk/by-partuuid/12345678-01)
 	fs=(disk/by-uuid/c0ffee00-1234-4321-abcd-0123456789ab 'disk/by-label/a\x20b')
 	links_to rnbd0 "${disk[@]}" "disk/by-diskseq/$(</sys/block/rnbd0/diskseq)"
-	write_mbr /dev/rnbd0
+	partitions /dev/rnbd0 2048:16384
+	blockdev --rereadpt /dev/rnbd0
 	await 20 links_to rnbd0p1 "${part[@]}"
 	mkfs.ext4 -q -L 'a b' -U "${fs[0]##*/}" /dev/rnbd0p1
 	await 20 links_to rnbd0p1 "${fs[@]}"
@@ -239,17 +220,24 @@ write_on() {
 
 # No session has lost its last path, nor s1 its disk
 none_lost() {
-	local session
+	local session path state
 	for session in /sys/class/rtrs-client/*; do
-		grep -qx connected "$session"/paths/*/state || fail "$session is not connected" || return
+		for path in "$session"/paths/*; do
+			{ read -r state <"$path/state" && [[ $state == connected ]] && continue 2; } 2>/dev/null
+		done
+		fail "$session is not connected" || return
 	done
 	[[ -b /dev/rnbd/by-session/s1/ram0 ]]
 }
 
 # There is nothing left to do, and each object is noted as the configuration's, and no other one
 all_there() {
+	local mark text='' value
 	run -0 --separate-stderr "$ADM" config diff --prune "$1"
-	[[ -z $output$stderr ]] && is "$(cd /run/rnbd/registry && grep . */* | sort)" "$(<"$1.marks")"
+	for mark in /run/rnbd/registry/*/*; do
+		read -r value <"$mark" && text+=${mark#/run/rnbd/registry/}:$value$'\n'
+	done
+	[[ -z $output$stderr ]] && is "$text" "$(<"$1.marks")"$'\n'
 }
 
 # cut_before CALL [OPTION..]: apply is killed when it is about to make this system call for the Nth time, N = 1, 2, .. until it ends by
@@ -260,7 +248,7 @@ cut_before() {
 	for ((n = 1; ${#over[@]} < 2; n += ${LAB_SLOW:-1})); do
 		for way in /run/tmp/{there,back}; do
 			if [[ -z ${over[$way]-} ]]; then
-				run strace -f -o /run/tmp/trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$n" "${@:2}" \
+				run strace -f --seccomp-bpf -o /run/tmp/trace -e "trace=$1" -e "inject=$1:signal=KILL:when=$n" "${@:2}" \
 					"$ADM" config apply --prune $way
 				case $status in
 				0) over[$way]=$n ;;

@@ -4,7 +4,6 @@
 #   map PATH [OPTION..]           maps it in session s1, or sessname=; prints the name of the disk
 #   map_fails TEXT OPTION..       the options are refused with the errno of this text
 #   write_fails TEXT FILE VALUE   so is the value written to FILE
-#   unmap DISK [force]            unmap_all: all there are, by force
 #   mode [PARAM=VALUE..]          the server's modules anew, with these parameters
 #   sum DEVICE                    of what is on it, past the page cache; same_contents A B
 # shellcheck shell=bash
@@ -34,15 +33,6 @@ map_fails() {
 	local why=$1
 	shift
 	write_fails "$why" $CTL/map_device "$*"
-}
-
-unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }
-
-unmap_all() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || unmap "${disk##*/}" force
-	done
 }
 
 mode() {

@@ -21,6 +21,7 @@ setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 teardown() {
 	unmap_all
+	await 10 no_exports
 	dmesg_clean
 }
 
@@ -34,16 +35,6 @@ server() {
 map() {
 	echo "sessname=$1 path=ip:10.0.0.1 device_path=$2 access_mode=${3-rw}" >/sys/class/rnbd-client/ctl/map_device
 }
-
-unmap_all() {
-	local dev
-	for dev in /sys/block/rnbd*; do
-		[[ ! -e $dev ]] || echo force >"$dev/rnbd/unmap_device"
-	done
-	await 10 no_exports
-}
-
-no_exports() { [[ ! -d $CTL || -z $(ls "$CTL") ]]; }
 
 # refused ERRNO-TEXT SESSION NAME [ACCESS]
 refused() {

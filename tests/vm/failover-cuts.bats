@@ -8,6 +8,7 @@
 # lab: timeout 900
 # lab: kernels 6.1 6.12
 # lab: no sanitizers: its times are of the modules
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {
@@ -72,16 +73,13 @@ told() {
 # Were anything sent meanwhile from an interface that is set down, the queue pair of all of rdma_cm's messages would be in error: nobody
 # could connect over it any more, and on Linux 6.1 whoever sent it would wait in cm_destroy_id() for ever (kernel/rtrs/core/cm-id.c)
 @test "an interface is set down, the server's or ours, or that of the server has no carrier: monitor tells, fail-overs are counted" {
-	local EVENTS=/run/tmp/events monitor link n=12
+	local EVENTS=/run/tmp/events link n=12
 	[[ $KERNEL == 6.1 ]] || n=6
 	[[ -n $VIRTIO ]] || n=4 # user-mode Linux has no carrier
-	"$ADM" monitor path -j >$EVENTS 3>&- & monitor=$!
-	await 10 grep -q '"event":"sync"' $EVENTS
+	record $EVENTS path
 	cuts $n $n set-down set-down-here down
 	stalls "interface down" 1 2
-	kill $monitor
-	wait $monitor
-	document "$(<$EVENTS)"
+	record_end $EVENTS
 	for link in 1 2; do told $link $((n / 2)); done
 	adm_is 'all(.stats[]; .counters.failovers > 0)' stats
 }
@@ -102,7 +100,7 @@ away() {
 		cut $kind 1
 		mend $kind 1
 		ip link set link1 up && mend set-down 1
-		await 60 path_is 1 connected
+		connected 1
 	done
 	load_end /dev/ram0
 	cut set-down 1 && ip link set link1 down

@@ -7,6 +7,7 @@
 # lab: links 2
 # lab: cpus 1
 # lab: no sanitizers: its times are of the modules
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -48,23 +49,21 @@ ends() {
 	((ms < limit * 1000))
 }
 
-connected() { await 60 path_is "$1" connected; }
-
 file_of() { echo "$SDIR/paths/$(path_of "$1")/$2"; }
 
-state_is() { adm_is "[.paths[].state] == [\"$1\"]" path list; }
+only_path_is() { adm_is "[.paths[].state] == [\"$1\"]" path list; }
 
 # waits_in_vain CMD..: it would bring the one path back, and waits for the peer; killed, it is gone at once
 waits_in_vain() {
 	local pid t0 ms
 	"$@" & pid=$!
-	await 5 state_is connecting
+	await 5 only_path_is connecting
 	t0=${EPOCHREALTIME/./}
 	kill -9 $pid || return
 	ends_badly $pid
 	ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
 	echo "# ${*:1:3} with a dead peer, killed: gone after $ms ms" >&3
-	((ms < 500 * ${LAB_SLOW:-1})) && state_is connecting && write 1 "$(file_of 1 disconnect)" && state_is disconnected
+	((ms < 500 * ${LAB_SLOW:-1})) && only_path_is connecting && write 1 "$(file_of 1 disconnect)" && only_path_is disconnected
 }
 
 # Disconnects wait 5 s for the peer, unless heartbeats have told of it before
@@ -221,7 +220,7 @@ asked_in_vain() { dmesg_new | grep -qE "rnbd0: session $SESSION: the size of /de
 client_slow() { modprobe sch_netem && tc qdisc replace dev link1 root netem delay "$1" && tc qdisc replace dev link2 root netem delay "$1"; }
 
 # By the server, since it was loaded
-paths_made() { on_server cat /sys/kernel/debug/rtrs/objects | awk '$1 == "rtrs_server_path" { print $2 }'; }
+paths_made() { on_server objects made rtrs_server_path; }
 
 # The other one would end it, and be ended in its turn, over and over
 @test "both paths are slow to connect: the one that has answers goes on, the other waits for it" {
@@ -258,18 +257,15 @@ told() {
 }
 
 @test "a path goes silently and comes back: monitor tells each edge of it and of its session in turn, with its reason, and nothing else" {
-	local events=/run/tmp/edges monitor counts
+	local events=/run/tmp/edges counts
 	map /dev/ram0
 	set_to "${QUICK[@]}" reconnect_delay_ms=1000
-	"$ADM" monitor -j --no-snapshot >$events 3>&- & monitor=$!
-	await 10 grep -q '"event":"sync"' $events
+	record $events --no-snapshot
 	cut drop 1
 	await 20 grep -q '^0 [1-9]' "$(file_of 1 stats/reconnects)"
 	mend drop 1
 	await 30 grep -q '"object":"session".*"state":"connected"' $events
-	kill $monitor
-	wait $monitor
-	document "$(<$events)"
+	record_end $events
 	counts=$(<"$(file_of 1 stats/reconnects)")
 	[[ $counts == "1 "* ]]
 	told $events "${counts#* }"

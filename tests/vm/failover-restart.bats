@@ -10,6 +10,7 @@
 # lab: cpus 1
 # lab: kernels 6.1 6.12
 # lab: no sanitizers: its times are of the modules
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -55,11 +56,7 @@ stands_still() {
 	[[ $(sectors) == "$before" ]] || fail "I/O goes on"
 }
 
-connected() { await 60 path_is "$1" connected; }
-
 gone() { await 15 lost "$1"; }
-
-closed() { [[ $(<"/sys/block/$1/rnbd/state") == closed ]]; }
 
 reads() { dd if="/dev/${1:-$DISK}" of=/dev/null bs=4k count=1 iflag=direct; }
 
@@ -91,7 +88,7 @@ killed() {
 		seconds_since "$since" >>/run/tmp/under-way
 		both gone
 		stands_still
-		await 15 closed "$OTHER"
+		await 15 state_is "$OTHER" closed
 		for _ in 1 2 3; do
 			SECONDS=0 since=$EPOCHREALTIME
 			run -1 reads "$OTHER"
@@ -167,13 +164,11 @@ told() {
 }
 
 @test "the server stands still, and goes on: I/O waits, or fails, as it was set, and goes on; both disks are back, told in order" {
-	local reader since there pids=()
+	local reader since there
 	[[ -n $VIRTIO ]] || skip "user-mode Linux has no monitor that stops it"
 	map_other
-	"$ADM" monitor device -j --no-snapshot >/run/tmp/told 3>&- & pids+=($!)
-	await 10 grep -q sync /run/tmp/told
-	uevents /run/tmp/uevents 3>&- & pids+=($!)
-	await 10 grep -q ready /run/tmp/uevents
+	record /run/tmp/told device --no-snapshot
+	uevents /run/tmp/uevents
 	load_start
 	dd if="/dev/$OTHER" of=/dev/null bs=4k iflag=direct status=none & reader=$!
 	await 10 under_way "$OTHER"
@@ -181,7 +176,7 @@ told() {
 	server_power freeze
 	ends_badly $reader
 	both gone
-	await 15 closed "$OTHER"
+	await 15 state_is "$OTHER" closed
 	run -1 reads "$OTHER"
 	[[ $output == *"Input/output error"* ]]
 	stands_still
@@ -197,9 +192,8 @@ told() {
 	both connected
 	await 60 reads "$OTHER"
 	load_end /dev/vda
-	kill "${pids[@]}"
-	wait "${pids[0]}"
-	document "$(</run/tmp/told)"
+	uevents_end
+	record_end /run/tmp/told
 	[ "$(told)" = "$(printf '%s disconnected mapped\n' "$DISK" "$OTHER" | sort | xargs)" ]
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready offline offline online online" ]
 }

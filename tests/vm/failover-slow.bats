@@ -31,18 +31,15 @@ teardown_file() {
 	memory_is_back
 }
 
-# Reads of it
-done_of() { awk '{ print $1 }' "/sys/block/$1/stat"; }
-
 # iops DISK: reads per second, while all paths have some to do. When no more are begun, the slow path has work for a while, alone.
 iops() {
 	local pid before t0
 	fio --filename="/dev/$1" --thread --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=r --time_based \
 		--runtime=60 --minimal >/dev/null 3>&- & pid=$!
 	DISK=$1 goes_on || return
-	before=$(done_of "$1") t0=${EPOCHREALTIME/./}
+	before=$(ios "$1") t0=${EPOCHREALTIME/./}
 	sleep 4
-	echo $((($(done_of "$1") - before) * 1000000 / (${EPOCHREALTIME/./} - t0)))
+	echo $((($(ios "$1") - before) * 1000000 / (${EPOCHREALTIME/./} - t0)))
 	kill $pid
 	wait $pid || :
 }

@@ -9,6 +9,7 @@
 # lab: links 2
 # lab: make tests/vm/hold
 # lab: cpus 1
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {
@@ -183,7 +184,7 @@ late() {
 	else
 		cut rdma-here 1 & cut=$!
 	fi
-	await 60 eval "! kill -0 $pid 2>/dev/null"
+	await 60 dead $pid
 	wait $pid
 	put second
 	((${EPOCHREALTIME/./} - ${t0/./} < 8000000)) || skip "this host was too slow: the first attempt has arrived before"
@@ -219,7 +220,7 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	await 60 closed_on_server 1
 	path_is 2 disconnected
 	server command release
-	await 60 path_is 2 connected
+	connected 2
 	wait $pid
 	put second
 	server record >/run/tmp/record
@@ -278,8 +279,8 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	done
 	stalls "in-tree server, cuts of all kinds"
 	on_server "rmmod rnbd-server rtrs-server && load_peer_server"
-	await 60 path_is 1 connected
-	await 60 path_is 2 connected
+	connected 1
+	connected 2
 	goes_on
 	load_end /dev/ram0
 }

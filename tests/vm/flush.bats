@@ -4,12 +4,13 @@
 # dm-log-writes, which takes a write into its log when a flush after it is done, or when it was FUA: the log up to a mark is the
 # device as a crash at that moment would leave it at worst. Marks are made each time that fsync has returned.
 # lab: on debug: order of requests at the disk is one-CPU logic
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
 
 CTL=/sys/class/rnbd-client/ctl
-REPLAY=$ROOT/tests/vm/lib/log-writes.py
+REPLAY=$ROOT/build/tools/log-writes
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
@@ -53,9 +54,9 @@ unmap() { echo normal >/sys/block/rnbd0/rnbd/unmap_device && await 10 released; 
 
 # MODE: how each group of writes is made lasting
 lasting() {
-	python3 "$REPLAY" workload /dev/rnbd0 logged "$1" /run/tmp/model
+	"$REPLAY" workload /dev/rnbd0 logged "$1"
 	unmap
-	python3 "$REPLAY" verify /dev/loop7 /run/tmp/model
+	"$REPLAY" verify /dev/loop7
 }
 
 @test "fsync after groups of direct writes" { lasting fsync; }
@@ -65,9 +66,9 @@ lasting() {
 @test "the page cache and fsync" { lasting cached; }
 
 @test "the log tells a flush from none" {
-	python3 "$REPLAY" workload /dev/rnbd0 logged none /run/tmp/model
+	"$REPLAY" workload /dev/rnbd0 logged none
 	unmap
-	run -1 python3 "$REPLAY" verify /dev/loop7 /run/tmp/model
+	run -1 "$REPLAY" verify /dev/loop7
 	[[ $output == *"is not on the medium"* ]]
 }
 
@@ -86,7 +87,7 @@ filesystem() {
 	rm /run/tmp/mnt/file1
 	umount /run/tmp/mnt
 	unmap
-	python3 "$REPLAY" image /dev/loop7 crash /run/tmp/image
+	"$REPLAY" image /dev/loop7 crash /run/tmp/image
 	mount -t "$fs" -o loop /run/tmp/image /run/tmp/mnt
 	for i in 1 2 3; do cmp /run/tmp/file$i /run/tmp/mnt/file$i; done
 	umount /run/tmp/mnt

@@ -23,7 +23,7 @@ invalidating() {
 	unload rnbd-server rtrs-server && load_server sess_queue_depth=64 always_invalidate="$1"
 }
 
-nobody_there() { [[ -z $(ls /sys/class/rnbd-server/ctl/devices) ]] && census_even; }
+nobody_there() { no_exports && census_even; }
 
 only() {
 	local rc=0

@@ -51,7 +51,7 @@ proper_client() {
 	"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-silent 3>&- & pid=$!
 	await 20 eval "compgen -G '/sys/class/rtrs-server/*/paths/*' >/dev/null"
 	kill -STOP $pid
-	[ "$(awk '$1 == "rtrs_server_path" { print $2 - $3 }' /sys/kernel/debug/rtrs/objects)" -eq 3 ]
+	objects_are rtrs_server_path 3
 	timeout 20 rmmod rnbd-server rtrs-server
 	kill -9 $pid
 	! wait $pid || fail "it was through"

@@ -6,6 +6,7 @@
 # lab: kernels 6.1 6.12
 # lab: make tests/vm/erase
 # lab: parallel 6.1
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -47,25 +48,7 @@ data_is_right() {
 @test "buffers that start and end inside of a page" {
 	local disk
 	disk=$(map /dev/ram0)
-	python3 - "/dev/$disk" <<-'END'
-		import mmap, os, sys
-		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
-		out, back = mmap.mmap(-1, 1 << 20), mmap.mmap(-1, 1 << 20)
-		out.write(os.urandom(1 << 20))
-		pos = 0
-		for start in range(0, 4096, 512):
-		    for size in (512, 3584, 4096, 4608, 126976, 130560):
-		        a = memoryview(out)[start:start + size]
-		        b = memoryview(back)[4096 - start:4096 - start + size]
-		        assert os.pwrite(fd, a, pos) == size
-		        assert os.preadv(fd, [b], pos) == size
-		        assert a == b, (start, size)
-		        # Several of them in one request: a gap between two buffers
-		        parts = [memoryview(back)[4096 * i + start:4096 * i + start + 512] for i in range(8)]
-		        assert os.preadv(fd, parts, pos & ~4095) == 4096
-		        pos += size
-		os.close(fd)
-	END
+	"$ROOT/build/tools/unaligned" "/dev/$disk"
 	same_contents "/dev/$disk" /dev/ram0
 }
 
@@ -76,6 +59,13 @@ data_is_right() {
 	same_contents "/dev/$disk" /dev/ram0
 }
 
+flushed() {
+	local i
+	for i in 1 2 3 4 5; do sync "/dev/$1" || return; done
+	dd if=/dev/zero of="/dev/$1" bs=4k count=7 oflag=direct,dsync status=none
+	dd if=/dev/zero of="/dev/$1" bs=4k count=3 oflag=direct status=none
+}
+
 @test "flushes and FUA writes reach a device with a write cache" {
 	local disk
 	null_disk cached size=16 cache_size=4
@@ -83,18 +73,7 @@ data_is_right() {
 	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write back" ]
 	[ "$(<"/sys/block/$disk/queue/fua")" = 1 ]
 
-	requests_to /dev/cached python3 - "/dev/$disk" <<-'END'
-		import mmap, os, sys
-		buf = mmap.mmap(-1, 4096)
-		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
-		for i in range(5):
-		    os.fsync(fd)
-		for i in range(7):
-		    os.pwritev(fd, [buf], 4096 * i, os.RWF_DSYNC)
-		for i in range(3):
-		    os.pwritev(fd, [buf], 4096 * i)
-		os.close(fd)
-	END
+	requests_to /dev/cached flushed "$disk"
 	[ "$(grep -c ' FF\?S\? 0 ' /run/tmp/requests)" -ge 5 ]
 	[ "$(grep -c ' WFS ' /run/tmp/requests)" -eq 7 ]
 	[ "$(grep -c ' WS ' /run/tmp/requests)" -eq 3 ]
@@ -234,18 +213,13 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 }
 
 @test "sizes are in sectors of 512 bytes, whatever the blocks" {
-	local disk
+	local disk heads sectors cylinders
 	null_disk big size=16 blocksize=4096
 	disk=$(map /dev/big)
 	[ "$(<"/sys/block/$disk/queue/logical_block_size")" = 4096 ]
 	[ "$(blockdev --getsize64 "/dev/$disk")" = 16777216 ]
-	python3 - "/dev/$disk" <<-'END'
-		import fcntl, struct, sys
-		with open(sys.argv[1], "rb") as disk:
-		    geo = fcntl.ioctl(disk, 0x301, bytes(16))
-		heads, sectors, cylinders = struct.unpack_from("BBH", geo)
-		assert heads * sectors * cylinders * 512 == 16777216, (heads, sectors, cylinders)
-	END
+	read -r heads sectors cylinders < <("$ROOT/build/tools/geometry" "/dev/$disk")
+	[ $((heads * sectors * cylinders * 512)) -eq 16777216 ]
 	run -1 dd if=/dev/zero of="/dev/$disk" bs=512 count=1 oflag=direct
 	dd if=/dev/urandom of="/dev/$disk" bs=4k count=50 oflag=direct status=none
 	same_contents "/dev/$disk" /dev/big
@@ -255,8 +229,7 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 
 @test "uevents: add, online, offline, remove" {
 	local disk pid
-	uevents /run/tmp/uevents 3>&- & pid=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	disk=$(map /dev/ram0)
 	await 5 grep -q online /run/tmp/uevents
 	echo 0 >/sys/class/rtrs-client/s1/max_reconnect_attempts
@@ -265,7 +238,7 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	[ "$(<"/sys/block/$disk/rnbd/state")" = closed ]
 	unmap "$disk"
 	await 5 grep -q remove /run/tmp/uevents
-	kill $pid
+	uevents_end
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready add online offline remove" ]
 }
 

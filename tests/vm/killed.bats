@@ -6,6 +6,7 @@
 # lab: links 2
 # lab: parallel
 # lab: no sanitizers: the moments at which it dies would be those of its start
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 setup_file() {
@@ -125,7 +126,7 @@ killed_behind() {
 	bash -c "exec $4" >/run/tmp/first 2>&1 3>&- & pid=$!
 	await 10 looks_for "10.$link.0.1"
 	bash -c "exec $5" >/run/tmp/second 2>&1 3>&- & behind=$!
-	await 10 grep -qE "$3" "/proc/$behind/stack" || fail "$(cat /run/tmp/second /proc/$behind/stack)"
+	await 10 waits_in $behind "$3" || fail "$(cat /run/tmp/second /proc/$behind/stack)"
 	killed_while "another $what" $behind 1000
 	kill -0 $pid
 	mend drop "$link"

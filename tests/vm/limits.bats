@@ -5,6 +5,7 @@
 # lab: on debug: one-CPU logic
 # lab: on 6.1: kernel/compat sets the limits of a queue in another way than on 6.12
 # lab: cpus 1
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -130,18 +131,7 @@ largest_unaligned() {
 	bytes=$(($(queue "$disk" max_hw_sectors_kb) << 10))
 	echo $((bytes >> 10)) >"/sys/block/$disk/queue/max_sectors_kb"
 	echo "$1: $bytes bytes"
-	traced $OPS python3 - "/dev/$disk" $bytes <<-'END'
-		import mmap, os, sys
-		size = int(sys.argv[2])
-		fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
-		out, back = mmap.mmap(-1, size + 8192), mmap.mmap(-1, size + 8192)
-		for start in 512, 3584:
-		    out[start:start + size] = os.urandom(size)
-		    a, b = memoryview(out)[start:start + size], memoryview(back)[4096 - start:4096 - start + size]
-		    assert os.pwrite(fd, a, size) == size
-		    assert os.preadv(fd, [b], size) == size
-		    assert a == b, start
-	END
+	traced $OPS "$ROOT/build/tools/unaligned" "/dev/$disk" $bytes
 	[ "$(grep -c 'op=write ' /run/tmp/trace)" -eq 2 ]
 	[ "$(grep -c "op=write .*bytes=$bytes$" /run/tmp/trace)" -eq 2 ]
 	[ "$(grep -c "op=read .*bytes=$bytes$" /run/tmp/trace)" -eq 2 ]
@@ -318,17 +308,7 @@ polled() {
 		fio --filename="/dev/$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=f --time_based \
 			--runtime=60 --minimal >/dev/null 2>&1 3>&- 7>&- & pid=$!
 		rm -f /run/tmp/forced
-		python3 - "/dev/$disk" 3>&- 7>&- <<-'END' &
-			import mmap, os, sys
-			fd = os.open(sys.argv[1], os.O_RDWR)
-			m = mmap.mmap(fd, 1 << 20)
-			while not os.path.exists("/run/tmp/forced"):
-			    m[0:4096] = bytes(4096)
-			    try:
-			        os.fsync(fd)
-			    except OSError:
-			        break
-		END
+		"$ROOT/build/tools/mapped-writer" "/dev/$disk" /run/tmp/forced 3>&- 7>&- &
 		await 10 io_done "$disk" 200
 		unmap "$disk" force
 		[ ! -e "/sys/block/$disk" ]

@@ -151,15 +151,12 @@ state_is() { [[ $(<$DIR/rnbd/state) == "$1" ]]; }
 
 path_is() { [[ $(<"$1/state") == "$2" ]]; }
 
-# Requests that have ended, with an error or without
-ios() { awk '{ print $1 + $5 }' $DIR/stat; }
-
 # under_load CMD..: while requests are under way all the time, which go on after it; the data of both ends is the same then
 under_load() {
 	local pid rc=0
 	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-16k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
 		--offset=48m --size=2m --time_based --runtime=80 --continue_on_error=all --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
-	await 20 io_done "${DIR##*/}" $(($(ios) + 100)) && "$@" && await 20 io_done "${DIR##*/}" $(($(ios) + 100)) || rc=1
+	await 20 io_done "${DIR##*/}" $(($(ios "${DIR##*/}") + 100)) && "$@" && await 20 io_done "${DIR##*/}" $(($(ios "${DIR##*/}") + 100)) || rc=1
 	kill $pid || { fail "fio did not go on: $(tail -c 500 /run/tmp/load)" || rc=1; }
 	wait $pid || :
 	((rc == 0)) && same 48 2
@@ -197,7 +194,7 @@ op_force() {
 	local pid rc=0
 	timeout -k 1 90 fio --filename=$DISK --thread --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio --iodepth=32 --name=load \
 		--time_based --runtime=80 --minimal >/run/tmp/load 2>&1 3>&- & pid=$!
-	await 20 io_done "${DIR##*/}" $(($(ios) + 100)) && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
+	await 20 io_done "${DIR##*/}" $(($(ios "${DIR##*/}") + 100)) && errno "busy" normal $DIR/rnbd/unmap_device && unmap force || rc=1
 	((rc == 0)) || kill $pid
 	if wait $pid; then fail "fio did not notice that its disk has gone" || rc=1; fi
 	((rc == 0)) && on_server await 10 server_idle && map && lay 44 && same 44 4 $WANT

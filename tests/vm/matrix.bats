@@ -19,10 +19,8 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/matrix.bash"; }
 
 teardown() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
-	done
+	. "$ROOT/tests/vm/guest.bash" # its unmap is of any disk
+	unmap_all
 	! module_loaded rtrs-core || unload_all
 	on_server "! module_loaded rtrs-core || unload_all"
 }

@@ -164,7 +164,7 @@ told() {
 	await 5 adm_is '.paths[0].state == "connecting"' path list
 	kill -9 $pid
 	t0=$SECONDS
-	await 10 sh -c "! kill -0 $pid 2>/dev/null || grep -q '^State:.*Z' /proc/$pid/status"
+	await 10 dead $pid
 	((SECONDS - t0 < 5))
 	await 5 nothing_left
 }

@@ -21,16 +21,6 @@ setup_file() {
 
 setup() { . "$ROOT/tests/vm/guest.bash"; }
 
-# jqe FILTER: the document in $output passes
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
-
-unmap_all() {
-	local dev
-	for dev in /sys/block/rnbd*; do
-		[[ ! -e $dev ]] || echo normal >"$dev/rnbd/unmap_device"
-	done
-}
-
 @test "every dump is empty when there is nothing" {
 	local noun
 	for noun in session path device export stats; do
@@ -176,7 +166,7 @@ unmap_all() {
 	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[0] == "create"'
 	jqe '[.events[] | select(.name == "device-ntf") | .msg.state] == ["init","mapped"]'
 	jqe '[.events[].msg.generation] | . == (. | sort)'
-	unmap_all
+	unmap_all normal
 }
 
 @test "a command of a module that is not loaded says which" {
@@ -198,7 +188,7 @@ id_of() {
 }
 
 @test "a session without a device: made, seen, refused twice, removed" {
-	unmap_all
+	unmap_all normal
 	run -0 ynl --listen session --listen path do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}],"settings":{"heartbeat-misses":3}}'
 	jqe '.error == null and .reply.name == "p1" and .reply.held == 1 and .reply.devices == 0'
 	jqe '.reply.settings | ."heartbeat-misses" == 3 and ."heartbeat-interval-ms" == 5000 and ."no-path-timeout-ms" == 0'
@@ -213,7 +203,7 @@ id_of() {
 	jqe '.error == null'
 	run -0 ynl do session-del '{"name":"p1"}'
 	jqe '.error.errno == 16 and (.error.text | test("mapped"))'
-	unmap_all
+	unmap_all normal
 	run -0 ynl do session-del '{"name":"p1"}'
 	jqe '.error == null'
 	run -0 ynl do session-del '{"name":"p1"}'
@@ -250,14 +240,11 @@ id_of() {
 	jqe '.error == null'
 }
 
-# server_paths N: so many are there, of which all that ends was told
-server_paths() { awk -v n="$1" '$1 == "rtrs_server_path" { exit $2 - $3 != n }' /sys/kernel/debug/rtrs/objects; }
-
 P1=/sys/class/rtrs-client/p1 SECOND=paths/ip:fd00::1@ip:fd00::1
 
 # lives LEFT CMD..: the second path of p1, until this command
 lives() {
-	echo ip:fd00::1 >$P1/add_path && "${@:2}" && await 10 server_paths "$1" || return
+	echo ip:fd00::1 >$P1/add_path && "${@:2}" && await 10 objects_are rtrs_server_path "$1" || return
 	[[ ! -e $P1/$SECOND ]] || write $P1/$SECOND/remove_path
 }
 
@@ -272,7 +259,7 @@ three_lives() {
 
 @test "the life of a path, as the server tells it: each edge, in order, with the state before and the reason" {
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
-	{ declare -p P1 SECOND && declare -f await nap fail rxe_add server_paths lives write three_lives; } >/run/tmp/lives
+	{ declare -p P1 SECOND CENSUS && declare -f await nap fail rxe_add objects objects_are lives write three_lives; } >/run/tmp/lives
 	run -0 ynl --listen path --shell "bash -c '. /run/tmp/lives && three_lives'"
 	jqe '.status == 0'
 	jqe '[.events[] | select(.name == "path-ntf").msg | select(.role == "server" and .name == "ip:fd00::1@ip:fd00::1") |

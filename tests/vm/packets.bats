@@ -18,7 +18,7 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 teardown() {
-	[[ ! -e /sys/block/rnbd0 ]] || echo force >/sys/block/rnbd0/rnbd/unmap_device
+	unmap_all
 	on_server unload_all
 	unload_all
 	dmesg_clean

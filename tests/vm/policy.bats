@@ -4,6 +4,7 @@
 # pinned memory. In one guest, two paths.
 # lab: on debug: one-CPU logic
 # lab: ynl
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -14,7 +15,7 @@ NAMES=("round-robin (RR: 0)" "min-inflight (MI: 1)" "min-latency (ML: 2)")
 setup_file() {
 	. "$ROOT/tests/vm/disk.bash"
 	net_up 2
-	ram_disk 16
+	ram_disk 16 2
 	load_server
 	load_client
 }
@@ -22,8 +23,6 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/disk.bash"; }
 
 teardown() { unmap_all; }
-
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
 
 # file_is FILE TEXT: TEXT and a new line, no byte more
 file_is() { cmp "$1" - <<<"$2" || fail "$1: '$(<"$1")', not '$2'"; }
@@ -117,15 +116,25 @@ loads() {
 	each_policy loads
 }
 
-under_load() { [[ $(counters | awk '{ n += $3 } END { print n }') -gt 0 ]]; }
+# Without a process, which takes its time beside fio: what is in flight on each path, added up in $in_flight. Never more than the
+# depth, as a sum that wrapped would be, and never less than nothing.
+in_flight() {
+	local file n
+	in_flight=0
+	for file in $SESSION/paths/*/stats/rdma; do
+		read -r _ _ _ _ n _ <"$file" && ((n >= 0 && n <= 64)) || fail "$file: $(<"$file")" || return
+		in_flight=$((in_flight + n))
+	done
+}
 
-# In all never more than the depth, as a sum that wrapped would be, and never less than nothing
+under_load() { in_flight && ((in_flight > 0)); }
+
 reset_often() {
-	local i
+	local i file in_flight
 	await 60 under_load || return
 	for ((i = 0; i < 20; i++)); do
-		echo 1 | tee $SESSION/paths/*/stats/reset_all $SESSION/paths/*/stats/rdma >/dev/null || return
-		counters | awk '$3 < 0 || $3 > 64 { print; exit 1 }' || return
+		for file in $SESSION/paths/*/stats/{reset_all,rdma}; do echo 1 >"$file" || return; done
+		in_flight || return
 	done
 	await 60 under_load
 }
@@ -256,21 +265,8 @@ maps() {
 of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 
 @test "uevents: sessions of both ends, add of ours when its paths are there; ctl of both as the modules come and go" {
-	local pid ctl
-	python3 -u - >/run/tmp/uevents 3>&- <<-'END' & pid=$!
-		import os, re, signal, socket
-		signal.alarm(60)
-		s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 15)
-		s.bind((0, 1))
-		print("ready")
-		while True:
-		    what = s.recv(65536).split(b"\0")[0].decode()
-		    if re.search("/virtual/(rtrs|rnbd)-", what):
-		        paths = "/sys" + what.split("@")[1] + "/paths"
-		        client = "/rtrs-client/" in what and os.path.isdir(paths)
-		        print(what, len(os.listdir(paths)) if client else "")
-	END
-	await 10 grep -q ready /run/tmp/uevents
+	local ctl
+	uevents /run/tmp/uevents classes
 	map2
 	await 10 grep -q '^add.*/rtrs-client/s1' /run/tmp/uevents
 	unmap_all
@@ -279,7 +275,7 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	load_client
 	load_server
 	await 10 grep -q '^add.*/rnbd-server/ctl' /run/tmp/uevents
-	kill $pid
+	uevents_end
 	cat /run/tmp/uevents
 	ctl=/devices/virtual
 	[ "$(of rtrs-client/)" = "add@$ctl/rtrs-client/s1 2 remove@$ctl/rtrs-client/s1" ]
@@ -306,6 +302,63 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	run -0 ynl do session-get '{"name":"s1"}'
 	[ "$(jq '.reply."pinned-bytes"' <<<"$output")" -eq $((one / 4)) ]
 	unmap_all
+	mode
+}
+
+reads() { dd if="$1" of=/dev/null bs=4k count=1 iflag=direct status=none; }
+
+# What the session s1 pins at the server, in bytes
+pinned() { ynl do session-get '{"name":"s1","role":"server"}' | jq '.reply."pinned-bytes"'; }
+
+pins() { [[ $(pinned) == "$1" ]]; }
+
+# measure SLOTS: $one and $two, what a session pins with one path and with two
+measure() {
+	mode sess_queue_depth="$1"
+	map /dev/ram0
+	one=$(pinned)
+	all_closed
+	map2
+	two=$(pinned)
+	all_closed
+}
+
+@test "memory: counted with its paths, refused where it is too much, given back" {
+	local one two
+	measure 64
+	((one > 64 * 131072 && one < 2 * 64 * 131072))
+	((two > one && two < one + 64 * 131072))
+
+	mode sess_queue_depth=64 max_memory=12
+	map /dev/ram0
+	dmesg_mark
+	map_fails "Cannot allocate memory" sessname=s2 path=ip:10.0.0.1 device_path=/dev/ram1
+	[ "$(dmesg_new | grep -c 'a session needs [0-9]* bytes more, available are [0-9]* of 12582912')" -eq 1 ]
+	reads /dev/rnbd0
+	all_closed
+	map /dev/ram1 sessname=s2
+	reads /dev/rnbd0
+	all_closed
+	mode
+}
+
+@test "memory: a path that is too much is refused, and what it took until then is given back" {
+	local one two slots limit i tried=0
+	for slots in 66 67 68 69; do
+		measure $slots
+		((limit = one / 1048576 + 1, two > limit * 1048576)) || continue
+		mode sess_queue_depth=$slots max_memory=$limit
+		map /dev/ram0
+		for i in 1 2; do
+			write_fails "Cannot allocate memory" $SESSION/add_path ip:10.0.1.1
+		done
+		[ "$(find $SESSION/paths -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ]
+		await 10 pins "$one"
+		reads /dev/rnbd0
+		all_closed
+		((++tried))
+	done
+	((tried)) || fail "no depth leaves room for less than a path"
 	mode
 }
 

@@ -27,8 +27,6 @@ teardown() {
 	dmesg_clean
 }
 
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
-
 map_two() {
 	"$ADM" map ram0 --session s1 --path 10.0.0.1 --path 10.0.1.1 --reconnect-delay 100ms --reconnect-delay-max 1s
 }

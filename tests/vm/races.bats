@@ -5,6 +5,7 @@
 # lab: make tests/fuzz/hostile
 # lab: kernels 6.1 6.12
 # lab: parallel
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -47,14 +48,7 @@ teardown() {
 	mknod $top/out/disk b 7 9	# of no size
 	ln -s ../out $top/x/link
 	mode sess_queue_depth=64 dev_search_path=$top/x
-	python3 - $top/x/in $top/x/link 3>&- <<-'END' &
-		import ctypes, os, sys
-		libc = ctypes.CDLL(None)
-		a, b = [os.fsencode(arg) for arg in sys.argv[1:]]
-		while libc.syscall(316, -100, a, -100, b, 2) == 0:	# renameat2(EXCHANGE)
-		    pass
-	END
-	pid=$!
+	"$ROOT/build/tools/exchange" $top/x/in $top/x/link 3>&- & pid=$!
 	SECTORS=32768 DISK=in/disk hostile special-moving || rc=$?
 	kill $pid
 	mode sess_queue_depth=64

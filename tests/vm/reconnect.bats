@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Paths that are lost and come back, in one guest: an RDMA device is deleted and made again, the server is loaded again.
+# Paths that are lost and come back, in one guest, or that are given up: an RDMA device is deleted and made again, an
+# administrator disconnects them. What I/O does meanwhile, where another path is left and where none is.
 # lab: on debug: objects that come and go are judged by KASAN and kmemleak
 # lab: no sanitizers: its times are of the modules
-# shellcheck shell=bash disable=SC2030,SC2031,SC2154
+# lab: make tests/vm/tools
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
 
@@ -12,52 +14,9 @@ setup_file() {
 	both_ends 32
 }
 
-setup() {
-	. "$ROOT/tests/vm/disk.bash"
-	SYS=/sys/class/rtrs-client/s1
-	dmesg_mark
-}
+setup() { . "$ROOT/tests/vm/reconnect.bash"; }
 
-teardown() {
-	touch /tmp/stop
-	"$ADM" unmap --all --force -y || :
-	"$ADM" session remove held 2>/dev/null || :
-	[[ -e /sys/class/infiniband/rxe0 ]] || rxe_add rxe0 dummy0
-}
-
-# fast: reconnects are not far between
-quick() {
-	echo 100 >$SYS/reconnect_delay_ms
-	echo 500 >$SYS/reconnect_delay_max_ms
-}
-
-# Polled, where IO says so
-fio_start() {
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=${IO:-libaio} --iodepth=16 --rw=randrw --bs=4k --size=16m \
-		--verify=crc32c --verify_fatal=1 --time_based --runtime="$1" --output=/tmp/fio.out &
-	FIO=$!
-	await 30 io_done rnbd0 50
-}
-
-fio_end() {
-	wait "$FIO" || { cat /tmp/fio.out; fail "fio"; }
-}
-
-# Until there is /tmp/stop
-fio_again() {
-	until [[ -e /tmp/stop ]]; do
-		fio_start 2 && fio_end || return
-	done
-}
-
-# said TEXT ERRNO: the kernel has, in this test; by number where it knows no names
-said() { dmesg_new | grep -qE -e "$1: -($2|$(errno "$2"))"; }
-
-said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
-
-errno() { python3 -c 'import errno, sys; print(getattr(errno, sys.argv[1]))' "$1"; }
-
-paths_up() { [[ $(cat $SYS/paths/*/state | grep -c '^connected') == "$1" ]]; }
+teardown() { reconnect_end; }
 
 # lost PATH..: monitor has seen each of them go and come back
 lost() {
@@ -70,10 +29,9 @@ lost() {
 @test "an RDMA device is deleted and made again: the path comes back, no I/O fails" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
-	"$ADM" monitor path --diff -j >/tmp/events 3>&- &
-	local monitor=$! i paths=("$SYS"/paths/*)
-	await 10 grep -q '"event":"sync"' /tmp/events
-	fio_start 12
+	local i paths=("$SYS"/paths/*)
+	record /tmp/events path --diff
+	fio_start
 	timeout 60 rdma link delete rxe1
 	await 20 paths_up 1
 	rxe_add rxe1 dummy1
@@ -84,9 +42,7 @@ lost() {
 	await 30 paths_up 2
 	fio_end
 	await 10 lost "${paths[@]##*/}"
-	kill $monitor
-	wait $monitor
-	document "$(</tmp/events)"
+	record_end /tmp/events
 	adm_is 'all(.stats[].counters; .reconnects_ok == 1)' stats
 	for i in 0 1; do
 		[[ $(<"${paths[i]}/stats/reconnects") == "1 "* ]]
@@ -100,7 +56,7 @@ lost() {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
 	quick
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 8
+	fio_start
 	timeout 60 rmmod rdma_rxe
 	paths_up 0
 	rxe_add rxe0 dummy0
@@ -111,12 +67,9 @@ lost() {
 }
 
 @test "paths are added, removed, disconnected, reconnected and recovered by sysfs and by rnbdadm while I/O runs" {
-	local again
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	quick
-	rm -f /tmp/stop
-	fio_again 3>&- & again=$!
-	await 30 io_done rnbd0 50
+	fio_start
 	echo ip:10.0.1.1 >$SYS/add_path
 	paths_up 2
 	local a=("$SYS"/paths/ip:10.0.0.1*)
@@ -144,8 +97,7 @@ lost() {
 	paths_up 1
 	"$ADM" recover session s1
 	paths_up 2
-	touch /tmp/stop
-	wait $again
+	fio_end
 }
 
 # carries PATH: requests go over it from now on
@@ -155,15 +107,14 @@ carries() {
 }
 
 @test "polled I/O takes every path, waits where none is left, goes on, and fails where it may not wait" {
-	local again a b
+	local a b
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --poll-queues 1 --no-path-timeout forever
 	[ "$(</sys/block/rnbd0/queue/io_poll)" = 1 ]
 	quick
 	echo ip:10.0.1.1 >$SYS/add_path
 	a=$(echo $SYS/paths/ip:10.0.0.1*)
 	b=$(echo $SYS/paths/ip:10.0.1.1*)
-	rm -f /tmp/stop
-	IO="io_uring --hipri" fio_again 3>&- & again=$!
+	fio_start --ioengine=io_uring --hipri
 	carries "$a"
 	carries "$b"
 	echo 1 >"$a/disconnect"
@@ -174,11 +125,10 @@ carries() {
 	echo 1 >"$a/reconnect"
 	carries "$a"
 	echo 1 >"$b/remove_path"
-	touch /tmp/stop
-	wait $again
+	fio_end
 
 	"$ADM" session set s1 --no-path-timeout 0
-	IO="io_uring --hipri" fio_start 300 3>&-
+	fio_start --ioengine=io_uring --hipri
 	carries "$a"
 	echo 1 >"$a/disconnect"
 	ends_badly $FIO
@@ -194,15 +144,14 @@ pauses() {
 paused() { (($(pauses | wc -l) >= $1)); }
 
 @test "no path is left: I/O waits, attempts are ever farther between, up to the maximum, and I/O goes on" {
-	local monitor
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 1s --no-path-timeout forever
-	"$ADM" monitor path -j >/tmp/events 3>&- & monitor=$!
-	fio_start 10
+	record /tmp/events path
+	fio_start
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	adm_is '.devices[0].state == "disconnected"' device list
 	await 30 paused 5
-	kill $monitor
+	record_end /tmp/events
 	pauses >/tmp/pauses
 	echo "# pauses between attempts: $(xargs </tmp/pauses) ms" >&3
 	# Twice as long each time, a quarter more or less
@@ -231,14 +180,14 @@ wait_is() {
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 3>&- & pid=$!
-	await 10 grep -q ') D ' /proc/$pid/stat
+	await 10 asleep $pid
 	(($1)) || t0=${EPOCHREALTIME/./}
 	echo "$1" >$SYS/no_path_timeout_ms
 	if (($# > 1)); then
 		await 10 eval "((\${EPOCHREALTIME/./} - $t0 > 2000000))"
 		echo "$3" >"$SYS/$2"
 	fi
-	await 10 eval "! kill -0 $pid 2>/dev/null"
+	await 10 dead $pid
 	ends_badly $pid
 	took=$(((${EPOCHREALTIME/./} - t0) / 1000))
 	echo "# no-path-timeout is $1 ms while a read waits: it failed $took ms later" >&3
@@ -288,26 +237,26 @@ wait_is() {
 	echo -1 >$SYS/no_path_timeout_ms
 	await 10 eval '
 		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null 3>&- & pid=$!
-		await 2 grep -q ") D " /proc/$pid/stat 2>/dev/null'
+		await 2 asleep $pid 2>/dev/null'
 	rxe_add rxe0 dummy0
 	wait $pid
 }
 
 @test "no path is left, and I/O waits: udev hears offline at the loss, online when the device is open again, each time" {
-	local pid uevents i
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --no-path-timeout -1
-	uevents /run/tmp/uevents 3>&- & uevents=$!
-	await 10 grep -q ready /run/tmp/uevents
+	local pid i
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	quick
+	uevents /run/tmp/uevents
 	for i in 1 2; do
 		timeout 60 rdma link delete rxe0
 		await 20 eval "((\$(grep -c offline /run/tmp/uevents) == $i))"
 		dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & pid=$!
-		await 10 grep -q ') D ' /proc/$pid/stat
+		await 10 asleep $pid
 		rxe_add rxe0 dummy0
 		wait $pid
 		await 20 eval "((\$(grep -c online /run/tmp/uevents) == $i))"
 	done
-	kill $uevents
+	uevents_end
 	[ "$(grep -v change /run/tmp/uevents | xargs)" = "ready offline online offline online" ]
 }
 
@@ -318,53 +267,18 @@ wait_is() {
 	quick
 	timeout 60 rdma link delete rxe0
 	await 20 paths_up 0
-	await 10 eval '[[ $(</sys/block/rnbd0/rnbd/state) == closed ]]'
+	await 10 state_is rnbd0 closed
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & reader=$!
-	await 10 grep -q ') D ' /proc/$reader/stat
+	await 10 asleep $reader
 	echo 64 >/sys/block/rnbd0/queue/max_sectors_kb 3>&- & writer=$!
-	await 10 eval "grep -q ') D ' /proc/$writer/stat || ! kill -0 $writer"
+	await 10 eval "dead $writer || asleep $writer"
 	rxe_add rxe0 dummy0
-	await 20 eval "! kill -0 $reader 2>/dev/null"
+	await 20 dead $reader
 	wait $reader
-	await 10 eval "! kill -0 $writer 2>/dev/null"
+	await 10 dead $writer
 	wait $writer
 	[ "$(</sys/block/rnbd0/queue/max_sectors_kb)" -eq 64 ]
 	await 10 eval '"$ADM" unmap rnbd0'
-}
-
-@test "the server is loaded again: the device is opened again, I/O goes on" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --path ip:10.0.1.1
-	quick
-	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 10
-	rmmod rnbd-server rtrs-server
-	await 20 paths_up 0
-	load_server
-	local since=$EPOCHREALTIME
-	await 30 adm_is '.devices[0].state == "mapped"' device list
-	echo "# loaded again: the device was open again $(seconds_since "$since") s later" >&3
-	await 30 paths_up 2
-	fio_end
-}
-
-@test "the server's administrator disconnects the client: it is back by itself; the device that he closes is not" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	quick
-	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 3
-	local since=$EPOCHREALTIME
-	"$ADM" server client disconnect s1 --force
-	await 20 said_again
-	echo "# disconnected by the server: the device was open again after $(seconds_since "$since") s" >&3
-	fio_end
-	"$ADM" server export close /dev/ram0 --force
-	since=$EPOCHREALTIME
-	run -1 dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
-	echo "# closed by the server: a read failed after $(seconds_since "$since") s" >&3
-	await 10 adm_is '.devices[0] | .state == "disconnected" and .last_error == "ENOTCONN"' device show rnbd0
-	paths_up 1
-	"$ADM" remap rnbd0
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 }
 
 @test "unmap --force ends I/O that waits" {
@@ -378,163 +292,6 @@ wait_is() {
 	"$ADM" unmap rnbd0 --force -y
 	ends_badly $pid
 	rxe_add rxe0 dummy0
-}
-
-@test "the server comes back with other buffers: shorter ones, more of them, fewer of them, never invalidated, invalidated again" {
-	local params
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	quick
-	echo -1 >$SYS/no_path_timeout_ms
-	for params in max_chunk_size=16384 sess_queue_depth=1024 sess_queue_depth=8 always_invalidate=N always_invalidate=Y; do
-		fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=64k --size=16m \
-			--verify=crc32c --verify_fatal=1 --time_based --runtime=8 --output=/tmp/fio.out &
-		FIO=$!
-		await 30 io_done rnbd0 30
-		rmmod rnbd-server rtrs-server
-		await 20 paths_up 0
-		load_server $params
-		[ "$(</sys/module/rtrs_server/parameters/"${params%=*}")" = "${params#*=}" ]
-		await 30 adm_is '.devices[0].state == "mapped"' device list
-		fio_end
-	done
-	# More at once than there are slots from here on
-	adm_is '.sessions[0].queue_depth == 8' session list
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=64 --rw=randwrite --bs=4k --size=4m --verify=crc32c
-}
-
-@test "B7: a session without a device learns of a server with shorter buffers, too" {
-	"$ADM" session add held --path ip:10.0.0.1 --reconnect-delay 100ms
-	rmmod rnbd-server rtrs-server
-	await 20 adm_is '.sessions[0].paths_connected == 0' session list
-	load_server max_chunk_size=16384
-	await 30 adm_is '.sessions[0].paths_connected == 1' session list
-	"$ADM" map /dev/ram0 --session held
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=psync --rw=write --bs=64k --size=4m --verify=crc32c
-	"$ADM" unmap rnbd0
-	rmmod rnbd-server rtrs-server
-	load_server
-}
-
-@test "B9: another client has written meanwhile: what waited fails, and remap goes on" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	echo -1 >$SYS/no_path_timeout_ms
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	# More than the session has tags; the block layer takes for done what is set aside
-	fio --name=w --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=1024 --rw=randwrite --bs=4k --size=4m --thread \
-		--output=/tmp/fio.out &
-	local pid=$!
-	await 20 io_done rnbd0 1000
-	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
-	dd if=/dev/urandom of=/dev/rnbd1 bs=1M count=4 oflag=direct status=none
-	dd if=/dev/rnbd1 of=/tmp/other bs=1M count=4 iflag=direct status=none
-	"$ADM" unmap rnbd1
-	echo 1 >"$path/reconnect"
-	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
-	"$ADM" remap rnbd0
-	ends_badly $pid
-	cmp -n $((4 << 20)) /dev/rnbd0 /tmp/other
-	cmp -n $((4 << 20)) /dev/ram0 /tmp/other
-}
-
-@test "a reader in between, or the same client again, is no reason to stay away" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*) i
-	for i in 1 2; do
-		echo 1 >"$path/disconnect"
-		await 20 adm_is '.devices[0].state == "disconnected"' device list
-		"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access ro
-		"$ADM" unmap rnbd1
-		echo 1 >"$path/reconnect"
-		await 20 adm_is '.devices[0].state == "mapped"' device list
-	done
-}
-
-@test "a device that is gone when the session is back stays disconnected, with the reason" {
-	ln -s ram0 /dev/away
-	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	rm /dev/away
-	echo 1 >"$path/reconnect"
-	await 20 said 'session s1 is back, but not /dev/away' ENOENT
-	adm_is '.devices[0].state == "disconnected"' device list
-	ln -s ram0 /dev/away
-	"$ADM" remap rnbd0
-	adm_is '.devices[0].state == "mapped"' device list
-	rm /dev/away
-}
-
-@test "a device that shows late: what waits goes on by itself" {
-	ln -s ram0 /dev/away
-	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
-	quick
-	local pid
-	timeout 60 rdma link delete rxe0
-	await 20 paths_up 0
-	rm /dev/away
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none & pid=$!
-	rxe_add rxe0 dummy0
-	await 20 said 'session s1 is back, but not /dev/away' ENOENT
-	kill -0 $pid
-	ln -s ram0 /dev/away
-	wait $pid
-	await 10 adm_is '.devices[0].state == "mapped"' device list
-	rm /dev/away
-}
-
-@test "a device that stays away keeps its session's other one from nothing: I/O, unmap, map" {
-	local writer flusher
-	null_disk cached size=16 cache_size=1
-	ln -s cached /dev/away
-	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1 --no-path-timeout -1
-	"$ADM" map /dev/ram0 --session s1 --access ro
-	quick
-	# More than the session has tags
-	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=1024 --rw=randwrite --bs=4k --size=16m \
-		--verify=crc32c --verify_fatal=1 --time_based --runtime=$((10 * ${LAB_SLOW:-1})) --output=/tmp/fio.out & writer=$!
-	await 30 io_done rnbd0 1024
-	timeout 60 rdma link delete rxe0
-	await 20 paths_up 0
-	rm /dev/away
-	python3 -c 'import os; os.fsync(os.open("/dev/rnbd0", os.O_RDWR))' & flusher=$!
-	await 20 grep -q ') D ' /proc/$flusher/stat
-	rxe_add rxe0 dummy0
-	await 20 said 'session s1 is back, but not /dev/away' ENOENT
-	timeout 10 dd if=/dev/rnbd1 of=/dev/null bs=4k count=64 iflag=direct status=none
-	timeout 20 "$ADM" unmap rnbd1
-	timeout 20 "$ADM" map /dev/ram0 --session s1 --access ro
-	timeout 20 "$ADM" unmap rnbd1
-	kill -0 $writer
-	kill -0 $flusher
-	ln -s cached /dev/away
-	wait $writer || { cat /tmp/fio.out; fail "fio"; }
-	wait $flusher
-	cmp -n $((16 << 20)) /dev/rnbd0 /dev/cached
-	rm /dev/away
-	"$ADM" unmap rnbd0
-	null_disk_gone cached
-}
-
-@test "a device that another client has when the server is back stays disconnected, with the reason; recover brings it back" {
-	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	rmmod rnbd-server rtrs-server
-	load_server
-	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
-	echo 1 >"$path/reconnect"
-	await 20 said 'session s1 is back, but not /dev/ram0' EPERM
-	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
-	run ! "$ADM" recover device rnbd0
-	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
-	"$ADM" unmap rnbd1
-	"$ADM" recover device rnbd0
-	adm_is '.devices[0] | .state == "mapped" and .last_error == null' device show rnbd0
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 }
 
 by_hand() { echo 1 >"$1"; } 2>/dev/null
@@ -614,70 +371,12 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 @test "the last path may go; the session stays, and takes another" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	echo -1 >$SYS/no_path_timeout_ms
-	fio_start 8
+	fio_start
 	local path=("$SYS"/paths/*)
 	echo 1 >"$path/remove_path"
 	adm_is '.sessions[0] | .paths_configured == 0 and .state == "disconnected"' session list
 	echo ip:fd00:1::1 >$SYS/add_path
 	fio_end
-}
-
-@test "an I/O time-out ends the path of a request whose disk does not answer" {
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
-	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
-	quick
-	echo 1000 >$SYS/io_timeout_ms
-	dmsetup suspend --noudevsync --nolockfs slow
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
-	local pid=$!
-	ends_badly $pid
-	said 'lost' ETIMEDOUT
-	dmsetup resume --noudevsync slow
-	await 30 adm_is '.devices[0].state == "mapped"' device list
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
-	"$ADM" unmap rnbd0
-	dmsetup remove --noudevsync slow
-}
-
-# A disk of the server does not answer: $reader waits for it
-hung_read() {
-	dmsetup create --noudevsync slow --table "0 65536 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
-	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1
-	dmsetup suspend --noudevsync --nolockfs slow
-	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct & reader=$!
-	await 10 under_way rnbd0
-}
-
-@test "unmap by force while the disk of the server does not answer: it can be killed, and goes on" {
-	local reader pid
-	hung_read
-	bash -c 'echo force >/sys/block/rnbd0/rnbd/unmap_device' &
-	pid=$!
-	await 10 test ! -e /sys/block/rnbd0/rnbd
-	kill -9 $pid
-	ends_badly $pid
-	dmsetup resume --noudevsync slow
-	wait $reader || :
-	await 30 test ! -e /sys/block/rnbd0
-	# The server closes it behind that
-	await 30 dmsetup remove --noudevsync slow
-}
-
-@test "the modules of the server are unloaded while its disk does not answer: rmmod waits for the disk" {
-	local reader pid
-	hung_read
-	rmmod rnbd-server rtrs-server 3>&- & pid=$!
-	await 20 paths_up 0
-	kill -0 $pid
-	dmsetup resume --noudevsync slow
-	wait $pid
-	[ ! -e /sys/module/rtrs_server ]
-	wait $reader || :
-	load_server
-	"$ADM" unmap rnbd0 --force
-	dmsetup remove --noudevsync slow
 }
 
 @test "settings: what is out of range is refused, the rest is told" {

@@ -8,6 +8,7 @@
 # lab: two guests
 # lab: links 2
 # lab: no sanitizers: its times are of the modules
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -33,12 +34,12 @@ setup() {
 	CONS=$(($(nproc) + 1))
 	STALLED=ip:10.2.0.2@ip:10.2.0.1
 	EVENTS=/run/tmp/events
-	REFUSE='' MONITOR='' DISK=rnbd0
+	REFUSE='' RECORDER='' DISK=rnbd0
 }
 
 teardown() {
 	load_kill
-	[[ -z $MONITOR ]] || kill "$MONITOR" || :
+	[[ -z $RECORDER ]] || kill "$RECORDER" || :
 	[[ -z $REFUSE ]] || on_server kill "$REFUSE" || :
 	# Why a test failed
 	[[ -n ${BATS_TEST_COMPLETED-} ]] || tail -n 20 "$OUT"
@@ -173,19 +174,15 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 		--reconnect-delay-max 200ms --no-path-timeout forever
 	"$ADM" map /dev/ram0 --session s1
 	load_start
-	"$ADM" monitor path -j >$EVENTS 3>&- &
-	MONITOR=$!
-	await 10 grep -q '"event":"sync"' $EVENTS
+	record $EVENTS path
 	refuse 4300 "$CONS" login
 	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
 	await 20 found 3
 	worst=$(found_after | sort -n | tail -n 1)
 	echo "# a stalled server is found after $worst ms (worst of 3), heartbeat 200 ms x 2" >&3
 	((worst < 1500 * ${LAB_SLOW:-1}))
-	kill $MONITOR
-	wait $MONITOR
-	MONITOR=''
-	document "$(<$EVENTS)"
+	record_end $EVENTS
+	RECORDER=''
 	goes_on
 	ended 5 session remove-path s1 $STALLED
 	nothing_new

@@ -5,6 +5,7 @@
 # lab: on debug: one-CPU logic
 # lab: ynl
 # lab: cpus 1
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -30,8 +31,6 @@ teardown() {
 	[[ ! -d $NULLB ]] || null_disk_gone nb
 }
 
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
-
 server_closes() { echo 1 >"/sys/class/rnbd-server/ctl/devices/${1##*/}/sessions/s1/force_close"; }
 
 is() { [[ $(<"$1") == "$2" ]] || fail "$1 is $(<"$1"), not $2"; }
@@ -55,8 +54,6 @@ is_larger() {
 	same_contents "/dev/$disk" /dev/nb
 }
 
-state_is() { grep -qx "$2" "/sys/block/$1/rnbd/state"; }
-
 # The server closes the device of $disk; a request finds out
 lose() {
 	server_closes "$1"
@@ -71,8 +68,7 @@ hold() {
 	case ${1-} in
 	setup)
 		! losetup /dev/loop3 >/dev/null 2>&1 || return 0
-		dmsetup create --noudevsync gate --table "0 32768 linear /dev/ram1 0"
-		await 10 test -b /dev/dm-0
+		dm_disk gate "0 32768 linear /dev/ram1 0"
 		modprobe loop
 		losetup --partscan --direct-io=on /dev/loop3 /dev/dm-0
 		;;
@@ -83,22 +79,21 @@ hold() {
 		# The disk stays locked while its partitions are read
 		dmsetup suspend --noudevsync --noflush gate
 		blockdev --rereadpt /dev/loop3 3>&- &
-		await 10 grep -q bdev_disk_changed "/proc/$!/stack"
+		await 10 waits_in $! bdev_disk_changed
 		;;
 	esac
 }
 
 # The process is waiting in the kernel for an answer
 dies_at_once() {
-	await 10 grep -q msg_run "/proc/$1/stack"
+	await 10 waits_in "$1" msg_run
 	kill -9 "$1"
-	await 5 bash -c "! kill -0 $1 2>/dev/null || grep -q '^State:.*Z' /proc/$1/status"
+	await 5 dead "$1"
 }
 
 @test "closed by the server: the disk is closed, told once, and remap brings it back" {
 	local disk pid
-	uevents /run/tmp/uevents 3>&- & pid=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	disk=$(map /dev/ram0)
 	dd if=/dev/urandom of="/dev/$disk" bs=1M count=16 oflag=direct status=none
 	server_closes /dev/ram0
@@ -118,7 +113,7 @@ dies_at_once() {
 	same_contents "/dev/$disk" /dev/ram0
 	unmap "$disk"
 	await 5 grep -q remove /run/tmp/uevents
-	kill $pid
+	uevents_end
 	run -0 grep -v '^change$' /run/tmp/uevents
 	[ "$(grep -cx offline <<<"$output")" -eq 1 ] || fail "$output"
 	[ "$(xargs <<<"$output")" = "ready add online offline add online online remove" ] || fail "$output"
@@ -144,11 +139,10 @@ dies_at_once() {
 	limit_is logical_block_size 512
 	lose /dev/nb
 	null_disk nb "${LARGER[@]}"
-	uevents /run/tmp/uevents 3>&- & pid=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	remap
 	await 5 grep -q online /run/tmp/uevents
-	kill $pid
+	uevents_end
 	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
 	is_larger
 	blkdiscard "/dev/$disk"
@@ -195,13 +189,12 @@ dies_at_once() {
 	disk=$(map /dev/nb)
 	limit_is max_hw_sectors_kb 64
 	echo 100 >/sys/class/rtrs-client/s1/reconnect_delay_ms
-	uevents /run/tmp/uevents 3>&- & pid=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	unload rnbd-server rtrs-server
 	null_disk nb "${LARGER[@]}"
 	load_server
 	await 20 grep -q online /run/tmp/uevents
-	kill $pid
+	uevents_end
 	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready offline change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
 	state_is "$disk" open
 	is_larger
@@ -304,7 +297,7 @@ dies_at_once() {
 
 	# What it opens late is closed again
 	hold end
-	await 20 awk '$1 == "rtrs_server_session" && $2 - $3 == 1 { found = 1 } END { exit !found }' /sys/kernel/debug/rtrs/objects
+	await 20 objects_are rtrs_server_session 1
 	await 20 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
 	remap
 	state_is "$disk" open
@@ -342,14 +335,14 @@ refuses() {
 	lose /dev/loop3
 	hold
 	"$ADM" map /dev/loop3 --session s2 --path ip:10.0.0.1 --access ro 3>&- >/dev/null 2>&1 & mapper=$!
-	await 10 grep -q msg_run "/proc/$mapper/stack"
+	await 10 waits_in $mapper msg_run
 	refuses remap rnbd1 16 "is being mapped"
 	refuses unmap rnbd1 16 "is being mapped"
 	kill -9 $mapper
 
 	# The remap is first, the unmap waits for it
 	bash -c "LC_ALL=C; echo 1 >/sys/block/$disk/rnbd/remap_device" 3>&- 2>/run/tmp/remap & pid=$!
-	await 10 grep -q msg_run "/proc/$pid/stack"
+	await 10 waits_in $pid msg_run
 	bash -c "echo force >/sys/block/$disk/rnbd/unmap_device" 3>&- & mapper=$!
 	await 10 test ! -e "/sys/block/$disk/rnbd/unmap_device"
 	refuses unmap "$disk" 114 "is being unmapped"
@@ -376,8 +369,7 @@ refuses() {
 	local disk pid
 	disk=$(map /dev/ram0)
 	grep -q '^Usage: echo' "/sys/block/$disk/rnbd/resize"
-	uevents /run/tmp/uevents 3>&- & pid=$!
-	await 10 grep -q ready /run/tmp/uevents
+	uevents /run/tmp/uevents
 	echo 0x1000 >"/sys/block/$disk/rnbd/resize"
 	is "/sys/block/$disk/size" 4096
 	[ "$(dd if="/dev/$disk" bs=4k skip=512 count=1 iflag=direct status=none | wc -c)" -eq 0 ]
@@ -393,7 +385,7 @@ refuses() {
 	echo 32768 >"/sys/block/$disk/rnbd/resize"
 	unmap "$disk"
 	await 5 grep -q remove /run/tmp/uevents
-	kill $pid
+	uevents_end
 	[ "$(grep -c RESIZE=1 /run/tmp/uevents)" -eq 3 ]
 }
 

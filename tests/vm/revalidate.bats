@@ -3,6 +3,7 @@
 # A device of the server changes its size: its clients are told, and their disks follow.
 # lab: on debug: one-CPU logic
 # lab: cpus 1
+# lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
@@ -56,12 +57,8 @@ told() {
 	[ "$("$ADM" map ram0 --session s2)" = /dev/rnbd2 ]
 	size 24
 	disk_is rnbd0 16 # nobody has told them
-	uevents /run/tmp/uevents 3>&- &
-	local uevents=$!
-	await 10 test -s /run/tmp/uevents
-	"$ADM" monitor device --diff -j --timeout 60s >/run/tmp/events 3>&- &
-	local monitor=$!
-	await 10 grep -q '"event":"sync"' /run/tmp/events
+	uevents /run/tmp/uevents
+	record /run/tmp/events device --diff --timeout 60s
 	run -0 --separate-stderr "$ADM" server export revalidate loop0 -j
 	told 16 24 told told
 	await 10 disk_is rnbd0 24
@@ -69,11 +66,9 @@ told() {
 	disk_is rnbd2 16
 	await 10 grew '"rnbd0"' $((16 << 20)) $((24 << 20))
 	await 10 grew '"rnbd1"' $((16 << 20)) $((24 << 20))
-	kill $monitor
-	wait $monitor
-	document "$(</run/tmp/events)"
+	record_end /run/tmp/events
 	await 10 resized 2
-	kill $uevents
+	uevents_end
 	dd if=/dev/urandom of=/run/tmp/data bs=1M count=1 status=none
 	dd if=/run/tmp/data of=/dev/rnbd1 bs=1M seek=23 oflag=direct status=none
 	dd if=/dev/rnbd0 bs=1M skip=23 iflag=direct status=none | cmp - /run/tmp/data
@@ -85,8 +80,7 @@ told() {
 @test "what is told is no request in flight" {
 	local i readers=()
 	modprobe dm_mod
-	dmsetup create --noudevsync still --table "0 32768 linear /dev/ram0 0"
-	await 10 test -b /dev/dm-0
+	dm_disk still "0 32768 linear /dev/ram0 0"
 	"$ADM" map dm-0 --session s1 --path 10.0.0.1
 	dmsetup suspend --noudevsync still
 	for i in 1 2 3 4; do

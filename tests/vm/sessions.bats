@@ -26,24 +26,6 @@ setup() {
 	P2=ip:10.0.1.1@ip:10.0.1.1
 }
 
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr" "exit code $status"
-	[ "$status" = "$want" ]
-}
-
-refused() {
-	local want=$1 code=$2 words=$3
-	shift 3
-	adm "$want" "$@" -j
-	jq -e --arg code "$code" --argjson want "$want" '.error.code == $code and .error.exit_status == $want' <<<"$output"
-	adm "$want" "$@"
-	[ -z "$output" ] && [[ $stderr == "rnbdadm: "* && $stderr == *$words* ]]
-}
-
 # told FILTER: monitor has a line that passes
 told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 

@@ -38,8 +38,6 @@ get() {
 	output=$(jq -e '.reply | group_by(."path-id") | map((map(.cpu // []) | add) as $cpu | .[0] + {cpu: $cpu})' <<<"$output")
 }
 
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
-
 reads() { taskset -c "${3:-0}" dd if="/dev/$1" of=/dev/null bs=4k count="$2" iflag=direct status=none; }
 writes() { taskset -c "${3:-0}" dd if=/dev/zero of="/dev/$1" bs=8k count="$2" oflag=direct status=none; }
 

@@ -31,15 +31,6 @@ map() { echo "sessname=$1 path=ip:10.0.0.1 device_path=$2 ${3-}" >$CTL/map_devic
 
 disk_of() { basename "$(readlink "$CTL/devices/${2//\//!}@$1")"; }
 
-unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }
-
-unmap_all() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || unmap "${disk##*/}" force
-	done
-}
-
 # A job in the background: direct reads and writes until it is killed or its disk is gone
 load() {
 	fio --filename="/dev/$1" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=load --time_based \

@@ -22,18 +22,8 @@ setup() {
 }
 
 teardown_file() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
-	done
-}
-
-# adm STATUS ARGS..: $output, $stderr
-adm() {
-	local want=$1
-	shift
-	run --separate-stderr "-$want" "$ADM" "$@"
-	printf '%s\n' "\$ rnbdadm $*" "$output" "$stderr"
+	. "$ROOT/tests/vm/guest.bash"
+	unmap_all
 }
 
 # says STATUS WORDS ARGS..: it fails like that, and the message holds the words
@@ -216,8 +206,7 @@ rtrs_server sess_queue_depth 444'
 }
 
 @test "in-tree: the server closes a device, and a client; unmap" {
-	"$ADM" monitor device export -j --no-snapshot --timeout 60s >/run/tmp/events 3>&- & monitor=$!
-	await 10 grep -q '"event":"sync"' /run/tmp/events
+	record /run/tmp/events device export --no-snapshot --timeout 60s
 	adm 0 map /dev/ram1 --session s1 --access ro
 	[ "$output" = /dev/rnbd1 ]
 	await 10 grep -q '"event":"create","object":"export"' /run/tmp/events
@@ -226,9 +215,7 @@ rtrs_server sess_queue_depth 444'
 	adm_is '[.exports[].device] == ["ram0"]' server export list
 	await 10 grep -q '"event":"destroy","object":"export"' /run/tmp/events
 	adm 0 unmap rnbd1 --force --wait
-	kill $monitor
-	wait $monitor
-	document "$(</run/tmp/events)"
+	record_end /run/tmp/events
 	# It may look while the server has opened the device, and the client does not know yet
 	jq -es '[.[] | select(.event != "sync" and .event != "change") | "\(.source) \(.event) \(.object) \(.name)"] |
 		(.[:2] | sort) + .[2:3] == ["poll create device rnbd1", "poll create export ram1", "poll destroy export ram1"]' /run/tmp/events

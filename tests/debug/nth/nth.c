@@ -7,8 +7,8 @@
  *   nth load MODULE.ko [PARAM=VALUE]...   the module is loaded (and unloaded again): fail-nth of the loading task
  *   nth any slab|page DO UNDO [STEP]      DO is done and undone: the n-th allocation of any task; of many alike each STEP-th
  *
- * DO and UNDO are FILE=TEXT, TEXT being written to FILE, or "!" and a command of the shell. UNDO of a file that is not
- * there has nothing to do. Which allocations count is said before, by the filters of /sys/kernel/debug/{failslab,fail_page_alloc}.
+ * DO and UNDO are FILE=TEXT, TEXT being written to FILE, "!" and a command of the shell, or "@SESSION=DEVICE", which is mapped
+ * over netlink. UNDO of a file that is not there has nothing to do. Which allocations count is said before, by the filters of /sys/kernel/debug/{failslab,fail_page_alloc}.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "netlink.h"
 
 #define MOST		20000
 /* As many runs in a row must not meet the allocation that was to fail: not each makes the same number of them */
@@ -227,6 +228,8 @@ static int act(const char *what)
 		return rc ? -EIO : 0;
 	}
 	snprintf(file, sizeof(file), "%.*s", (int)(text - what), what);
+	if (*file == '@')
+		return netlink_map(file + 1, text + 1);
 	return write_file(file, text + 1);
 }
 
@@ -268,10 +271,13 @@ static void save(void)
 		die("%s: %s", state, strerror(errno));
 }
 
-/* How many allocations the last attempts met is not known: let the kernel stop at a number that is far enough */
+/*
+ * How many allocations the last attempts met is not known: let the kernel stop at a number that is far enough. Each attempt that
+ * was in vain met less than @n of them, and there were two at most.
+ */
 static void meet_again(const char *what, const char *back, unsigned int n, long before)
 {
-	unsigned long target = met + 4ul * n + 64;
+	unsigned long target = met + 4ul * n + 16;
 	int fired = 0;
 
 	while (!fired) {

@@ -3,12 +3,11 @@
 # names start with "server_" run on the server, by `server FUNCTION ARG..`.
 #
 #   map DEVICE [OPTION..]       maps it over both links in session $SESSION; sets DISK
-#   unmap_all                   all there are, by force
 #   set_to NAME=VALUE..         settings of the session, by the names of their files
 #   path_of LINK                name of its path, as in sysfs
 #   links_sound                 what Soft-RoCE has broken is whole; tells if it was not
 #   links_in_use                those whose paths have requests in flight
-#   path_is LINK STATE          the client has the path in this state
+#   path_is LINK STATE          the client has the path in this state; connected LINK: it will
 #   cut KIND LINK, mend KIND LINK     drop-in, drop-out: what the client gets, or sends, is lost; drop: both; loss: 5 % of both;
 #                               io: what the client gets but heartbeats;
 #                               down: the server's interface has no carrier; set-down: it is set down; rdma: its RDMA device is
@@ -134,13 +133,6 @@ map() {
 	await 20 test -b "/dev/$DISK"
 }
 
-unmap_all() {
-	local disk
-	for disk in /sys/block/rnbd*; do
-		[[ ! -e $disk ]] || echo force >"$disk/rnbd/unmap_device"
-	done
-}
-
 set_to() {
 	local setting
 	for setting in "$@"; do
@@ -157,6 +149,8 @@ links_in_use() {
 		(($(awk '{ print $5 }' "$SDIR/paths/$(path_of $link)/stats/rdma") == 0)) || echo $link
 	done
 }
+
+connected() { await 60 path_is "$1" connected; }
 
 path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
 
@@ -231,7 +225,7 @@ load_start() {
 	rm -f $STOP $STALLS $CUTS $BACK
 	touch $STALLS $CUTS $BACK
 	verify_again 3>&- & LOAD=$!
-	"$ROOT/tests/vm/lib/probe.py" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
+	"$ROOT/build/tools/probe" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
 	goes_on
 }
 
@@ -256,9 +250,7 @@ load_kill() {
 
 # A hundred requests are done from now on
 goes_on() {
-	local nums
-	read -ra nums <"/sys/block/$DISK/stat"
-	await "${1:-30}" io_done "$DISK" $((nums[0] + nums[4] + 100))
+	await "${1:-30}" io_done "$DISK" $(($(ios "$DISK") + 100))
 }
 
 # Of a file of tests that lose paths: the server has /dev/ram0; and what ends each of them, even if it failed
@@ -289,7 +281,7 @@ one_cut() {
 	cut "$@" || return
 	await 40 lost "$2" "$reconnects" && goes_on || return
 	mend "$@" && now=$EPOCHREALTIME || return
-	await 60 path_is "$2" connected || fail "$(look)" || return
+	connected "$2" || fail "$(look)" || return
 	seconds_since "$now" >>$BACK
 }
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef NTH_NETLINK_H
+#define NTH_NETLINK_H
+
+/* A disk of a session that is there: 0 or a negative errno */
+int netlink_map(const char *session, const char *device);
+
+#endif

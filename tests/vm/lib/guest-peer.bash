@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+# Helpers of guest.bash, for two guests: the other one.
+#
+#   on_server CMD...            CMD (a line of shell with these helpers) on the server; its output and status
+#   server_disk                 on a server with "# lab: disk": waits for it, /dev/vda
+#   server_power off|on         kills the server as a power failure does, boots it again
+#   server_power freeze|thaw    the server stands still, and what is sent to it is lost; it goes on
+#   server_cable N off|on       pulls the server's end of this link, which loses its carrier; puts it back
+# shellcheck shell=bash
+
+SHARED=/run/lab/shared
+
+server_disk() {
+	[[ -z $VIRTIO ]] || modprobe virtio_blk || return
+	await 5 test -b /dev/vda
+}
+
+on_server() {
+	local id=${EPOCHREALTIME/./}-$BASHPID rc
+	printf '%s\n# end\n' "$*" >"$SHARED/$id.request" || return
+	await "${ON_SERVER_TIMEOUT:-60}" test -s "$SHARED/$id.status" || return
+	[[ ! -s $SHARED/$id.output ]] || printf '%s\n' "$(<"$SHARED/$id.output")"
+	rc=$(<"$SHARED/$id.status")
+	return "$rc"
+}
+
+ask_host() { echo "$*" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power"; }
+
+server_cable() { ask_host "link$1 $2"; }
+
+server_power() {
+	ask_host "$1" || return
+	[[ $1 != on ]] || await 60 test -e "$SHARED/server-up"
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+# Helpers for .bats files about a session in one guest that loses its paths, beside those of disk.bash.
+#
+#   quick                       attempts to connect again are not far between
+#   fio_start [ARG..]           I/O on rnbd0, over and over, verified each time; fio_end: it goes on, then ends, without an error
+#   said TEXT ERRNO             the kernel has said this in the test that runs
+#   paths_up N                  so many are connected
+#   reconnect_end               the teardown
+# shellcheck shell=bash disable=SC2034
+
+. "$ROOT/tests/vm/disk.bash"
+
+SYS=/sys/class/rtrs-client/s1
+dmesg_mark
+
+reconnect_end() {
+	[[ -z ${FIO-} ]] || kill "$FIO" 2>/dev/null || :
+	"$ADM" unmap --all --force -y || :
+	"$ADM" session remove held 2>/dev/null || :
+	[[ -e /sys/class/infiniband/rxe0 ]] || rxe_add rxe0 dummy0
+}
+
+quick() {
+	echo 100 >$SYS/reconnect_delay_ms
+	echo 500 >$SYS/reconnect_delay_max_ms
+}
+
+# A run with --time_based verifies nothing: it ends before
+fio_start() {
+	local before
+	before=$(ios rnbd0)
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --size=2m --loops=1000000 \
+		--verify=crc32c --verify_fatal=1 --output=/tmp/fio.out "$@" 3>&- & FIO=$!
+	await 30 io_done rnbd0 $((before + 50))
+}
+
+fio_end() {
+	local rc=0
+	await 30 io_done rnbd0 $(($(ios rnbd0) + 100))
+	kill $FIO
+	wait $FIO || rc=$?
+	# Terminated, and no error before
+	((rc == 128)) || { cat /tmp/fio.out; fail "fio: status $rc"; }
+}
+
+# Some kernels know no names of errors
+declare -gA ERRNO=([EPERM]=1 [ENOENT]=2 [ETIMEDOUT]=110 [ESTALE]=116)
+said() { dmesg_new | grep -qE -e "$1: -($2|${ERRNO[$2]})"; }
+
+paths_up() {
+	local path state n=0
+	for path in $SYS/paths/*; do
+		{ read -r state <"$path/state" && [[ $state == connected ]] && n=$((n + 1)); } 2>/dev/null
+	done
+	((n == $1))
+}
