@@ -12,20 +12,9 @@ CARDS=vec VIRTIO=''
 
 END_CHECKS+=(coverage_kept detectors_alive nothing_leaked)
 
-# Files of gcov's have no size: each is read to its end. What modules counted that are gone is in them.
+# What modules counted that are gone is in gcov's files
 coverage_kept() {
-	[[ -d /sys/kernel/debug/gcov$ROOT ]] || return 0
-	python3 - "/sys/kernel/debug/gcov$ROOT" "$LAB_OUT/gcov" <<-'END'
-		import os, sys
-		top, out = sys.argv[1:]
-		for where, _, names in os.walk(top):
-		    for name in names:
-		        if name.endswith(".gcda"):
-		            to = out + where[len(top):]
-		            os.makedirs(to, exist_ok=True)
-		            with open(where + "/" + name, "rb") as f, open(to + "/" + name, "wb") as g:
-		                g.write(f.read())
-	END
+	[[ ! -d /sys/kernel/debug/gcov$ROOT ]] || "$ROOT/build/tools/copy-tree" "/sys/kernel/debug/gcov$ROOT" "$LAB_OUT/gcov" .gcda
 }
 
 # lockdep and kmemleak switch themselves off at a report, or for want of memory: what comes after goes unseen. Not where they
@@ -36,11 +25,11 @@ detectors_alive() {
 	echo scan >/sys/kernel/debug/kmemleak || fail "kmemleak is off"
 }
 
-# Young objects, and those whose contents changed since the last scan, are not reported: the second scan counts. The kernel itself
-# loses the name of a cache that it could not create (sysfs_slab_add).
+# Objects younger than a second (see um.patch), and those whose contents changed since the last scan, are not reported: the second
+# scan counts. The kernel itself loses the name of a cache that it could not create (sysfs_slab_add).
 nothing_leaked() {
 	local report
-	sleep 5
+	nap 600000 && nap 600000
 	echo scan >/sys/kernel/debug/kmemleak || return
 	report=$(awk 'function out() { if (text != "" && text !~ /sysfs_slab_add/) printf "%s", text; text = "" }
 		/^unreferenced object/ { out() } { text = text $0 "\n" } END { out() }' /sys/kernel/debug/kmemleak)
