@@ -3,7 +3,7 @@
 # tests/budget notes what each part of the tests costs: group, part, seconds, CPU seconds, tests. It is the table of a run
 # (LOGS/table), behind one line with the most that all of it may cost.
 #
-#   budget.sh          every part that CI runs is noted, nothing else is, and the sum is within the most
+#   budget.sh          every file of guests says where it runs; every part that CI runs is noted, nothing else is, and the sum is within the most
 #   budget.sh TABLE    no part of this run took a third more CPU seconds than is noted
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -12,6 +12,17 @@ BUDGET=tests/budget
 not_noted() { comm -23 <(tests/run list | sort) <(awk '$1 != "#" { print $1, $2 }' $BUDGET | sort) | sed "s,$,: no line in $BUDGET,"; }
 
 gone() { comm -13 <(tests/run list | sort) <(awk '$1 != "#" { print $1, $2 }' $BUDGET | sort) | sed 's,$,: CI runs no such part,'; }
+
+# A file without such a line would run nowhere
+no_place() {
+	local f place
+	for f in tests/vm/*.bats tests/debug/*.bats; do
+		[[ -n $(places "$f") ]] || echo "$f: no line # lab: on PLACE: WHY"
+		for place in $(places "$f"); do
+			[[ " $KERNELS debug " == *" $place "* ]] || echo "$f: no place $place; there are $KERNELS debug"
+		done
+	done
+}
 
 too_much() {
 	awk '/^# at most [0-9]+ CPU seconds/ { most = $4 } $1 != "#" { sum += $4 }
@@ -39,6 +50,7 @@ if (($#)); then
 	trap 'rm -f "$ratios"' EXIT
 	check "no part costs a third more than is noted in $BUDGET" exceeded "$1"
 else
+	check "every file of guests says where it runs, and why" no_place
 	check "every part that CI runs is noted in $BUDGET" not_noted
 	check "every part that is noted is run" gone
 	check "the sum of CPU seconds is within the most" too_much

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # What the server opens, for whom, and what it shows of it.
-# lab: on debug: what the server opens and frees is one-CPU logic
+# lab: on debug: what the server opens and frees is one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 

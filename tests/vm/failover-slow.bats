@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # A path that is ten times slower than the other does not slow down what the other can do; a busy one is not taken for a lost one.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: two guests
 # lab: links 2
 # lab: cpus 1

@@ -4,7 +4,7 @@
 # disk that holds requests tells in which order they came there and were answered: on our server the retry never comes before the
 # first one is answered. What in-tree servers do is printed beside it. And links that are cut under fio with verify, with one end
 # in-tree: no error, no wrong byte.
-# lab: on debug: order of requests at the disk is one-CPU logic
+# lab: on debug: order of requests at the disk is one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: two guests
 # lab: links 2
 # lab: make tests/vm/hold

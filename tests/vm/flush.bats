@@ -3,7 +3,7 @@
 # What an application was told is on the medium is there after a crash of the server's host. Below the server's device lies
 # dm-log-writes, which takes a write into its log when a flush after it is done, or when it was FUA: the log up to a mark is the
 # device as a crash at that moment would leave it at worst. Marks are made each time that fsync has returned.
-# lab: on debug: order of requests at the disk is one-CPU logic
+# lab: on debug: order of requests at the disk is one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # Paths of a session: several, of any family, and what remains when one dies.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0

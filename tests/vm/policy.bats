@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What can be set for a session and read of it, by sysfs and by netlink: path policies, attempts to reconnect, counters,
 # pinned memory. In one guest, two paths.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: ynl
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

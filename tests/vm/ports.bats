@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # The server takes paths of clients away: one by one, or all over a port, which then takes no new ones.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: ynl
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2154

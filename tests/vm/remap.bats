@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A disk whose device the server has closed: it notices, it is opened again with all that is new of it, by sysfs and by
 # netlink; and disks that are given another size. In one guest.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: ynl
 # lab: cpus 1
 # lab: make tests/vm/tools

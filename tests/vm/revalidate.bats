@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # A device of the server changes its size: its clients are told, and their disks follow.
-# lab: on debug: one-CPU logic
+# lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: cpus 1
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2154
