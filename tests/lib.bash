@@ -8,8 +8,10 @@ CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
 KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
 KERNEL=${KERNEL:-${KERNELS%% *}}
 
-# places FILE: where CI runs a .bats file of guests, by its lines "# lab: on PLACE: WHY": 6.1, 6.12, debug
-places() { sed -nE 's/^# lab: on ([^ :]+): .+/\1/p' "$1"; }
+# places FILE: where CI runs a .bats file of guests, by its lines "# lab: on PLACE [for REGEX]: WHY": 6.1, 6.12, debug; REGEX picks
+# tests by their names, where others can do better: tests_at FILE PLACE
+places() { sed -nE 's/^# lab: on ([^ :]+)( for [^:]+)?: .+/\1/p' "$1"; }
+tests_at() { sed -nE "s/^# lab: on $2 for ([^:]+): .+/\\1/p" "$1"; }
 
 say() { printf '%s\n' "$*" >&2; }
 

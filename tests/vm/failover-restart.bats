@@ -3,6 +3,7 @@
 # The server is killed under load and comes back, or stands still and goes on: I/O waits and goes on, or fails at once, as it was
 # set; disks are there again without a hand of anybody. Or it has lost the session, and a path of it seems to be up.
 # lab: on debug: what a lost server leaves is judged by KASAN and kmemleak
+# lab: on 6.1 for ^(the module of the RDMA devices|the server stands still): the debug kernel has no such module, and nothing that stops it
 # lab: two guests
 # lab: links 2
 # lab: disk 64

@@ -5,6 +5,7 @@
 # first one is answered. What in-tree servers do is printed beside it. And links that are cut under fio with verify, with one end
 # in-tree: no error, no wrong byte.
 # lab: on debug: order of requests at the disk is one-CPU logic, for KASAN, lockdep and kmemleak
+# lab: on 6.1 for ^in-tree client, our server.* links are cut: in-tree clients need more than one slow CPU
 # lab: two guests
 # lab: links 2
 # lab: make tests/vm/hold

@@ -3,6 +3,7 @@
 # What an application sees of a mapped disk: its data, on the backing device as well; flushes and FUA writes; access modes;
 # coming and going of disks. In one guest, over sysfs alone.
 # lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
+# lab: on 6.1 for ^(priorities are|the uevent of ctl): they look with kprobes, which the debug kernel has not
 # lab: kernels 6.1 6.12
 # lab: make tests/vm/erase
 # lab: parallel 6.1

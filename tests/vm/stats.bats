@@ -3,6 +3,7 @@
 # Counters: I/O that is known gives counts that are known, in sysfs and in netlink, for a path and for each CPU; each group is
 # reset alone, what is in flight never. In one guest.
 # lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
+# lab: on 6.1 for ^what ends on another CPU: it needs two CPUs
 # lab: ynl
 # lab: make tests/vm/hold
 # shellcheck shell=bats disable=SC2154
