@@ -25,11 +25,11 @@ detectors_alive() {
 	echo scan >/sys/kernel/debug/kmemleak || fail "kmemleak is off"
 }
 
-# Objects younger than a second (see um.patch), and those whose contents changed since the last scan, are not reported: the second
-# scan counts. The kernel itself loses the name of a cache that it could not create (sysfs_slab_add).
+# Young objects, and those whose contents changed since the last scan, are not reported: the second scan counts. The kernel itself
+# loses the name of a cache that it could not create (sysfs_slab_add).
 nothing_leaked() {
 	local report
-	nap 600000 && nap 600000
+	sleep 5
 	echo scan >/sys/kernel/debug/kmemleak || return
 	report=$(awk 'function out() { if (text != "" && text !~ /sysfs_slab_add/) printf "%s", text; text = "" }
 		/^unreferenced object/ { out() } { text = text $0 "\n" } END { out() }' /sys/kernel/debug/kmemleak)
