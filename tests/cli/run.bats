@@ -58,3 +58,30 @@ STILL='watch=$(pgrep -o -P $RUNNER); kill -STOP $watch; sleep 0.6; kill -CONT $w
 	ran 1
 	[[ $output != *"run again"* ]]
 }
+
+# costs FACTOR [PART]: a run in which all parts cost so much of what is noted, and PART twice that
+costs() {
+	awk -v f="$1" -v part="${2-}" '$1 != "#" { print $1, $2, $3, $4 * f * ($2 == part ? 2 : 1), $5 }' "$BUDGET" >"$BATS_TEST_TMPDIR/table"
+	run bash "${BATS_TEST_DIRNAME%/cli}/lint/budget.sh" "$BATS_TEST_TMPDIR/table"
+	printf '%s\n' "${lines[@]}"
+}
+
+@test "a part that costs a third more than is noted has failed; a slow machine is no part's fault" {
+	export BUDGET=$BATS_TEST_TMPDIR/budget
+	seq 20 | awk 'BEGIN { print "# at most 900 CPU seconds" } { print "cli", "p" $1 ".bats", 10, 20 + $1, 3 }' >"$BUDGET"
+	costs 1
+	[ "$status" = 0 ]
+	costs 1.45
+	[ "$status" = 0 ]
+	costs 1 p7.bats
+	[ "$status" = 1 ]
+	[[ $output == *"cli p7.bats: 54 CPU seconds, noted are 27 "* && $output != *p8.bats* ]]
+	costs 2.2
+	[ "$status" = 1 ]
+}
+
+@test "each part that CI runs is listed once, with the place where it runs" {
+	run -0 --separate-stderr "${BATS_TEST_DIRNAME%/cli}/run" list
+	[[ $output == *"cli run.bats"* && $output == *"lint budget.sh"* && $output == *"unit unit"* && $output == *"vm races-6.1"* ]]
+	[ -z "$(printf '%s\n' "${lines[@]}" | sort | uniq -d)" ]
+}

@@ -7,7 +7,7 @@
 #   budget.sh TABLE    no part of this run took a third more CPU seconds than is noted
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
-BUDGET=tests/budget
+BUDGET=${BUDGET:-tests/budget}
 
 not_noted() { comm -23 <(tests/run list | sort) <(awk '$1 != "#" { print $1, $2 }' $BUDGET | sort) | sed "s,$,: no line in $BUDGET,"; }
 
