@@ -110,11 +110,12 @@ record_end() { kill "$RECORDER" && wait "$RECORDER" && document "$(<"$1")"; }
 
 # ynl ARGS..: the document that tests/vm/ynl.py prints for them. One process does it for all tests of a file.
 ynl() {
-	local dir=/run/tmp/ynl answer=/run/tmp/ynl/$BASHPID said
+	local dir=/run/tmp/ynl answer said
 	if [[ ! -p $dir/ask ]]; then
 		mkdir $dir && { "$ROOT/tests/vm/ynl.py" --serve $dir >/dev/null 2>&1 3>&- & } && await 20 test -p $dir/ask || return
 	fi
-	mkfifo "$answer" && { printf '%s\37' "$answer" "$@" && printf '\36'; } >$dir/ask && said=$(<"$answer") && rm "$answer" || return
+	read -rN 1 answer <$dir/free && { printf '%s\37' "$answer" "$@" && printf '\36'; } >$dir/ask && said=$(<"$dir/$answer") || return
+	printf %s "$answer" >$dir/free
 	printf '%s\n' "$said"
 	[[ $said == "{"* ]]
 }
