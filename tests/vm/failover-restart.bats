@@ -4,7 +4,7 @@
 # set; disks are there again without a hand of anybody. Or it has lost the session, and a path of it seems to be up.
 # lab: two guests
 # lab: links 2
-# lab: disk 64
+# lab: disk 16
 # lab: timeout 900
 # lab: cpus 1
 # lab: kernels 6.1 6.12
