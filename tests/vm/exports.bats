@@ -133,6 +133,7 @@ ram1" ]
 	run map w2 /dev/ram0 rw
 	[ "$status" -ne 0 ]
 	[[ $output == *"not permitted"* ]]
+	[ ! -e /sys/class/rtrs-client/w2 ]
 	map r1 /dev/ram0 ro
 	map r2 /dev/ram0 ro
 	map m1 /dev/ram0 migration
@@ -144,6 +145,8 @@ r2/access_mode:ro
 w1/access_mode:rw" ]
 	[ "$(cat $CTL/ram0/sessions/{r1,w1}/read_only)" = "1
 0" ]
+	all_closed
+	map w2 /dev/ram0 rw
 }
 
 @test "one disk under two spellings: two directories, closed one by one" {

@@ -279,6 +279,7 @@ polled() {
 	grep cq_alloc $TRACE/trace >/run/tmp/alloc
 	[ "$(queue "$disk" io_poll)" -eq 1 ]
 	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" -eq "$(nproc)" ]
+	map_fails "Invalid argument" sessname=s1 device_path=/dev/ram1 nr_poll_queues=0
 	for mark in randwrite randread; do
 		traced $TRACE/events/rdma_core/cq_poll fio --filename="/dev/$disk" --rw=$mark --bs=4k --direct=1 --ioengine=io_uring \
 			--hipri --iodepth=8 --name=p --size=2m --minimal --output=/run/tmp/fio
