@@ -194,7 +194,7 @@ largest_unaligned() {
 	fill "/dev/$same"
 	blockdev --flushbufs "/dev/$same"
 	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=ro" >/sys/class/rnbd-client/ctl/map_device
-	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
+	other=$(disk_of other /dev/ram0)
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	unmap "$same"
 	# It is not through with what it had

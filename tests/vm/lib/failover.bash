@@ -133,7 +133,7 @@ map() {
 	shift
 	links_sound || return
 	echo "sessname=$SESSION path=ip:${NET[1]}1 path=ip:${NET[2]}1 device_path=$path $*" >$CTL/map_device || fail "$(look)" || return
-	DISK=$(basename "$(readlink "$CTL/devices/${path//\//!}@$SESSION")")
+	DISK=$(disk_of "$SESSION" "$path")
 	await 20 test -b "/dev/$DISK"
 }
 
