@@ -20,26 +20,26 @@ setup() {
 
 teardown() { only_failed_allocations; }
 
-# refused NAME: with all loaded that it needs
-refused() { "$NTH" load "$MODS/$1.ko" >&3; }
+# each_refused NAME: with all loaded that it needs
+each_refused() { "$NTH" load "$MODS/$1.ko" >&3; }
 
-@test "rtrs-core" { refused rtrs-core; }
+@test "rtrs-core" { each_refused rtrs-core; }
 
 @test "rtrs-client" {
 	module_load "$MODS" rtrs-core
-	refused rtrs-client
+	each_refused rtrs-client
 }
 
-@test "rtrs-server" { refused rtrs-server; }
+@test "rtrs-server" { each_refused rtrs-server; }
 
 @test "rnbd-client" {
 	module_load "$MODS" rtrs-client
-	refused rnbd-client
+	each_refused rnbd-client
 }
 
 @test "rnbd-server" {
 	module_load "$MODS" rtrs-server
-	refused rnbd-server
+	each_refused rnbd-server
 }
 
 @test "all work after that" {

@@ -248,8 +248,8 @@ s3" ]
 	map s1 /dev/ram0
 	map s2 /dev/ram0 ro
 	run -0 ynl dump export-get
-	jqe '[.reply[] | ."read-only"] | sort == [0, 1]'
-	jqe 'all(.reply[]; ."since-ns" / 1000000000 - now | . > -60 and . < 60)'
+	jqe '[.reply[] | ."read-only"] | sort == [0, 1]' \
+		'all(.reply[]; ."since-ns" / 1000000000 - now | . > -60 and . < 60)'
 	id=$(export_id s1)
 	run -0 ynl --listen export do export-close "{\"id\":$id}"
 	jqe '.error == null and ([.events[].msg | [.event, .id]] == [["destroy", '"$id"']])'
@@ -342,7 +342,7 @@ ${disk##*/}p2" ]
 	mkfs.ext4 -q /dev/ram1
 	mkdir -p /run/tmp/ext4
 	mount /dev/ram1 /run/tmp/ext4
-	dd if=/dev/urandom of=/run/tmp/ext4/disk bs=1M count=32 conv=fsync status=none
+	dd if=/dev/urandom of=/run/tmp/ext4/disk bs=1M count=8 conv=fsync status=none
 	cp /run/tmp/ext4/disk /run/tmp/model
 	disk=$(losetup --show -f /run/tmp/ext4/disk)
 	map s1 "$disk"

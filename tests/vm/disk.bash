@@ -19,7 +19,7 @@ map() {
 		[[ $opt != sessname=* ]] || session=${opt#*=}
 	done
 	echo "sessname=$session path=ip:10.0.0.1 device_path=$path $*" >$CTL/map_device || return
-	basename "$(readlink "$CTL/devices/${path//\//!}@$session")"
+	disk_of "$session" "$path"
 }
 
 write_fails() {

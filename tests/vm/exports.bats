@@ -36,8 +36,8 @@ map() {
 	echo "sessname=$1 path=ip:10.0.0.1 device_path=$2 access_mode=${3-rw}" >/sys/class/rnbd-client/ctl/map_device
 }
 
-# refused ERRNO-TEXT SESSION NAME [ACCESS]
-refused() {
+# map_refused ERRNO-TEXT SESSION NAME [ACCESS]
+map_refused() {
 	local why=$1
 	shift
 	run map "$@"
@@ -68,11 +68,11 @@ refused() {
 
 @test "names: what is no block device, is not there, goes up" {
 	server
-	refused "No such file" s1 /dev/nothing
-	refused "Block device required" s1 /dev/null
-	refused "Block device required" s1 /dev
-	refused "Invalid argument" s1 /dev/../dev/ram0
-	refused "Invalid argument" s1 ..
+	map_refused "No such file" s1 /dev/nothing
+	map_refused "Block device required" s1 /dev/null
+	map_refused "Block device required" s1 /dev
+	map_refused "Invalid argument" s1 /dev/../dev/ram0
+	map_refused "Invalid argument" s1 ..
 	map s1 //dev///ram0
 	map s1 dev/./ram1
 }
@@ -94,15 +94,15 @@ refused() {
 	ln -s /run/tmp/outside $top/outright
 	ln -s two $top/alias
 	server dev_search_path=$top/%SESSNAME%/disks
-	refused "No such file" one /dev/ram1
-	refused "Invalid argument" one ../../two/disks/other
-	refused "cross-device" one absolute
-	refused "cross-device" one up
-	refused "cross-device" one root/dev/ram1
-	refused "cross-device" one round
-	refused "No such file" three a..b
-	refused "cross-device" out disk
-	refused "cross-device" outright disk
+	map_refused "No such file" one /dev/ram1
+	map_refused "Invalid argument" one ../../two/disks/other
+	map_refused "cross-device" one absolute
+	map_refused "cross-device" one up
+	map_refused "cross-device" one root/dev/ram1
+	map_refused "cross-device" one round
+	map_refused "No such file" three a..b
+	map_refused "cross-device" out disk
+	map_refused "cross-device" outright disk
 	map one a..b
 	map one inside ro
 	map alias other ro
@@ -116,14 +116,14 @@ ram1" ]
 	mount -t tmpfs -o nodev none $dir
 	mknod $dir/disk b 1 0
 	server dev_search_path=$dir
-	refused "Permission denied" s1 disk
+	map_refused "Permission denied" s1 disk
 	umount $dir
 }
 
 @test "a disk that is read-only on the server" {
 	server
 	blockdev --setro /dev/ram2
-	refused "Permission denied" s1 /dev/ram2
+	map_refused "Permission denied" s1 /dev/ram2
 	map s1 /dev/ram2 ro
 	blockdev --setrw /dev/ram2
 }
@@ -134,6 +134,7 @@ ram1" ]
 	run map w2 /dev/ram0 rw
 	[ "$status" -ne 0 ]
 	[[ $output == *"not permitted"* ]]
+	[ ! -e /sys/class/rtrs-client/w2 ]
 	map r1 /dev/ram0 ro
 	map r2 /dev/ram0 ro
 	map m1 /dev/ram0 migration
@@ -145,6 +146,8 @@ r2/access_mode:ro
 w1/access_mode:rw" ]
 	[ "$(cat $CTL/ram0/sessions/{r1,w1}/read_only)" = "1
 0" ]
+	all_closed
+	map w2 /dev/ram0 rw
 }
 
 @test "one disk under two spellings: two directories, closed one by one" {

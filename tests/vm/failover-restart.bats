@@ -6,7 +6,7 @@
 # lab: on 6.1 for ^(the module of the RDMA devices|the server stands still): the debug kernel has no such module, and nothing that stops it
 # lab: two guests
 # lab: links 2
-# lab: disk 64
+# lab: disk 16
 # lab: timeout 900
 # lab: cpus 1
 # lab: kernels 6.1 6.12

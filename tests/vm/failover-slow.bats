@@ -49,7 +49,7 @@ iops() {
 slow() {
 	local fast i one=0 two=0
 	echo "sessname=fast path=ip:10.1.0.1 device_path=/dev/ram1" >$CTL/map_device || return
-	fast=$(basename "$(readlink "$CTL/devices/!dev!ram1@fast")")
+	fast=$(disk_of fast /dev/ram1)
 	await 20 test -b "/dev/$fast" && map /dev/ram0 || return
 	set_to heartbeat_interval_ms=500 heartbeat_misses=20 "mpath_policy=$1" && limit 3mbit 300kbit || return
 	for i in 1 2 3; do

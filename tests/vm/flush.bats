@@ -45,7 +45,7 @@ teardown() {
 # The server lets go of a device a moment later than the client
 released() { dmsetup remove --noudevsync logged; }
 
-unmap() { echo normal >/sys/block/rnbd0/rnbd/unmap_device && await 10 released; }
+unmap_logged() { echo normal >/sys/block/rnbd0/rnbd/unmap_device && await 10 released; }
 
 @test "the disk has the write cache and FUA of its device" {
 	[ "$(</sys/block/rnbd0/queue/write_cache)" = "write back" ]
@@ -53,21 +53,21 @@ unmap() { echo normal >/sys/block/rnbd0/rnbd/unmap_device && await 10 released; 
 }
 
 # MODE: how each group of writes is made lasting
-lasting() {
+made_lasting() {
 	"$REPLAY" workload /dev/rnbd0 logged "$1"
-	unmap
+	unmap_logged
 	"$REPLAY" verify /dev/loop7
 }
 
-@test "fsync after groups of direct writes" { lasting fsync; }
+@test "fsync after groups of direct writes" { made_lasting fsync; }
 
-@test "direct writes with O_DSYNC" { lasting dsync; }
+@test "direct writes with O_DSYNC" { made_lasting dsync; }
 
-@test "the page cache and fsync" { lasting cached; }
+@test "the page cache and fsync" { made_lasting cached; }
 
 @test "the log tells a flush from none" {
 	"$REPLAY" workload /dev/rnbd0 logged none
-	unmap
+	unmap_logged
 	run -1 "$REPLAY" verify /dev/loop7
 	[[ $output == *"is not on the medium"* ]]
 }
@@ -86,7 +86,7 @@ filesystem() {
 	dmsetup message logged 0 mark crash
 	rm /run/tmp/mnt/file1
 	umount /run/tmp/mnt
-	unmap
+	unmap_logged
 	"$REPLAY" image /dev/loop7 crash /run/tmp/image
 	mount -t "$fs" -o loop /run/tmp/image /run/tmp/mnt
 	for i in 1 2 3; do cmp /run/tmp/file$i /run/tmp/mnt/file$i; done

@@ -21,7 +21,7 @@
 #   adm STATUS ARGS..           $ADM ends with this status; $output, $stderr
 #   refused STATUS CODE WORDS ARGS..   the same as text and as JSON, and the message holds the words
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
-#   jqe FILTER                  so does that in $output
+#   jqe FILTER..                so does that in $output, by all of these: one process, which is what takes the time
 #   record FILE ARGS..          "$ADM monitor ARGS.. -j" writes to FILE, of which it has written the begin; its process is $RECORDER.
 #                               record_end FILE: it ends as it should
 #   ynl ARGS..                  a client of netlink that shares no code with ours: see there
@@ -82,7 +82,11 @@ adm_is() {
 	jq -e "$filter" /tmp/adm.json >/dev/null || fail "not so: $filter: $(</tmp/adm.json)"
 }
 
-jqe() { jq -e "$1" <<<"$output" >/dev/null || { echo "not so: $1"; echo "$output"; return 1; }; }
+jqe() {
+	local all
+	printf -v all ' and (%s)' "$@"
+	jq -e "true$all" <<<"$output" >/dev/null || { printf '%s\n' "not so: $*" "$output"; return 1; }
+}
 
 adm() {
 	local want=$1
@@ -110,11 +114,12 @@ record_end() { kill "$RECORDER" && wait "$RECORDER" && document "$(<"$1")"; }
 
 # ynl ARGS..: the document that tests/vm/ynl.py prints for them. One process does it for all tests of a file.
 ynl() {
-	local dir=/run/tmp/ynl answer=/run/tmp/ynl/$BASHPID said
+	local dir=/run/tmp/ynl answer said
 	if [[ ! -p $dir/ask ]]; then
 		mkdir $dir && { "$ROOT/tests/vm/ynl.py" --serve $dir >/dev/null 2>&1 3>&- & } && await 20 test -p $dir/ask || return
 	fi
-	mkfifo "$answer" && { printf '%s\37' "$answer" "$@" && printf '\36'; } >$dir/ask && said=$(<"$answer") && rm "$answer" || return
+	read -rN 1 answer <$dir/free && { printf '%s\37' "$answer" "$@" && printf '\36'; } >$dir/ask && said=$(<"$dir/$answer") || return
+	printf %s "$answer" >$dir/free
 	printf '%s\n' "$said"
 	[[ $said == "{"* ]]
 }

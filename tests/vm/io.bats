@@ -287,17 +287,6 @@ read_as() { ionice "${@:2}" dd if="/dev/$1" of=/dev/null bs=4k count=3 iflag=dir
 	mode
 }
 
-@test "polled queues" {
-	local disk
-	disk=$(map /dev/ram0 nr_poll_queues=1)
-	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" = 1 ]
-	[ "$(<"/sys/block/$disk/queue/io_poll")" = 1 ]
-	fio --filename="/dev/$disk" --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=pvsync2 --hipri=1 \
-		--name=polled --size=1m --minimal >/dev/null
-	same_contents "/dev/$disk" /dev/ram0
-	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=/dev/ram1 nr_poll_queues=0
-}
-
 # stopped DISK: polled requests are under way, and nobody polls, nor do heartbeats; sets FIO
 stopped() {
 	echo 60000 >/sys/class/rtrs-client/s1/heartbeat_interval_ms
@@ -349,18 +338,6 @@ stopped() {
 	[[ $output == *"Operation not permitted"* ]]
 	blockdev --setrw "/dev/$disk" || :
 	run -1 dd if=/dev/zero of="/dev/$disk" bs=4k count=1
-}
-
-@test "one writer; a second only for migration; readers any time" {
-	map /dev/ram0 sessname=a
-	map_fails "Operation not permitted" sessname=b path=ip:10.0.0.1 device_path=/dev/ram0
-	[ ! -e /sys/class/rtrs-client/b ]
-	map /dev/ram0 sessname=b access_mode=ro
-	map /dev/ram0 sessname=c access_mode=migration
-	map_fails "Operation not permitted" sessname=d path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=migration
-	map /dev/ram0 sessname=d access_mode=ro
-	unmap_all
-	map /dev/ram0 sessname=b
 }
 
 @test "mistakes have their errno" {
@@ -418,23 +395,6 @@ opened() { [[ $(readlink "/proc/$1/fd/1") == "$2" ]]; }
 	[ "$(cat /run/tmp/unmap? | grep -cE ': (Operation already in progress|No such device)$')" -eq 3 ]
 	[ "$(cat /run/tmp/unmap? | wc -l)" -eq 3 ]
 	[ ! -e "/sys/block/$disk" ]
-}
-
-@test "20 times mapped and unmapped, by turns and at once" {
-	local disk i pids=()
-	for ((i = 0; i < 20; i++)); do
-		disk=$(map /dev/ram0)
-		dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none
-		unmap "$disk"
-	done
-	for ((i = 0; i < 4; i++)); do
-		map "/dev/ram$((i % 2))" "sessname=at-once$((i / 2))" access_mode=ro & pids+=($!)
-	done
-	for i in "${pids[@]}"; do wait "$i"; done
-	[ "$(ls -d /sys/block/rnbd* | wc -l)" -eq 4 ]
-	unmap_all
-	[ ! -e /sys/block/rnbd0 ]
-	await 10 census_even
 }
 
 @test "the modules stay while a disk is mapped or open" {

@@ -11,7 +11,7 @@
 
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
-	on_server "ram_disk 32 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=32 status=none && load_server"
+	on_server "ram_disk 16 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=16 status=none && load_server"
 	load_client
 	memory_before
 	probes

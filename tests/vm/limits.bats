@@ -196,7 +196,7 @@ largest_unaligned() {
 	fill "/dev/$same"
 	blockdev --flushbufs "/dev/$same"
 	echo "sessname=other path=ip:10.0.0.1 device_path=/dev/ram0 access_mode=ro" >/sys/class/rnbd-client/ctl/map_device
-	other=$(basename "$(readlink "/sys/class/rnbd-client/ctl/devices/!dev!ram0@other")")
+	other=$(disk_of other /dev/ram0)
 	dd if="/dev/$other" of=/dev/null bs=4k count=1 iflag=direct status=none
 	unmap "$same"
 	# It is not through with what it had
@@ -281,6 +281,7 @@ polled() {
 	grep cq_alloc $TRACE/trace >/run/tmp/alloc
 	[ "$(queue "$disk" io_poll)" -eq 1 ]
 	[ "$(<"/sys/block/$disk/rnbd/nr_poll_queues")" -eq "$(nproc)" ]
+	map_fails "Invalid argument" sessname=s1 device_path=/dev/ram1 nr_poll_queues=0
 	for mark in randwrite randread; do
 		traced $TRACE/events/rdma_core/cq_poll fio --filename="/dev/$disk" --rw=$mark --bs=4k --direct=1 --ioengine=io_uring \
 			--hipri --iodepth=8 --name=p --size=2m --minimal --output=/run/tmp/fio

@@ -20,8 +20,7 @@ setup() {
 }
 
 nothing_left() {
-	adm_is '.devices == []' device list || return
-	adm_is '.sessions == []' session list || return
+	adm_is '.client == {sessions: [], devices: []}' status || return
 	[ ! -e /sys/block/rnbd0 ] || return
 	! ls -d /sys/class/rtrs-client/* 2>/dev/null
 }

@@ -38,12 +38,12 @@ setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 @test "objects of both ends are in the dumps, with the same sizes" {
 	run -0 ynl dump session-get
-	jqe '[.reply[].role] == ["client","server"] and all(.reply[]; .name == "s1" and .state == "connected")'
-	jqe '.reply[0]."queue-depth" == .reply[1]."queue-depth" and (.reply[1]."pinned-bytes" > 0)'
+	jqe '[.reply[].role] == ["client","server"] and all(.reply[]; .name == "s1" and .state == "connected")' \
+		'.reply[0]."queue-depth" == .reply[1]."queue-depth" and (.reply[1]."pinned-bytes" > 0)'
 	run -0 ynl dump path-get
-	jqe '(.reply | length) == 2 and all(.reply[]; .state == "connected" and ."hca-name" == "rxe0" and ."hca-port" == 1)'
-	jqe '.reply[0].name == "ip:10.0.0.1@ip:10.0.0.1"'
-	jqe ".reply[0].\"server-addr\" == \"$ADDR\""
+	jqe '(.reply | length) == 2 and all(.reply[]; .state == "connected" and ."hca-name" == "rxe0" and ."hca-port" == 1)' \
+		'.reply[0].name == "ip:10.0.0.1@ip:10.0.0.1"' \
+		".reply[0].\"server-addr\" == \"$ADDR\""
 	run -0 ynl dump device-get
 	jqe '(.reply | length) == 1 and .reply[0]."device-path" == "/dev/ram0" and .reply[0]."access-mode" == "rw"'
 	run -0 ynl dump export-get
@@ -143,9 +143,9 @@ setup() { . "$ROOT/tests/vm/guest.bash"; }
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
 	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=8 oflag=direct status=none
 	run -0 ynl dump stats-get '{"role":"client"}'
-	jqe '.reply[0]."read-ios" >= 16 and .reply[0]."read-bytes" >= 1048576 and .reply[0]."write-ios" >= 8'
-	jqe '(.reply[0].cpu | map(."read-ios") | add) == .reply[0]."read-ios"'
-	jqe '.reply[0].inflight == 0'
+	jqe '.reply[0]."read-ios" >= 16 and .reply[0]."read-bytes" >= 1048576 and .reply[0]."write-ios" >= 8' \
+		'(.reply[0].cpu | map(."read-ios") | add) == .reply[0]."read-ios"' \
+		'.reply[0].inflight == 0'
 	run -0 ynl do stats-reset '{"session-name":"s1"}'
 	[ "$(jq '.error' <<<"$output")" = null ]
 	run -0 ynl dump stats-get '{"role":"client"}'
@@ -154,18 +154,18 @@ setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 @test "unmap and map tell every edge, in order" {
 	run -0 ynl --listen device --listen path --listen session --listen export do unmap '{"name":"rnbd0"}'
-	jqe '.error == null'
-	jqe '[.events[] | select(.name == "device-ntf") | .msg.event] == ["change","destroy"]'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
-	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
-	jqe '[.events[] | select(.name == "export-ntf") | .msg.event] == ["destroy"]'
+	jqe '.error == null' \
+		'[.events[] | select(.name == "device-ntf") | .msg.event] == ["change","destroy"]' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"' \
+		'[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"' \
+		'[.events[] | select(.name == "export-ntf") | .msg.event] == ["destroy"]'
 
 	run -0 ynl --listen device --listen path --listen session --listen export do map "$MAP"
-	jqe '.error == null'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
-	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[0] == "create"'
-	jqe '[.events[] | select(.name == "device-ntf") | .msg.state] == ["init","mapped"]'
-	jqe '[.events[].msg.generation] | . == (. | sort)'
+	jqe '.error == null' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]' \
+		'[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.event] | .[0] == "create"' \
+		'[.events[] | select(.name == "device-ntf") | .msg.state] == ["init","mapped"]' \
+		'[.events[].msg.generation] | . == (. | sort)'
 	unmap_all normal
 }
 
@@ -190,9 +190,9 @@ id_of() {
 @test "a session without a device: made, seen, refused twice, removed" {
 	unmap_all normal
 	run -0 ynl --listen session --listen path do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}],"settings":{"heartbeat-misses":3}}'
-	jqe '.error == null and .reply.name == "p1" and .reply.held == 1 and .reply.devices == 0'
-	jqe '.reply.settings | ."heartbeat-misses" == 3 and ."heartbeat-interval-ms" == 5000 and ."no-path-timeout-ms" == 0'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
+	jqe '.error == null and .reply.name == "p1" and .reply.held == 1 and .reply.devices == 0' \
+		'.reply.settings | ."heartbeat-misses" == 3 and ."heartbeat-interval-ms" == 5000 and ."no-path-timeout-ms" == 0' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
 	jqe '.error.errno == 17 and (.error.text | test("p1"))'
 	run -0 ynl do session-add '{"name":"p2"}'
@@ -216,15 +216,15 @@ id_of() {
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
 	jqe '.error == null'
 	run -0 ynl --listen path --listen session do path-add '{"session-name":"p1","server-addr":"'$ADDR6'"}'
-	jqe '.error == null and .reply.name == "ip:fd00::1@ip:fd00::1" and .reply.state == "connected"'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
-	jqe '[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.state] == ["degraded","connected"]'
+	jqe '.error == null and .reply.name == "ip:fd00::1@ip:fd00::1" and .reply.state == "connected"' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]' \
+		'[.events[] | select(.name == "session-ntf" and .msg.role == "client") | .msg.state] == ["degraded","connected"]'
 	run -0 ynl do path-add '{"session-name":"p1","server-addr":"'$ADDR6'"}'
 	jqe '.error.errno == 17'
 	id_of path-get '.role == "client" and .name == "ip:fd00::1@ip:fd00::1"'
 	run -0 ynl --listen path do path-disconnect "{\"id\":$ID}"
-	jqe '.error == null and .reply.state == "disconnected"'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["closing","disconnected"]'
+	jqe '.error == null and .reply.state == "disconnected"' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["closing","disconnected"]'
 	run -0 ynl --listen path do path-reconnect "{\"id\":$ID}"
 	jqe '.error == null and .reply.state == "connected"'
 	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] ==
@@ -232,8 +232,8 @@ id_of() {
 	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg."old-state"] ==
 		["disconnected","reconnecting","connecting"]'
 	run -0 ynl --listen path do path-del "{\"id\":$ID}"
-	jqe '.error == null'
-	jqe '[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
+	jqe '.error == null' \
+		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.event] | .[-1] == "destroy"'
 	run -0 ynl do path-reconnect "{\"id\":$ID}"
 	jqe '.error.errno == 2'
 	run -0 ynl do session-del '{"name":"p1"}'

@@ -155,7 +155,7 @@ load_kill() { kill $LOAD 2>/dev/null || :; wait $LOAD || :; }
 	for path in /sys/class/rtrs-client/s1/paths/*; do echo 1 >"$path/disconnect"; done
 	echo force >/sys/block/rnbd0/rnbd/unmap_device
 	echo "$map" >$ctl/map_device
-	disk=$(basename "$(readlink "$ctl/devices/!dev!slow@s1")")
+	disk=$(disk_of s1 /dev/slow)
 	load_kill
 	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct
 	"$ADM" unmap "$disk"

@@ -2,7 +2,8 @@
 # Helpers for .bats files about a session in one guest that loses its paths, beside those of disk.bash.
 #
 #   quick                       attempts to connect again are not far between
-#   fio_start [ARG..]           I/O on rnbd0, over and over, verified each time; fio_end: it goes on, then ends, without an error
+#   fio_start [ARG..]           I/O on rnbd0, over and over, verified each time
+#   fio_end [N]                 it goes on for N (100) requests, then it ends, without an error
 #   said TEXT ERRNO             the kernel has said this in the test that runs
 #   paths_up N                  so many are connected
 #   reconnect_end               the teardown
@@ -36,7 +37,7 @@ fio_start() {
 
 fio_end() {
 	local rc=0
-	await 30 io_done rnbd0 $(($(ios rnbd0) + 100))
+	await 30 io_done rnbd0 $(($(ios rnbd0) + ${1:-100}))
 	kill $FIO
 	wait $FIO || rc=$?
 	# Terminated, and no error before

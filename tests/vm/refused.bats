@@ -17,7 +17,7 @@ setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 	# As the other one: a path that offers less is not added
 	# And the memory of its disk is there, whatever is written to it
-	on_server "ram_disk 32 && dd if=/dev/zero of=/dev/ram0 bs=1M count=32 oflag=direct status=none && load_server sess_queue_depth=16 max_chunk_size=65536"
+	on_server "ram_disk 16 && dd if=/dev/zero of=/dev/ram0 bs=1M count=16 oflag=direct status=none && load_server sess_queue_depth=16 max_chunk_size=65536"
 	load_client
 	memory_before
 }

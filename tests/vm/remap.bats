@@ -361,8 +361,8 @@ refuses() {
 		until grep -q closed /sys/block/$disk/rnbd/state; do :; done"
 	jqe '[.events[].msg | [.event, ."old-state", .state, ."last-error"]] == [["change", "mapped", "disconnected", -107]]'
 	run -0 ynl --listen device do remap "{\"name\":\"$disk\",\"timeout-ms\":5000}"
-	jqe '.reply.state == "mapped" and .reply."last-error" == 0 and .reply."size-bytes" == 16777216'
-	jqe '[.events[].msg | [.event, ."old-state", .state]] == [["change", "disconnected", "mapped"]]'
+	jqe '.reply.state == "mapped" and .reply."last-error" == 0 and .reply."size-bytes" == 16777216' \
+		'[.events[].msg | [.event, ."old-state", .state]] == [["change", "disconnected", "mapped"]]'
 }
 
 @test "resize in sectors, in bytes, told by a uevent and an event" {
@@ -374,8 +374,8 @@ refuses() {
 	is "/sys/block/$disk/size" 4096
 	[ "$(dd if="/dev/$disk" bs=4k skip=512 count=1 iflag=direct status=none | wc -c)" -eq 0 ]
 	run -0 ynl --listen device do resize "{\"name\":\"$disk\",\"size-bytes\":16777216}"
-	jqe '.reply."size-bytes" == 16777216'
-	jqe '[.events[].msg | [.event, ."old-state", .state, ."size-bytes"]] == [["change", "mapped", "mapped", 16777216]]'
+	jqe '.reply."size-bytes" == 16777216' \
+		'[.events[].msg | [.event, ."old-state", .state, ."size-bytes"]] == [["change", "mapped", "mapped", 16777216]]'
 	is "/sys/block/$disk/size" 32768
 	printf 010000 >"/sys/block/$disk/rnbd/resize"
 	is "/sys/block/$disk/size" 4096

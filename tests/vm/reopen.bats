@@ -66,7 +66,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 		load_server $params
 		[ "$(</sys/module/rtrs_server/parameters/"${params%=*}")" = "${params#*=}" ]
 		await 30 adm_is '.devices[0].state == "mapped"' device list
-		fio_end
+		fio_end 50
 	done
 	# More at once than there are slots from here on
 	adm_is '.sessions[0].queue_depth == 8' session list

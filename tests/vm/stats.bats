@@ -128,25 +128,25 @@ polls_agree() {
 	reads "$disk" 64
 	writes "$disk" 32 $OTHER
 	get client
-	jqe '.[0] | ."read-ios" == 64 and ."read-bytes" == 64 * 4128 and ."write-ios" == 32 and ."write-bytes" == 32 * 8224'
-	jqe '.[0] | (.latency | map(."read-ios") | add) == 64 and (.latency | map(."write-ios") | add) == 32'
-	jqe '.[0] | (.sg | map(.ios) | add) == 96 and all(.sg[]; .entries <= 2)'
-	jqe '.[0] | .completions >= 96 and .polls <= .completions and ."completions-max" * .polls >= .completions'
-	jqe '.[0] | ."read-latency-max-ns" > 0 and ."write-latency-max-ns" > 0'
+	jqe '.[0] | ."read-ios" == 64 and ."read-bytes" == 64 * 4128 and ."write-ios" == 32 and ."write-bytes" == 32 * 8224' \
+		'.[0] | (.latency | map(."read-ios") | add) == 64 and (.latency | map(."write-ios") | add) == 32' \
+		'.[0] | (.sg | map(.ios) | add) == 96 and all(.sg[]; .entries <= 2)' \
+		'.[0] | .completions >= 96 and .polls <= .completions and ."completions-max" * .polls >= .completions' \
+		'.[0] | ."read-latency-max-ns" > 0 and ."write-latency-max-ns" > 0'
 	# the longest is in the last bucket that has any
 	jqe '.[0] | (.latency | map(select(."read-ios" > 0) | ."le-ns") | max) as $le | ."read-latency-max-ns" <= $le and ."read-latency-max-ns" > $le / 2'
 	for name in read-ios read-bytes write-ios write-bytes completions polls; do
 		jqe ".[0] | (.cpu | map(.\"$name\") | add) == .\"$name\""
 	done
-	jqe '.[0] | (.cpu | map(."completions-max") | max) == ."completions-max"'
-	jqe '.[0] | (.cpu | map(.latency // [] | .[] | ."read-ios") | add) == 64'
-	jqe '.[0] | (.cpu | map(.sg // [] | .[] | .ios) | add) == 96'
+	jqe '.[0] | (.cpu | map(."completions-max") | max) == ."completions-max"' \
+		'.[0] | (.cpu | map(.latency // [] | .[] | ."read-ios") | add) == 64' \
+		'.[0] | (.cpu | map(.sg // [] | .[] | .ios) | add) == 96'
 	# what left one CPU came to another
-	jqe '.[0] | (.cpu | map(."migrations-from") | add) == (.cpu | map(."migrations-to") | add)'
-	jqe '.[0] | (.cpu | map(.cpu)) | . == sort and . == unique'
+	jqe '.[0] | (.cpu | map(."migrations-from") | add) == (.cpu | map(."migrations-to") | add)' \
+		'.[0] | (.cpu | map(.cpu)) | . == sort and . == unique'
 	get server
-	jqe '.[0] | ."read-ios" >= 64 and .completions >= 96 and .polls >= 1 and ."completions-max" >= 1'
-	jqe '.[0] | (.cpu | map(.completions) | add) == .completions'
+	jqe '.[0] | ."read-ios" >= 64 and .completions >= 96 and .polls >= 1 and ."completions-max" >= 1' \
+		'.[0] | (.cpu | map(.completions) | add) == .completions'
 	run -0 ynl do stats-get "{\"path-id\":$(jq '.[0]."path-id"' <<<"$output"),\"role\":\"server\"}"
 	jqe '.reply | ."read-ios" >= 64 and .cpu == null'
 }
@@ -293,9 +293,9 @@ all_cpus() {
 	[ "$(<$DIR/rdma)" = "0 0 1 4128 0 0" ]
 	run -0 "$ADM" stats --latency --per-cpu -j
 	# longer than it was seen to last, shorter than it can have taken; in the one bucket of that
-	jqe ".stats[0].latency.max_write_ns | . >= $((end - seen))000 and . <= $((${EPOCHREALTIME/./} - begin))000"
-	jqe '.stats[0] | .counters.inflight == 0 and all(.per_cpu[]; .inflight == 0)'
-	jqe '.stats[0].latency | .max_write_ns as $max | .buckets | length == 1 and .[0].le_ns >= $max and .[0].le_ns < 2 * $max'
+	jqe ".stats[0].latency.max_write_ns | . >= $((end - seen))000 and . <= $((${EPOCHREALTIME/./} - begin))000" \
+		'.stats[0] | .counters.inflight == 0 and all(.per_cpu[]; .inflight == 0)' \
+		'.stats[0].latency | .max_write_ns as $max | .buckets | length == 1 and .[0].le_ns >= $max and .[0].le_ns < 2 * $max'
 	# milliseconds of 2^20 ns
 	ms=$(sed -n 's/^maximum ms: 0 //p' $DIR/rdma_lat)
 	row=$(sed -n 's/^\([0-9]*\) ms: 0 1$/\1/p' $DIR/rdma_lat)
@@ -335,9 +335,9 @@ all_cpus() {
 		taskset -c $OTHER dd if=/dev/zero of="/dev/$disk" bs=$try count=64 oflag=direct status=none
 		run -0 ynl --room 4096 dump stats-get '{"role":"client"}'
 		# totals once for each path, CPUs in them or behind them, no CPU left out
-		jqe '[.reply[] | select(."path-name")] | length == 4'
-		jqe '[.reply[]."path-id"] | . == sort'
-		jqe '.reply | group_by(."path-id") | all(.[]; .[0]."path-name" and (map(.cpu // [] | .[]."read-ios") | add) == .[0]."read-ios")'
+		jqe '[.reply[] | select(."path-name")] | length == 4' \
+			'[.reply[]."path-id"] | . == sort' \
+			'.reply | group_by(."path-id") | all(.[]; .[0]."path-name" and (map(.cpu // [] | .[]."read-ios") | add) == .[0]."read-ios")'
 		[[ $(jq '.reply | length' <<<"$output") == 4 ]] || break
 	done
 	jqe '.reply | length > 4'

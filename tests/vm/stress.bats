@@ -29,8 +29,6 @@ teardown() {
 
 map() { echo "sessname=$1 path=ip:10.0.0.1 device_path=$2 ${3-}" >$CTL/map_device; }
 
-disk_of() { basename "$(readlink "$CTL/devices/${2//\//!}@$1")"; }
-
 # A job in the background: direct reads and writes until it is killed or its disk is gone
 load() {
 	fio --filename="/dev/$1" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --name=load --time_based \

@@ -8,7 +8,8 @@ usage: ynl.py [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPER
 Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
 errno, text and attribute of the extended ack, and the "events" that came up to then, in their order. --room: bytes for one
 block of messages. --serve: for ynl of guest.bash, as an emulated guest takes a second to start Python; reads a pipe, DIR/ask,
-for each run the name of the pipe that wants the answer and the arguments, a byte 31 behind each, and then a byte 30.
+for each run the name of the pipe that wants the answer and the arguments, a byte 31 behind each, and then a byte 30. There are pipes
+for answers, with a letter for a name; those that nobody uses are in the pipe DIR/free.
 Environment: YNL (the unpacked generator), ROOT (this tree).
 """
 import argparse
@@ -75,6 +76,12 @@ def listener(spec, groups):
 def serve(directory):
     os.closerange(3, 256)  # who starts this may have a disk open
     ask = os.path.join(directory, "ask")
+    free = os.path.join(directory, "free")
+    os.mkfifo(free)
+    unused = os.open(free, os.O_RDWR)  # nobody waits for the other end
+    for name in "abcdefghijklmnop":
+        os.mkfifo(os.path.join(directory, name))
+        os.write(unused, name.encode())
     os.mkfifo(ask)
     while True:
         with open(ask, encoding="utf-8") as asked:
@@ -83,7 +90,7 @@ def serve(directory):
             if os.fork():
                 continue
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            with open(answer, "w", encoding="utf-8") as sys.stdout:
+            with open(os.path.join(directory, answer), "w", encoding="utf-8") as sys.stdout:
                 try:
                     run(args)
                 except BaseException:

@@ -92,17 +92,21 @@ mend() {
 	esac
 }
 
-# After a test that failed, too
-mend_all() {
+server_mend_all() {
 	local link
 	for link in 1 2; do
 		ip link set link$link up
-		[[ -e /sys/class/infiniband/rxe$link ]] || mend rdma-here $link
-		on_server "ip link set link$link up; [[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link"
-		server_cable $link on
-		lose link$link none || :
-		server lose link$link none || :
+		[[ -e /sys/class/infiniband/rxe$link ]] || rxe_add rxe$link link$link
+		server_lose link$link none || :
 	done
+}
+
+# After a test that failed, too
+mend_all() {
+	local link
+	server_mend_all
+	server mend_all
+	for link in 1 2; do server_cable $link on; done
 }
 
 server_links_sound() { rxe_sound rxe1 link1 && rxe_sound rxe2 link2; }
@@ -129,7 +133,7 @@ map() {
 	shift
 	links_sound || return
 	echo "sessname=$SESSION path=ip:${NET[1]}1 path=ip:${NET[2]}1 device_path=$path $*" >$CTL/map_device || fail "$(look)" || return
-	DISK=$(basename "$(readlink "$CTL/devices/${path//\//!}@$SESSION")")
+	DISK=$(disk_of "$SESSION" "$path")
 	await 20 test -b "/dev/$DISK"
 }
 
@@ -211,11 +215,11 @@ QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 recon
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
 SERVER_QUICK=(heartbeat_interval_ms=500 heartbeat_misses=2)
 
-# In bursts: what else goes on in these guests takes time, too
+# In bursts: what else goes on in these guests takes time, too. Of a part of the disk, as load_end waits until the last one is verified.
 verify_again() {
 	while [[ ! -e $STOP ]]; do
 		fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
-			--direct=1 --ioengine=libaio --iodepth=32 --size=16m --thinktime=100ms --thinktime_blocks=64 --randseed="$RANDOM" \
+			--direct=1 --ioengine=libaio --iodepth=32 --size=4m --thinktime=100ms --thinktime_blocks=64 --randseed="$RANDOM" \
 			--minimal --name=verify >$FIO 2>&1 || return
 	done
 }
@@ -253,9 +257,10 @@ goes_on() {
 	await "${1:-30}" io_done "$DISK" $(($(ios "$DISK") + 100))
 }
 
-# Of a file of tests that lose paths: the server has /dev/ram0; and what ends each of them, even if it failed
+# Of a file of tests that lose paths: the server has /dev/ram0, of which load_end reads all; and what ends each of them, even if it
+# failed
 losses_begin() {
-	on_server "ram_disk 64 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=64 status=none" &&
+	on_server "ram_disk 16 && dd if=/dev/zero of=/dev/ram0 bs=1M oflag=direct count=16 status=none" &&
 		on_server load_server "${SERVER_QUICK[@]}" && load_client && memory_before
 }
 

@@ -7,6 +7,7 @@
 #   dm_disk NAME TABLE [NODE]   a disk of the device mapper: /dev/NODE (dm-0), which must be the next one
 #   partitions DISK START:SECTORS..             up to four, in a table for PCs
 #   map_line TEXT               to map_device
+#   disk_of SESSION DEVICE      what this device of the server is called here
 #   unmap DISK [force]          unmap_all [normal]: all there are, by force if it is not said
 #   no_exports                  the server has no disk open; all_closed: unmap_all, and then
 #   state_is DISK STATE         as its file says: open, closed
@@ -85,6 +86,14 @@ io_done() {
 under_way() {
 	local nums
 	read -ra nums <"/sys/block/$1/inflight" && ((nums[0] + nums[1] >= ${2:-1}))
+}
+
+disk_of() {
+	local key value
+	while IFS='=' read -r key value; do
+		[[ $key != DEVNAME ]] || { echo "$value"; return; }
+	done <"/sys/class/rnbd-client/ctl/devices/${2//\//!}@$1/uevent"
+	fail "it has no name"
 }
 
 unmap() { echo "${2:-normal}" >"/sys/block/$1/rnbd/unmap_device"; }

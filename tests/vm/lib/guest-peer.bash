@@ -26,7 +26,8 @@ on_server() {
 
 ask_host() { echo "$*" >"$SHARED/power.new" && mv "$SHARED/power.new" "$SHARED/power" && await 20 test ! -e "$SHARED/power"; }
 
-server_cable() { ask_host "link$1 $2"; }
+# There is none but where cards are virtio's
+server_cable() { [[ -z $VIRTIO && $2 == on ]] || ask_host "link$1 $2"; }
 
 server_power() {
 	ask_host "$1" || return
