@@ -34,6 +34,11 @@ debug-kernel: ## builds that kernel
 	@tests/deps.sh debug
 	@tests/debug/run kernel
 
+mutants: ## breaks the modules in more than 150 ways, one at a time, and demands that a test fails each time, about an hour
+	@tests/deps.sh debug
+	@$(MAKE) -s --no-print-directory rnbdadm
+	@tests/mutants/run
+
 bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 70 minutes
 	@tests/deps.sh check
 	@tests/bench/run
@@ -73,4 +78,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check bench check-debug debug-kernel modules rnbdadm deb install uninstall modules_install clean kdir
+.PHONY: all help demo check bench check-debug debug-kernel mutants modules rnbdadm deb install uninstall modules_install clean kdir
