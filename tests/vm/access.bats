@@ -456,6 +456,11 @@ measure() {
 	measure 64
 	((one > 64 * 131072 && one < 2 * 64 * 131072))
 	((two > one && two < one + 64 * 131072))
+	# A path gives back what it took, not the end of the session alone
+	map s1 /dev/ram0 rw 10.0.0.1 10.0.1.1
+	echo 1 >/sys/class/rtrs-client/s1/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
+	await 10 pins "$one"
+	unmap_all
 
 	server sess_queue_depth=64 max_memory=12
 	map s1 /dev/ram0
