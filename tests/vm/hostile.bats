@@ -60,7 +60,7 @@ proper_client() {
 
 @test "A5: a header at the end of its chunk" { only Y request-chunk-end request-last-place; }
 
-@test "A6: lengths of messages that are not so" { only Y request-usr-len rnbd-short-messages; }
+@test "A6: lengths of messages that are not so" { only Y request-usr-len request-long-message rnbd-short-messages; }
 
 @test "A7: names without an end" { only Y info-unterminated rnbd-open-refused; }
 
