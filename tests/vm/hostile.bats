@@ -72,7 +72,7 @@ proper_client() {
 
 @test "A14: one disk under two names" { only Y rnbd-open-twice access-spellings; }
 
-@test "A15: a session without a name, or with that of another" { only Y info-names info-name-taken; }
+@test "A15: a session without a name, or with that of another" { only Y info-names info-name-taken info-name-of-session; }
 
 @test "A16: nothing that is sent makes the kernel warn" { only Y request-heartbeats io-unknown-ops io-directions; }
 
