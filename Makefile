@@ -37,6 +37,11 @@ debug-kernel: ## builds that kernel
 	@tests/deps.sh debug
 	@tests/debug/run kernel
 
+mutants: ## breaks the modules in small ways, one at a time, and demands that a test fails each time, about an hour
+	@tests/deps.sh debug
+	@$(MAKE) -s --no-print-directory rnbdadm
+	@tests/mutants/run
+
 bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 70 minutes
 	@tests/deps.sh check
 	@tests/bench/run
@@ -76,4 +81,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check check-debug check-all bench debug-kernel modules rnbdadm deb install uninstall modules_install clean kdir
+.PHONY: all help demo check check-debug check-all bench debug-kernel mutants modules rnbdadm deb install uninstall modules_install clean kdir

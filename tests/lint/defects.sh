@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tests/DEFECTS.md: each item has a line, each test that a line names is there.
+# tests/DEFECTS.md: each item has a line, each test that a line names is there. The lists of tests/mutants: each item with a test has a
+# mutant, each edit has something to change, each test is there.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+. tests/mutants/list.bash
 
 DOC=tests/DEFECTS.md
 
@@ -31,7 +33,45 @@ every_test() {
 	done
 }
 
+# "The test of D1" is one, too
+every_item_mutant() {
+	local item
+	grep -E '^\| [A-D][0-9]+ \|.*(`tests/|the test of )' $DOC | awk '{ print $2 }' | while IFS= read -r item; do
+		printf '%s\n' "${MUTANT_TITLE[@]}" | grep -q "^$item: " || echo "$item: no mutant"
+	done
+}
+
+every_title() {
+	local n
+	printf '%s\n' "${MUTANT_TITLE[@]}" | sort | uniq -d | sed 's/$/: twice/'
+	for n in "${!MUTANT_TITLE[@]}"; do
+		[[ -n ${MUTANT_EDITS[n]} && -n ${MUTANT_TESTS[n]} ]] || echo "${MUTANT_TITLE[n]}: no edit, or no test"
+	done
+}
+
+every_edit() {
+	local file rest
+	printf '%s' "${MUTANT_EDITS[@]}" | while IFS=$'\t' read -r file rest; do
+		[[ -r $file ]] || { echo "there is no $file"; continue; }
+		! mutant_edit "$file" "$rest" <"$file" | cmp -s - "$file" || echo "$file has nothing for $rest"
+	done
+}
+
+every_mutant_test() {
+	local file rest
+	printf '%s' "${MUTANT_TESTS[@]}" | sort -u | while IFS=$'\t' read -r file rest; do
+		[[ -r $file ]] || { echo "there is no $file"; continue; }
+		[[ $file != *.bats ]] || mutant_tests "$file" "$rest" | grep -q . || echo "$file has no test $rest"
+	done
+}
+
 check "every item has a line" every_item
 check "every line names a test or says why there is none" every_line
 check "every test that is named is there" every_test
+check "the lists of mutants can be read" mutants_read
+mutants_read || exit
+check "every item that names a test has a mutant" every_item_mutant
+check "every mutant has a title of its own, an edit and a test" every_title
+check "every edit of a mutant has something to change" every_edit
+check "every test that is to find a mutant is there" every_mutant_test
 finish

@@ -328,6 +328,11 @@ measure() {
 	measure 64
 	((one > 64 * 131072 && one < 2 * 64 * 131072))
 	((two > one && two < one + 64 * 131072))
+	# A path gives back what it took, not the end of the session alone
+	map2
+	echo 1 >$SESSION/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
+	await 10 pins "$one"
+	all_closed
 
 	mode sess_queue_depth=64 max_memory=12
 	map /dev/ram0

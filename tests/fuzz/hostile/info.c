@@ -133,6 +133,31 @@ static int name_taken(void)
 	return 0;
 }
 
+/* Another path of a session, over the server's other address: with its name and with another one */
+static int name_of_session(void)
+{
+	const char *name = path_new_name();
+	struct path p, other;
+	int i;
+
+	path_init(&p, 2);
+	WANT(path_connect_all(&p), 0);
+	WANT(path_info(&p, name), 0);
+	for (i = 0; i < 2; i++) {
+		path_init(&other, 2);
+		memcpy(other.req.paths_uuid, p.req.paths_uuid, RTRS_UUID_LEN);
+		WANT(peer_goes_to("fd00::1"), 0);
+		WANT(path_connect_all(&other), 0);
+		WANT(peer_goes_to(NULL), 0);
+		WANT_FOR(path_info(&other, i ? "another" : name), i ? CLOSED : 0, "path %d", i);
+		WANT(i ? path_wait_closed(&other) : !path_works(&other), true);
+		path_down(&other);
+	}
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return 0;
+}
+
 static int twice(void)
 {
 	struct path p;
@@ -170,6 +195,7 @@ const struct test info_tests[] = {
 	{ "info-odd-names", odd_names },
 	{ "info-before-all", before_all },
 	{ "info-name-taken", name_taken },
+	{ "info-name-of-session", name_of_session },
 	{ "info-twice", twice },
 	{ "info-something-else", something_else },
 	{ NULL, NULL },

@@ -14,7 +14,8 @@
 #define IS_RECV		(1ULL << 63)
 #define CM_TIMEOUT_MS	5000
 
-static struct addrinfo *server;
+static struct addrinfo *server, *first;
+static const char *server_port;
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static uint8_t *arena;
@@ -28,12 +29,26 @@ double peer_now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+int peer_goes_to(const char *addr)
+{
+	if (server != first)
+		freeaddrinfo(server);
+	server = first;
+	if (!addr)
+		return 0;
+	if (!getaddrinfo(addr, server_port, NULL, &server))
+		return 0;
+	printf("%s:%s is no address\n", addr, server_port);
+	server = first;
+	return 1;
+}
+
 int peer_init(const char *addr, const char *port)
 {
-	if (getaddrinfo(addr, port, NULL, &server)) {
-		printf("%s:%s is no address\n", addr, port);
+	server_port = port;
+	if (peer_goes_to(addr))
 		return 1;
-	}
+	first = server;
 	arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (arena == MAP_FAILED)
 		return 1;

@@ -93,6 +93,8 @@ struct request {
 extern const char *disk, *slow_disk;
 
 int peer_init(const char *addr, const char *port);
+/* Where connections go from now on; NULL: where they did first */
+int peer_goes_to(const char *addr);
 uint8_t *peer_tx(void);		/* RESULT_SIZE bytes to send from */
 uint8_t *peer_result(void);	/* RESULT_SIZE bytes that the server may write to */
 uint8_t *peer_ignored(void);	/* as many that nobody looks at */

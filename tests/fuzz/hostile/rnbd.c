@@ -46,6 +46,7 @@ static int short_messages(void)
 		for (len = 0; len < m[i].len; len++) {
 			memset(usr, 'x', sizeof(usr));
 			rtrs_put_le16(usr, m[i].type);
+			usr[4] = 0;	/* a mode that an OPEN may have */
 			WANT_FOR(send_usr(len, m[i].read, m[i].data_len), EINVAL,
 				 "type %u, %u bytes", m[i].type, len);
 		}
