@@ -30,30 +30,56 @@ prepare() {
 # replay NAME [ROOT]: the next commands see this recording and this system
 replay() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$REC/${2:-root}"); }
 
+# untraced COMMAND..: bats looks at the stack before each command of a test, and of what it calls, which takes longer than most
+# commands do. Here it does so up to this function: what fails below is told with the line of the test, and says itself what it saw.
+untraced() {
+	local -
+	set +T
+	"$@"
+}
+
+# ran STATUS COMMAND..: as `run --separate-stderr -STATUS` is, with no process but that of the command
+ran() { untraced ran_ "$@"; }
+
+ran_() {
+	local want=$1 said=$BATS_TEST_TMPDIR/.said IFS=$'\n' -
+	set +e -f
+	shift
+	"$@" >"$said" 2>"$said.err"
+	status=$?
+	output=$(<"$said") stderr=$(<"$said.err")
+	# shellcheck disable=SC2206
+	lines=($output) stderr_lines=($stderr)
+	((status == want)) && return
+	told
+	BATS_ERROR_SUFFIX=", expected exit code $want, got $status"
+	return 1
+}
+
+# The words are what a failed test says
+told() { printf '%s\n' "stdout: $output" "stderr: $stderr"; }
+
 # adm STATUS ARGS..: runs the tool on the recording; $output, $stderr
-adm() {
+adm() { untraced alone_ "$1" "${R[@]}" "${@:2}"; }
+
+# alone STATUS ARGS..: the same without a recording
+alone() { untraced alone_ "$@"; }
+
+alone_() {
 	local want=$1
 	shift
-	run --separate-stderr "-$want" "$RNBDADM" "${R[@]}" "$@"
+	ran_ "$want" "$RNBDADM" "$@" || return
 	printed "$@"
 }
 
-# printed ARGS..: every JSON that is printed is looked at by all_valid; the words are what a failed test says
+# printed ARGS..: every JSON that is printed is looked at by all_valid
 printed() {
 	local kind=any
 	# those of the table, or a signal
 	((status <= 12 || status > 128)) || return
 	[[ " $*" != *" -"?(j|p)F* && " $*" != *" --fields"* ]] || kind=fields
 	[[ $output != \{* ]] || printf '%s\0' $kind "$BATS_TEST_DESCRIPTION" "$output" >>"$BATS_FILE_TMPDIR/documents"
-	printf '%s\n' "stdout: $output" "stderr: $stderr"
-}
-
-# alone STATUS ARGS..: the same without a recording
-alone() {
-	local want=$1
-	shift
-	run --separate-stderr "-$want" "$RNBDADM" "$@"
-	printed "$@"
+	told
 }
 
 # instructions ARGS..: what the tool executes, which is the same each time, whatever else this machine does
@@ -64,16 +90,18 @@ instructions() {
 
 # fails STATUS CODE ARGS..: the same status as text and as JSON, nothing on stdout in text, one document in JSON with this code;
 # both say the same on stderr. The text comes last; the document is in $JSON.
-fails() {
-	local want=$1 code=$2 err
+fails() { untraced fails_ "$@"; }
+
+fails_() {
+	local want=$1 code=$2
 	shift 2
-	adm "$want" "$@" -j
+	adm "$want" "$@" -j || return
+	JSON=$output JSON_STDERR=$stderr
 	[[ $output =~ ^\{\"schema\":\"([^\"]+)\" ]] || return
 	valid "${BASH_REMATCH[1]}"
 	[[ $output == *"\"error\":{\"code\":\"$code\",\"exit_status\":$want,"* ]] || return
-	JSON=$output err=$stderr
-	adm "$want" "$@"
-	[ -z "$output" ] && [ "$stderr" = "$err" ] && [[ $stderr == "rnbdadm: "* ]]
+	adm "$want" "$@" || return
+	[[ -z $output && $stderr == "$JSON_STDERR" && $stderr == "rnbdadm: "* ]]
 }
 
 jq() { gojq "$@"; }
@@ -95,21 +123,25 @@ all_valid() {
 }
 
 # golden NAME: $output is as in golden/NAME; UPDATE=1 writes it
-golden() {
+golden() { untraced golden_ "$@"; }
+
+golden_() {
 	local f=$CLI/golden/$1
 	[[ -z ${UPDATE-} ]] || printf '%s\n' "$output" >"$f"
-	diff -u "$f" <(printf '%s\n' "$output")
+	[[ -e $f && $output == "$(<"$f")" ]] || diff -u "$f" <(printf '%s\n' "$output")
 }
 
 # shown NAME ARGS..: text, JSON and CSV are as in the golden files, but for what is of this host. FORMS may be fewer, WANT is 0.
-shown() {
+shown() { untraced shown_ "$@"; }
+
+shown_() {
 	local name=$1 form
 	shift
 	for form in ${FORMS:-txt json csv}; do
-		adm "${WANT:-0}" "$@" -o "${form/txt/text}"
-		[[ $form != txt || ${WANT:-0} -ne 0 || -z $stderr ]]
+		adm "${WANT:-0}" "$@" -o "${form/txt/text}" || return
+		[[ $form != txt || ${WANT:-0} -ne 0 || -z $stderr ]] || return
 		[[ $form != json ]] ||
 			output=$(sed -E 's/"(monotonic_ns|waited_ms)":[0-9]+/"\1":0/; s/"(libnl|jansson)":"[^"]*"/"\1":"1"/g' <<<"$output")
-		golden "$name.$form"
+		golden "$name.$form" || return
 	done
 }
