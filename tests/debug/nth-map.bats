@@ -15,9 +15,10 @@ setup_file() {
 	. "$ROOT/tests/debug/faults.bash"
 	net_up 1
 	ram_disk 8 2
+	# The client first: its two modules lie side by side then, as what is between them would fail, too
+	load_client
 	# What is small fails soon
 	load_server sess_queue_depth=4
-	load_client
 	faults_below '[[](rtrs|rnbd)_client[]]$'
 }
 

@@ -35,9 +35,10 @@ every_test() {
 
 # "The test of D1" is one, too
 every_item_mutant() {
-	local item
+	local item titles
+	titles=$(printf '%s\n' "${MUTANT_TITLE[@]}")
 	grep -E '^\| [A-D][0-9]+ \|.*(`tests/|the test of )' $DOC | awk '{ print $2 }' | while IFS= read -r item; do
-		printf '%s\n' "${MUTANT_TITLE[@]}" | grep -q "^$item: " || echo "$item: no mutant"
+		[[ $'\n'$titles == *$'\n'"$item: "* ]] || echo "$item: no mutant"
 	done
 }
 
@@ -61,7 +62,7 @@ every_mutant_test() {
 	local file rest
 	printf '%s' "${MUTANT_TESTS[@]}" | sort -u | while IFS=$'\t' read -r file rest; do
 		[[ -r $file ]] || { echo "there is no $file"; continue; }
-		[[ $file != *.bats ]] || mutant_tests "$file" "$rest" | grep -q . || echo "$file has no test $rest"
+		[[ $file != *.bats || -n $(mutant_tests "$file" "$rest") ]] || echo "$file has no test $rest"
 	done
 }
 
