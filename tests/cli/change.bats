@@ -229,8 +229,8 @@ setup() { load helpers; }
 @test "a refusal names the option or argument, as it was typed" {
 	local want command
 	replay blamed
-	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
-	R+=(--test-root "$BATS_TEST_TMPDIR/root")
+	own_root
+	R+=(--test-root "$ROOT")
 	while IFS='|' read -r want command; do
 		# shellcheck disable=SC2086
 		fails 1 failed $command </dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# check: each condition provoked on a system tree, most by one file that differs from a host with nothing wrong.
+# check: each condition provoked on a system tree, most by one file that differs from a host with nothing wrong. Of a server,
+# the system and the configuration: check-server.bats.
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
@@ -12,34 +13,8 @@ setup_file() {
 
 setup() {
 	load helpers
-	ROOT=$BATS_TEST_TMPDIR/root
-	cp -r "$REC/check-root" "$ROOT"
-	kernel check-good
-	IB=/sys/class/infiniband/mlx5_0/ports/1
-	NET=/sys/class/net/ens1f0np0
-}
-
-# kernel NAME: what the kernel answers
-kernel() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
-
-put() {
-	mkdir -p "$ROOT/${1%/*}"
-	printf '%s\n' "$2" >"$ROOT/$1"
-}
-
-gone() { rm -r "${ROOT:?}/$1"; }
-
-# finds STATUS ID OBJECT WORDS: that result, with a cure unless it is ok or skipped; any failure is exit code 11
-finds() {
-	run --separate-stderr "$RNBDADM" "${R[@]}" check "$2" -j
-	printf '%s\n' "$output" "$stderr"
-	valid rnbdadm.check/1
-	printf '%s' "$output" | jq -e --arg status "$1" --arg id "$2" --arg object "$3" --arg words "$4" --argjson rc "$status" '
-		$rc == (if .summary.fail > 0 then 11 else 0 end) and
-		any(.results[]; .status == $status and .id == $id and (.object // "") == $object and (.message | contains($words)) and
-			((.status == "pass" or .status == "skip") or (.hint | length > 0)))' ||
-		return
-	[[ $1 != warn ]] || adm 11 check "$2" --strict
+	load check-host
+	check_host
 }
 
 @test "a host with nothing wrong: all of it ok, exit code 0, also with --strict" {
@@ -86,7 +61,7 @@ finds() {
 	finds warn modules.installed rnbd_client "in-tree"
 	put /lib/modules/6.1.0-test/kernel/drivers/block/rnbd/rnbd-client.ko "vermagic=6.1.0-other SMP"
 	finds fail modules.signature rnbd_client "built for kernel 6.1.0-other, running is 6.1.0-test"
-	kernel absent
+	world absent
 	finds fail modules.origin rtrs_core "in-tree"
 	gone sys/module/rtrs_core
 	finds skip modules.origin "" "no rnbd module"
@@ -95,22 +70,22 @@ finds() {
 }
 
 @test "netlink: no family, an other version, operations and groups missing, no privilege" {
-	kernel absent
+	world absent
 	finds fail netlink.family rnbd "not loaded"
 	finds skip netlink.ops "" "no netlink family"
-	kernel check-old
+	world check-old
 	finds warn netlink.version rnbd "version 2"
 	finds warn netlink.ops rnbd "remap"
 	finds warn netlink.mcast rnbd "path, device, export"
 	put /proc/self/status $'Name:\tx\nCapEff:\t0000000000001000'
 	finds warn netlink.permission "" "not change"
 	# what cannot be looked at is not well; told once, by the first that needs it
-	kernel denied
+	world denied
 	finds fail session.paths_down rnbd_client "cannot be read: Operation not permitted"
 	finds fail server.writers rnbd_server "cannot be read"
 	adm 11 check session device server -j
 	[ "$(jqv '[.results[] | select(.status == "fail") | .object] | join(" ")')" = "rnbd_client rnbd_server" ]
-	kernel no-operation
+	world no-operation
 	finds skip net.address "" "does not tell"
 }
 
@@ -229,10 +204,10 @@ path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
 	[ "$(jqv '.results | length')" = 2 ]
 	fails 4 not_found check net.address --path 10.0.7.7@10.0.0.8
 	# also without the module; not where the file has mistakes, which are told elsewhere
-	kernel absent
+	world absent
 	finds fail net.address ip:10.0.7.7@ip:10.0.0.9 "not an address"
 	finds skip net.address "" "not loaded"
-	kernel check-good
+	world check-good
 	printf 'hue = 3\n' >>"$ROOT/$conf"
 	adm 0 check net.address rdma.gid
 }
@@ -243,10 +218,10 @@ path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
 	gone "$IB/rate"
 	gone "${IB/mlx5_0/mlx5_1}/rate"
 	finds skip session.policy cl1@srv1 "no rate"
-	kernel check-dark
+	world check-dark
 	finds fail session.paths_down cl1@srv2 "has no path"
 	finds pass session.shared_fate cl1@srv1 "nothing in common"
-	kernel check-bad
+	world check-bad
 	finds fail session.paths_down cl1@srv1 "2 of 2 paths down"
 	[[ $output == *ECONNREFUSED*ETIMEDOUT*"nobody listens on the server's port"* ]]
 	adm 11 check session.paths_down --path 10.0.1.2 -j
@@ -260,16 +235,16 @@ path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
 }
 
 @test "session.reconnects: what goes on failing, by its counter or by a path that tries now" {
-	kernel check-flaps
+	world check-flaps
 	finds warn session.reconnects cl1@srv1 "reconnects go on failing, 14 since the last reset"
 	# the same counters twice
-	kernel two-sessions
+	world two-sessions
 	finds warn session.reconnects cl1@srv1 "reconnects go on failing, 7 since the last reset"
 	finds pass session.reconnects cl1@srv2 "no reconnect failed"
 }
 
 @test "session.shared_fate: one subnet of the own addresses, as their interfaces have it" {
-	kernel check-subnets
+	world check-subnets
 	printf '     |-- %s\n        /32 host LOCAL\n' 10.0.0.5 >>"$ROOT/proc/net/fib_trie"
 	put /proc/net/if_inet6 "fd000000000000000000000000000001 04 40 00 80 ens1f0np0
 fd000000000000000000000000000005 05 40 00 80 ens1f1np1
@@ -288,7 +263,7 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 }
 
 @test "devices: disconnected, in use, migration, no node, queues" {
-	kernel check-bad
+	world check-bad
 	finds fail device.state rnbd0 "disconnected: ENOTCONN"
 	finds fail device.orphan_mount rnbd0 "disconnected and used by mount /data"
 	finds warn device.access rnbd1 "migration"
@@ -298,187 +273,6 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 	finds warn device.readahead rnbd0 "4 KiB"
 	put /sys/block/rnbd0/queue/scheduler "none [mq-deadline]"
 	finds warn device.scheduler rnbd0 "mq-deadline"
-}
-
-@test "server: nothing to listen on, no directory, devices gone or read-only, two writers, memory, a server out of reach" {
-	put /sys/class/block/sdb/ro 1
-	finds warn server.export_perm sdb "read-only"
-	gone sys/class/block/sdb
-	finds fail server.export_perm sdb "gone from this host"
-	finds pass server.search_path /srv/ "can be read; what each session has below it was not looked at"
-	put /sys/module/rnbd_server/parameters/dev_search_path "/srv"/of%SESSNAME%/disks
-	finds pass server.search_path /srv/ "can be read"
-	put /sys/module/rnbd_server/parameters/dev_search_path /srv
-	finds pass server.search_path /srv "can be read"
-	[[ $output != *"each session"* ]]
-	rmdir "$ROOT/srv"
-	finds fail server.search_path /srv "does not exist"
-	put /sys/module/rnbd_server/parameters/dev_search_path /proc/meminfo
-	finds fail server.search_path /proc/meminfo "is no directory"
-	put /proc/meminfo "MemAvailable: 60000 kB"
-	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
-	kernel check-bad
-	finds warn server.writers sdb "2 clients may write"
-	# ports: all listen, some are drained, all are, none is there, or nobody tells
-	finds warn server.listen "" "port 1234 of mlx5_0:1; drained: mlx5_1:1"
-	[[ $output == *"rnbdadm server port undrain mlx5_1:1"* ]]
-	kernel check-drained
-	finds fail server.listen "" "no client can connect: mlx5_0:1, mlx5_1:1 drained"
-	[[ $output == *"rnbdadm server port undrain mlx5_0:1"* ]]
-	kernel check-deaf
-	finds fail server.listen "" "listens on no RDMA device"
-	kernel check-old
-	finds skip server.listen "" "port 1234; the module does not tell"
-	kernel check-bad
-	# another size than the clients know; a smaller one is told of first
-	finds skip server.size sdb "does not tell"
-	kernel check-grew
-	finds warn server.size sdb "has 2199023255552 bytes, cl8@here was told 1099511627776"
-	adm 0 check server.size -j
-	[ "$(jqv '.results | map(.status + " " + .object) | join(", ")')" = "skip ram0, warn sdb" ]
-	kernel check-shrank
-	finds fail server.size sdb "has 2199023255552 bytes only, cl8@here was told 4398046511104"
-	[[ $output == *"revalidate sdb --force"* ]]
-	kernel check-good
-	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
-	finds pass server.size sdb "1099511627776 bytes, as its clients were told"
-	kernel check-bad
-	# the kernel's own attempts know best, those of the port that is asked for
-	adm 11 check server.reachable --server 10.0.0.2 -j
-	[[ $output == *"session cl1@srv1 cannot connect to it: ECONNREFUSED"* ]]
-	adm 0 check server.reachable --server 10.0.0.3:1234 -j
-	[[ $output == *"session cl1@srv2 is connected to it"* ]]
-	# without a session nothing is tried, and nothing is claimed
-	for host in 10.0.0.2:999 10.0.0.1 10.0.0.77; do
-		adm 0 check server.reachable --server $host -j
-		valid rnbdadm.check/1
-		[ "$(jqv '.results | map(.status) | join(" ")')" = skip ]
-		[[ $output == *"no connection was tried"* ]]
-	done
-	[[ $output == *"10.0.0.77 is reached through ens1f0np0, of RDMA device mlx5_0"* ]]
-	adm 0 check server.reachable --server 10.0.0.2:999
-	[[ $output == "skip  server.reachable "*"      hint: rnbdadm session add NAME --path 10.0.0.2 --dest-port 999 tries one"* ]]
-	[[ ${lines[-1]} == "0 ok, 0 warnings, 0 failures, 1 skipped" ]]
-	for bad in 10.0.0.2:99999 10.0.0.2:0 10.0.0.2: srv:65536 [fd00::2 [fd00::2]77 [fd00::2]:0 [10.0.0.2]:77 [srv]:77 :77; do
-		fails 2 usage check server.reachable --server "$bad"
-		[[ $stderr == *"--server: '$bad' is not HOST, HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535"* ]]
-	done
-	for host in [fd00::2]:77 [fd00::2]; do
-		adm 11 check server.reachable --server $host
-		[[ $output == *"$host"*"no route"*"ip route get fd00::2"* ]]
-	done
-	adm 11 check server.reachable --server fd00::2:77
-	[[ $output == *"ip route get fd00::2:77"* ]]
-	adm 0 check server.reachable --server 10.0.0.1
-	[[ $output == *"10.0.0.1 is an address of this host"* ]]
-	kernel check-dark
-	adm 0 check server.reachable --server 10.0.1.2 -j
-	[ "$(jqv '.results[0] | .status + " " + .hint')" = "skip rnbdadm session reconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
-	[[ $output == *"session cl1@srv1 has a path to it, which is disconnected"* ]]
-	kernel check-bad
-	sed -i 's/^10.0.0.2 0x1 0x2/10.0.0.2 0x1 0x0/' "$ROOT/proc/net/arp"
-	adm 11 check server.reachable --server 10.0.0.2:999
-	[[ $output == *"does not answer ARP on ens1f0np0"* ]]
-	put /proc/net/route "vlan7 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
-	adm 11 check server.reachable --server 192.0.2.1
-	put "$IB/gid_attrs/ndevs/5" vlan7
-	adm 0 check server.reachable --server 192.0.2.1
-	[[ $output == "skip "*"through vlan7, of RDMA device mlx5_0"* ]]
-	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
-	adm 11 check server.reachable --server 192.0.2.1
-	[[ $output == *"leaves through eth0, which has no RDMA"* ]]
-	adm 11 check server.reachable --server nosuch.invalid
-	sed -i /eth0/d "$ROOT/proc/net/route"
-	adm 11 check server.reachable --server 192.0.2.1
-	[[ $output == *"no route"* ]]
-	gone sys/class/infiniband
-	finds fail server.listen "" "no RDMA device to listen on"
-	gone sys/module/rnbd_server
-	finds skip server.listen "" "not loaded"
-}
-
-@test "server.search_path: a directory that may not be read" {
-	[[ $(id -u) == 0 ]] || skip "needs root"
-	chown 65534 "$ROOT/srv"
-	chmod 700 "$ROOT/srv"
-	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "${BATS_TEST_TMPDIR%/*}"
-	RNBDADM=$BATS_TEST_TMPDIR/as
-	# as FLAGS: a command that runs the tool with them
-	as() {
-		printf '#!/bin/sh\nexec setpriv %s %q "$@"\n' "$1" "$PLAIN" >"$RNBDADM"
-		chmod 755 "$RNBDADM"
-	}
-	as "--bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search"
-	finds fail server.search_path /srv/ "cannot be read, not even by root"
-	as "--reuid 1234 --clear-groups"
-	finds skip server.search_path /srv/ "this user may not look into it"
-	as "--reuid 65534 --clear-groups"
-	finds pass server.search_path /srv/ "can be read"
-}
-
-@test "system: memlock, huge pages, packet filter, udev, unit, initramfs" {
-	put /proc/self/limits "Max locked memory         8388608              8388608              bytes"
-	finds warn system.memlock "" "8192 KiB"
-	put /proc/meminfo $'MemTotal: 1000000 kB\nHugePages_Total: 300\nHugepagesize: 2048 kB'
-	finds warn system.hugepages "" "600 of 976 MiB"
-	finds skip system.firewall "" "no RDMA in software"
-	gone sys/class/infiniband/mlx5_0/device
-	finds pass system.firewall "" "no packet filter"
-	put /sys/module/nf_tables/refcnt 3
-	finds warn system.firewall "" "packet filter"
-	gone sys/module/nf_tables
-	put /proc/net/ip_tables_names filter
-	finds warn system.firewall "" "packet filter"
-	gone run/udev/control
-	finds warn system.udev 60-rnbd.rules "udev does not run"
-	gone usr/lib/udev
-	finds warn system.udev 60-rnbd.rules "not installed"
-	# what became of a unit its runtime directory tells, where systemd runs
-	finds pass system.unit rnbd-restore.service "enabled, and it has not failed"
-	gone run/rnbd-restore
-	finds warn system.unit rnbd-restore.service "not active: it failed, or was not started"
-	[[ $output == *"systemctl status rnbd-restore.service"* ]]
-	gone run/systemd
-	finds pass system.unit rnbd-restore.service "systemd does not run here"
-	mkdir -p "$ROOT/run/systemd/system"
-	rm "$ROOT"/etc/systemd/system/multi-user.target.wants/*
-	for unit in data disk.2; do
-		put "/etc/systemd/system/multi-user.target.wants/rnbd-device@$unit.service" ""
-	done
-	mkdir "$ROOT/run/rnbd-device@disk.2"
-	finds warn system.unit rnbd-device@data.service "not active"
-	finds pass system.unit rnbd-device@disk.2.service "it has not failed"
-	gone etc/systemd
-	finds fail system.unit rnbd-restore.service "not enabled"
-	gone usr/lib/systemd
-	finds fail system.unit rnbd-restore.service "not installed"
-	gone etc/rnbd
-	finds skip system.unit rnbd-restore.service "nothing is configured"
-	put /proc/self/mountinfo "22 1 252:0 / / rw - ext4 /dev/rnbd0 rw"
-	finds fail system.initramfs rnbd0 "lacks rnbd_client"
-	put /etc/initramfs-tools/modules rnbd_client
-	finds pass system.initramfs rnbd0 "is told"
-}
-
-@test "config: mistakes, unknown keys, what is configured and does not run" {
-	local conf=/etc/rnbd/conf.d/10-srv1.conf
-	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
-	finds pass config.valid "" "1 file, 1 section"
-	finds pass config.drift "" "what is configured runs"
-	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol0\naccess = ro'
-	finds warn config.drift "" "device d: access stays rw, not ro: it needs an unmap"
-	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nmp-policy = min-latency'
-	finds warn config.drift "" "2 changes to be made, first session mp_policy"
-	kernel absent
-	finds skip config.drift "" "not loaded"
-	kernel check-good
-	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nhue = 3\npath = x'
-	finds fail config.valid $conf:3 "the first of several mistakes: [session] has no key 'hue'"
-	finds skip config.drift "" "has mistakes"
-	gone etc/rnbd
-	finds skip config.valid "" "nothing is configured"
-	finds skip config.drift "" "nothing is configured"
-	RNBDADM_CONFIG=/nonexistent finds fail config.valid "" ENOENT
 }
 
 @test "each check has a cause and a cure" {

@@ -25,9 +25,9 @@ setup() {
 
 @test "no command starts a process" {
 	local line n=0
-	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
+	own_root
 	while read -r line; do
-		printf '%q ' "$PLAIN" --test-time "$TIME" --test-root "$BATS_TEST_TMPDIR/root"
+		printf '%q ' "$PLAIN" --test-time "$TIME" --test-root "$ROOT"
 		# where it fails it may not have come to what starts one
 		printf '%s </dev/null >/dev/null 2>&1 || echo $? %q >>%q\n' "$line" "${line#*.nl }" "$BATS_TEST_TMPDIR/failed"
 		n=$((n + 1))
@@ -100,9 +100,8 @@ setup() {
 	(($(wc -l <"$all") >= 52))
 	printf '%s\n' "config apply $conf" "remap rnbd2 --recreate" >>"$all"
 	sed -i 's/^stats$/stats --per-cpu --latency/' "$all"
-	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
-	replay changes
-	R+=(--test-root "$BATS_TEST_TMPDIR/root")
+	own_root
+	world changes
 	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -ky "$all"
 	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -ky "$all" -j
 	valid rnbdadm.batch/1

@@ -15,7 +15,7 @@ import random
 import subprocess
 import sys
 
-import contract
+import documents
 import nlgen
 import recordings as rec
 
@@ -226,7 +226,7 @@ class Round:
     def document(self, p, codes):
         if p.returncode not in codes:
             self.fail("exit", p.returncode, "not", codes, p.stdout, p.stderr)
-        doc, bad = contract.check_document(p.stdout)
+        doc, bad = documents.check_document(p.stdout)
         if bad:
             self.fail(bad)
         return doc

@@ -20,8 +20,7 @@ prepare() {
 		flock 9
 		make -s -C "$TOP/rnbdadm" all "$@" || exit
 		make -s -C "$TOP/rnbdadm" SAN=1 || exit
-		[[ $REC/stamp -nt $CLI/recordings.py && $REC/stamp -nt $CLI/nlgen.py &&
-			$REC/stamp -nt $TOP/include/netlink/rnbd.yaml ]] && exit
+		[[ -e $REC/stamp && -z $(find "$CLI"/{recordings,objects,systems,nlgen}.py "$TOP/include/netlink/rnbd.yaml" -newer "$REC/stamp") ]] && exit
 		rm -rf "$REC"
 		"$PY" "$CLI/recordings.py" "$REC" && touch "$REC/stamp"
 	) 9<"$TOP/build" >&2
@@ -29,6 +28,19 @@ prepare() {
 
 # replay NAME [ROOT]: the next commands see this recording and this system
 replay() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$REC/${2:-root}"); }
+
+# own_root [NAME]: a copy of this system is the test's own, $ROOT
+own_root() { ROOT=$BATS_TEST_TMPDIR/root && cp -r "$REC/${1:-root}" "$ROOT"; }
+
+# world NAME: the next commands see this recording and $ROOT
+world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
+
+# grown STAT OPTIONS..: the system with this in rnbd0's counters
+grown() {
+	own_root
+	printf '%s\n' "$1" >"$ROOT/sys/block/rnbd0/stat"
+	world two-sessions
+}
 
 # untraced COMMAND..: bats looks at the stack before each command of a test, and of what it calls, which takes longer than most
 # commands do. Here it does so up to this function: what fails below is told with the line of the test, and says itself what it saw.
@@ -38,7 +50,7 @@ untraced() {
 	"$@"
 }
 
-# ran STATUS COMMAND..: as `run --separate-stderr -STATUS` is, with no process but that of the command
+# ran STATUS COMMAND..: as `run --separate-stderr -STATUS` is, with no process but that of the command. STATUS may be any.
 ran() { untraced ran_ "$@"; }
 
 ran_() {
@@ -50,7 +62,7 @@ ran_() {
 	output=$(<"$said") stderr=$(<"$said.err")
 	# shellcheck disable=SC2206
 	lines=($output) stderr_lines=($stderr)
-	((status == want)) && return
+	[[ $want == any || $want == "$status" ]] && return
 	told
 	BATS_ERROR_SUFFIX=", expected exit code $want, got $status"
 	return 1
@@ -107,6 +119,21 @@ fails_() {
 jq() { gojq "$@"; }
 
 jqv() { printf '%s' "$output" | jq -er "$1"; }
+
+jqc() { printf '%s' "$output" | jq -c "$1"; }
+
+# nothing_sent: of what --trace printed, no request of a change
+nothing_sent() {
+	if grep -E -- "-> .* (map|unmap|remap|session-(set|add|del)|path-(add|del|reconnect|disconnect)) " <<<"$stderr"; then
+		return 1
+	fi
+}
+
+# prom: $output is Prometheus text, as our own checker sees it and, if it is there, theirs
+prom() {
+	"$PY" "$CLI/prom.py" <<<"$output" || return
+	! command -v promtool >/dev/null || promtool check metrics <<<"$output" >&2
+}
 
 # valid SCHEMA: $output is one document that the closed schema takes. All of a file are looked at together, by its last test.
 valid() { printf '%s\0' "$1" "$BATS_TEST_DESCRIPTION" "$output" >>"$BATS_FILE_TMPDIR/documents"; }

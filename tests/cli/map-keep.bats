@@ -12,17 +12,13 @@ setup_file() {
 
 setup() {
 	load helpers
-	ROOT=$BATS_TEST_TMPDIR/root
-	cp -r "$REC/root" "$ROOT"
+	own_root
 	mkdir -p "$ROOT/etc"
 	world map-save
 	NEW=(map vol9 --session cl1@srv3 --path 10.0.0.1@10.0.0.9)
 	SAVED=$ROOT/etc/rnbd/conf.d/90-saved.conf
 	NOTES="$ROOT/run/rnbd/registry/device:cl1@srv3:vol9"
 }
-
-# world NAME: this recording, and a system of the test's own
-world() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
 
 @test "--save: the session and the device, as 'config apply' makes them" {
 	adm 0 "${NEW[@]}" --save -v

@@ -271,19 +271,6 @@ rnbd2,20" ]
 	done
 }
 
-# prom: $output is Prometheus text, as our own checker sees it and, if it is there, theirs
-prom() {
-	"$PY" "$CLI/prom.py" <<<"$output" || return
-	! command -v promtool >/dev/null || promtool check metrics <<<"$output" >&2
-}
-
-# grown STAT OPTIONS..: the same system with this in rnbd0's counters
-grown() {
-	cp -r "$REC/root" "$BATS_TEST_TMPDIR/root"
-	printf '%s\n' "$1" >"$BATS_TEST_TMPDIR/root/sys/block/rnbd0/stat"
-	R=(--nl-replay "$REC/two-sessions.nl" --test-time "$TIME" --test-root "$BATS_TEST_TMPDIR/root")
-}
-
 @test "--save and --since: what was added from one look to the next" {
 	local f=$BATS_TEST_TMPDIR/sample.json
 	adm 0 stats --save "$f"
@@ -382,108 +369,10 @@ rnbd2,0,0" ]
 	[ "$(<"$f")" = garbled ]
 }
 
-@test "--latency and --sg: of paths and of CPUs; unknown where the modules do not count them" {
-	adm 0 stats --latency --sg -j
-	valid rnbdadm.stats/1
-	golden stats-latency-sg.json
-	[ "$(jqv '[.stats[].latency == null] | tojson')" = "[false,false,true]" ]
-	[ "$(jqv '.stats[1].latency.buckets | tojson')" = "[]" ]
-	adm 0 stats --latency
-	golden stats-latency-table.txt
-	adm 0 stats --latency --per-cpu -o csv
-	golden stats-latency-cpu.csv
-	adm 0 stats --sg
-	golden stats-sg.txt
-	adm 0 stats --sg --per-cpu -o csv
-	golden stats-sg-cpu.csv
-	adm 0 stats --per-cpu --latency --sg -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '.stats[0].per_cpu[1] | [.inflight, .polling.completions_max, .latency.max_read_ns, .sg_entries[1].ios] | join(" ")')" = "30 16 3104112 1" ]
-	adm 2 stats --latency --sg
-	adm 2 stats --latency --sg -o csv
-}
-
 @test "CPUs of a path in more than one message" {
 	replay parts
 	adm 0 stats --per-cpu
 	golden stats-cpu.txt
-}
-
-@test "distributions of an interval; a longest one that did not change is not of it" {
-	replay distributions
-	adm 0 stats -i 10ms -c 2 --latency --sg -j
-	output=${lines[1]}
-	valid rnbdadm.stats/1
-	[[ $output == *'"latency":{"unit":"ns","clock":"submit-to-complete","buckets":[{"le_ns":32768,"read":5,"write":0},{"le_ns":4194304,"read":1,"write":0}],"max_read_ns":4000000,"max_write_ns":null}'* ]]
-	[ "$(jqv '.stats[0].sg_entries | tojson')" = '[{"entries":1,"ios":6}]' ]
-	[[ $output == *'"polling":{"completions":12,"polls":6,"completions_max":null}'* ]]
-	[ "$(jqv '.reset | not')" = true ]
-}
-
-@test "latency as a plot: ASCII and UTF-8, 80 and 200 columns, linear and logarithmic" {
-	local width
-	for width in 80 200; do
-		run -0 script -qec "stty cols $width; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency)" /dev/null
-		output=${output//$'\r'/}
-		golden latency-$width.txt
-		[ "$(wc -L <<<"$output")" -le $width ]
-		LC_ALL=C.UTF-8 run -0 script -qec "stty cols $width; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency cl1@srv1 --log)" /dev/null
-		output=${output//$'\r'/}
-		golden latency-$width-utf8.txt
-		[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le $width ]
-	done
-	# no room for bars
-	run -0 script -qec "stty cols 30; $(printf '%q ' "$PLAIN" "${R[@]}" stats latency cl1@srv1)" /dev/null
-	[[ $output != *'#'* && $output == *402311* ]]
-}
-
-@test "latency as JSON and CSV, quantiles; where nothing is counted: 9" {
-	adm 0 stats latency -j
-	[ "$(jqv '.sessions[0] | [.read_ios, .read_p50_ns, .read_p99_ns, .write_p99_ns, .read_max_ns] | join(" ")')" = "1487736 43673 121401 187267 3104112" ]
-	[ "$(jqv '.sessions[1].read_p50_ns == null')" = true ]
-	adm 0 stats latency -o csv -F session,read_ios,write_p999_ns
-	[ "${lines[1]}" = "cl1@srv1,1487736,255161" ]
-	# the distribution is in JSON alone
-	adm 0 stats latency -o csv
-	[[ $output != *buckets* && ${lines[1]} == *,5220198 ]]
-	adm 0 stats latency -F session,buckets,write_ios --no-headers
-	[[ ${lines[0]} =~ ^cl1@srv1\ +537162$ ]]
-	adm 0 stats latency -F session,buckets -j
-	jqv '.sessions[0].buckets | length == 7'
-	adm 2 stats latency -F buckets -o csv
-	adm 2 stats latency -F buckets
-	[[ $stderr == *"--fields: these are in JSON alone"* ]]
-	adm 0 stats latency rnbd0 10.0.1.2
-	[ "${#lines[@]}" = 1 ]
-	adm 0 stats latency cl1@srv1 --hca mlx5_1:1 -j
-	[ "$(jqv '.sessions | map([.session, .read_ios]) | tojson')" = '[["cl1@srv1",0]]' ]
-	adm 0 stats latency --sort -session -F session --no-headers
-	[ "${lines[*]}" = "cl1@srv2 cl1@srv1" ]
-	adm 0 stats latency --filter 'read_ios>0' -F session --no-headers
-	[ "${lines[*]}" = cl1@srv1 ]
-	replay old-stats
-	fails 9 unsupported stats latency
-	[[ $stderr == *--from-diskstats*bpftrace* ]]
-	# the disk: 10 reads in 1 ms, 20 writes in 2 ms
-	adm 0 stats latency --from-diskstats
-	golden latency-diskstats.txt
-	adm 0 stats latency cl1@srv1 --from-diskstats -j
-	valid rnbdadm.stats-latency/1
-	[ "$(jqv '.devices | map([.device, .read_ios, .read_mean_ns, .write_mean_ns]) | tojson')" = '[["rnbd0",10,100000,100000],["rnbd1",10,100000,100000]]' ]
-	adm 0 stats latency rnbd2 --from-diskstats -o csv -F device,write_mean_ns
-	[ "$output" = "device,write_mean_ns
-rnbd2,100000" ]
-	fails 2 usage stats latency cl1@srv1 10.0.0.2 --from-diskstats
-	grown "0 0 0 0 0 0 0 0 0 0 0"
-	adm 0 stats latency --from-diskstats rnbd0 -j
-	[ "$(jqv '.devices[0] | [.read_ios, .read_mean_ns] | tojson')" = "[0,null]" ]
-	replay old-stats bare
-	adm 0 stats latency --from-diskstats -j
-	valid rnbdadm.stats-latency/1
-	[ "$(jqv '.devices[0].read_ios == null')" = true ]
-	replay empty
-	adm 0 stats latency
-	[ "$output" = "no paths" ]
 }
 
 @test "counters at 0, 2^53+1, 2^63-1, 2^63 and U64_MAX in every form" {
@@ -503,111 +392,6 @@ rnbd2,100000" ]
 	adm 0 stats -o prom
 	prom
 	[[ $output == *" 9007199254740993"* && $output == *" 9223372036854775807"* && $output != *922337203685477580[8-9]* && $output != *1844674407370955161* ]]
-}
-
-@test "Prometheus: of clients and servers, with hostile names, without modules" {
-	adm 0 stats -o prom
-	golden stats.prom
-	prom
-	adm 0 stats cl1@srv2 -o prom
-	prom
-	[[ $output == *cl1@srv2* && $output != *cl1@srv1* ]]
-	replay hostile
-	adm 0 stats -o prom
-	prom
-	replay alike
-	adm 0 stats -o prom
-	prom
-	[[ $output == *'session="bad\\xfe"'*'session="bad\\xff"'* ]]
-	adm 0 stats --server -o prom
-	prom
-	[[ $output == *'_read_ios_total{session="",client="ip:10.0.0.7",server="ip:10.0.0.1",hca="mlx5_0",port="1"} 63'* ]]
-	replay two-sessions
-	adm 0 stats --server -o prom
-	prom
-	[[ $output == *rnbd_server_up\ 1* && $output == *'rnbd_server_path_read_ios_total{session="cl7@here"'* ]]
-	replay empty
-	adm 0 stats -o prom
-	[ "$(prom)" = "2 series" ]
-	replay absent
-	adm 8 stats -o prom
-	[[ $output == *$'\nrnbd_up 0\n'* ]]
-	prom
-	alone 2 session list -o prom
-	[[ $stderr == *"no prom output"* ]]
-	# what it would leave out is refused
-	for how in --interval=1 --rate --per-cpu --sg --latency --by=hca --fields=name --sort=name --filter=session=cl1@srv1 --unit=K \
-		--totals --no-totals --no-headers --wide --brief --since=x --save=x; do
-		adm 2 stats -o prom "$how"
-		[[ $stderr == *"prom has all counters of paths, and takes no ${how%%=*}" ]]
-		adm 2 stats "$how" --textfile "$BATS_TEST_TMPDIR/f"
-		[ ! -e "$BATS_TEST_TMPDIR/f" ]
-	done
-}
-
-@test "the checker of Prometheus text refuses" {
-	local text what
-	adm 0 stats -o prom
-	text=$output
-	for what in '/^# TYPE rnbd_path_up/d' 's/^# HELP rnbd_up.*/&\n&/' '/le="+Inf"/d' 's/rnbd_path_up{/rnbd_path_up{port="1",/' 's/_total / /' \
-		's/le="6.5536e-05"} 1404465/le="6.5536e-05"} 14/' 's/session="cl1@/&"/' 's/_count\(.*\) .*/_count\1 7/' '/^rnbd_path_up/p' 's/^rnbd_up 1/rnbd_up one/'; do
-		run ! "$PY" "$CLI/prom.py" <<<"$(sed "$what" <<<"$text")"
-		[[ $text != "$(sed "$what" <<<"$text")" ]] || fail "$what changes nothing"
-	done
-}
-
-@test "--textfile is replaced at once, or stays as it was" {
-	local dir=$BATS_TEST_TMPDIR/collector
-	mkdir "$dir"
-	echo old >"$dir/rnbd.prom"
-	ln "$dir/rnbd.prom" "$dir/kept"
-	adm 0 stats --textfile "$dir/rnbd.prom"
-	[ -z "$output$stderr" ]
-	diff "$CLI/golden/stats.prom" "$dir/rnbd.prom"
-	# another file under the same name, not written over
-	[ "$(<"$dir/kept")" = old ]
-	[ "$(stat -c %a "$dir/rnbd.prom")" = 644 ]
-	[ "$(ls "$dir")" = "kept
-rnbd.prom" ]
-	replay absent
-	adm 8 stats --textfile "$dir/rnbd.prom"
-	grep -q '^rnbd_up 0' "$dir/rnbd.prom"
-	replay denied
-	adm 5 stats --textfile "$dir/rnbd.prom"
-	grep -q '^rnbd_up 0' "$dir/rnbd.prom"
-	replay two-sessions
-	adm 4 stats --textfile "$dir/nosuch/rnbd.prom"
-	[[ $stderr == *ENOENT* ]]
-	mkdir "$dir/dir.prom"
-	adm 1 stats --textfile "$dir/dir.prom"
-	# what is no file is not taken away
-	ln -s /dev/null "$dir/null.prom"
-	adm 6 stats --textfile "$dir/null.prom"
-	[ "$(readlink "$dir/null.prom")" = /dev/null ]
-	[ "$(ls "$dir")" = "dir.prom
-kept
-null.prom
-rnbd.prom" ]
-	# nothing was written, which is more than that there are no modules
-	replay absent
-	adm 4 stats --textfile "$dir/nosuch/rnbd.prom"
-}
-
-@test "--textfile in JSON: one document, whatever becomes of the file" {
-	local file=$BATS_TEST_TMPDIR/x.prom
-	adm 0 stats --textfile "$file" -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '.stats == [] and (has("error") | not)')" = true ]
-	diff "$CLI/golden/stats.prom" "$file"
-	adm 0 stats --textfile "$file" -o jsonl
-	valid rnbdadm.stats/1
-	adm 0 stats --textfile "$file" -o csv
-	[ -z "$output" ]
-	fails 4 not_found stats --textfile "$BATS_TEST_TMPDIR/nosuch/x.prom"
-	fails 2 usage stats --textfile "$file" -i 1
-	replay absent
-	fails 8 unavailable stats --textfile "$file"
-	grep -q '^rnbd_up 0' "$file"
 }
 
 @test "reset --only: groups, and what is none" {

@@ -101,3 +101,17 @@ sysfs_tree() {
 	tree_open ram0 cl9@here ram0 rw 0
 	tree_open sdb1 cl9@here disks/b1 ro 1
 }
+
+# sysfs_host: the test's own, and what it asks of it
+sysfs_host() {
+	sysfs_tree "$BATS_TEST_TMPDIR/root"
+	R=(--backend sysfs --test-root "$ROOT" --test-time "$TIME")
+	CLIENT=$SYS/class/rtrs-client/cl1@srv1 SERVER=$SYS/class/rtrs-server/cl9@here
+	PATH1=$CLIENT/paths/ip:10.0.0.1@ip:10.0.0.2 PATH2=$CLIENT/paths/ip:10.0.1.1@ip:10.0.1.2
+}
+
+# written FILE TEXT: what the tool wrote there
+written() { [ "$(<"$1")" = "$2" ] || { echo "${1#"$ROOT"}: '$(<"$1")', not '$2'"; return 1; }; }
+
+# untouched FILE..
+untouched() { [[ $(cat "$@") == *Usage* && $(cat "$@" | grep -c Usage) -eq $# ]]; }
