@@ -8,7 +8,8 @@
  *   nth any slab|page DO UNDO [STEP]      DO is done and undone: the n-th allocation of any task; of many alike each STEP-th
  *
  * DO and UNDO are FILE=TEXT, TEXT being written to FILE, "!" and a command of the shell, or "@SESSION=DEVICE", which is mapped
- * over netlink. UNDO of a file that is not there has nothing to do. Which allocations count is said before, by the filters of /sys/kernel/debug/{failslab,fail_page_alloc}.
+ * over netlink. UNDO of a file that is not there has nothing to do. Which allocations count is said before, by the filters of
+ * /sys/kernel/debug/{failslab,fail_page_alloc}.
  */
 #define _GNU_SOURCE
 #include <errno.h>
