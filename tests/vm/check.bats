@@ -6,7 +6,8 @@
 # tells a rate of its own; flow control that is on or off (net.pause), as neither it nor any interface of a guest has DCB, which is what
 # is seen here (tests/cli/unit/check.c has the kernel's answers); a transport's module that is gone below rnbd (modules.rtrs), as no
 # kernel unloads it then.
-# lab: on 6.1: a Debian host is what it looks at; it has modules, huge pages and a packet filter to find
+# lab: on debug: what it looks at is one-CPU logic, for KASAN, lockdep and kmemleak
+# lab: on 6.1 for ^(a kernel without rdma_cm|a server without an RDMA|huge pages|all well|a packet filter): the debug kernel has none of them
 # lab: make tests/vm/older
 # lab: in-tree modules, too
 # lab: timeout 900

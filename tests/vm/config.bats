@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The configuration on a real kernel, with udev: what it says comes to be, in safe steps, from wherever it was left. The tests
 # build on each other.
-# lab: on debug: one-CPU logic; its programs start faster than in an emulator
-# lab: on 6.1 for ^1000 times: the debug kernel has time for 50
+# lab: on debug: one-CPU logic; no program starts faster
+# lab: on 6.1 for ^(apply|links stay|1000 times): the debug kernel has time for 50
 # lab: timeout 1500
 # lab: cpus 1
 # lab: no sanitizers: it is started too often, and traced

@@ -3,7 +3,6 @@
 # A peer in user space (tests/fuzz/hostile) that does everything wrong, against our server, in both of its modes. After each
 # test the kernel must have nothing to say, and the server must be there for a proper client.
 # lab: on debug: what a peer can break is seen by KASAN first
-# lab: on 6.1 for ^A21: it looks with kprobes, which the debug kernel has not
 # lab: make tests/fuzz/hostile
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sessions, their settings and their paths by the admin tool, and monitor and wait on the events of a real kernel; both sides on
 # one host. The tests build on each other.
-# lab: on 6.1: the tool has its sanitizers there
+# lab: on debug: the tool and both ends are one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: timeout 900
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The admin tool on the in-tree drivers, which have files in /sys and no netlink family; then on ours by both ways, which must
 # agree. Both sides are in one guest. The tests build on each other.
-# lab: on 6.1: the tool has its sanitizers there, and the in-tree modules are Debian's
+# lab: on debug: the tool, our modules and the in-tree ones on one CPU; no program starts faster
 # lab: kernels 6.1 6.12
 # lab: in-tree modules, too
 # shellcheck shell=bats disable=SC2154
