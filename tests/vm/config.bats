@@ -233,10 +233,10 @@ none_lost() {
 
 # There is nothing left to do, and each object is noted as the configuration's, and no other one
 all_there() {
-	local mark text='' value
+	local mark text=''
 	run -0 --separate-stderr "$ADM" config diff --prune "$1"
 	for mark in /run/rnbd/registry/*/*; do
-		read -r value <"$mark" && text+=${mark#/run/rnbd/registry/}:$value$'\n'
+		text+=${mark#/run/rnbd/registry/}:$(<"$mark")$'\n'
 	done
 	[[ -z $output$stderr ]] && is "$text" "$(<"$1.marks")"$'\n'
 }
