@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # For the tests of rnbdadm: no kernel, no root; the kernel's answers come from recordings.
-# shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck shell=bash disable=SC2034,SC2120,SC2154
 
 TOP=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 CLI=$TOP/tests/cli

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # /sys as the in-tree drivers fill it, below a directory: two sessions, three paths, three disks, and the server's side.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 # put FILE TEXT
 put() { printf '%s\n' "$2" >"$1"; }
