@@ -30,7 +30,7 @@ check-debug: ## builds a kernel with sanitizers and runs the tests of the module
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/debug/run
 
-check-all: ## both, each test on every kernel that it can run on, about two hours
+check-all: ## both, each test on every kernel that it can run on; takes longer than CI has
 	@ALL=y tests/both
 
 debug-kernel: ## builds that kernel
