@@ -112,6 +112,7 @@ no_exports() { [[ ! -d /sys/class/rnbd-server/ctl/devices || -z $(ls /sys/class/
 state_is() { [[ $(<"/sys/block/$1/rnbd/state") == "$2" ]]; }
 
 uevents() {
+	: >"$1" # "ready" may be there from before
 	"$ROOT/build/tools/uevents" "${2:-disks}" >"$1" 3>&- & UEVENTS=$!
 	await 10 grep -q ready "$1"
 }
