@@ -106,6 +106,7 @@ refused() {
 }
 
 record() {
+	: >"$1" # what is awaited may be there from before
 	"$ADM" monitor "${@:2}" -j >"$1" 3>&- & RECORDER=$!
 	await 20 grep -q '"event":"sync"' "$1"
 }
