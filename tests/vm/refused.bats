@@ -50,8 +50,9 @@ teardown() {
 
 # refuse PORT CID [login|ERRNO]
 refuse() {
+	rm -f "$OUT" # "listens" may be there from before
 	REFUSE=$(on_server "$ROOT/build/refuse/refuse $* >$OUT 2>&1 & echo \$!")
-	await 10 grep -q listens "$OUT"
+	await 10 grep -qs listens "$OUT"
 }
 
 refuse_end() {
