@@ -37,7 +37,7 @@ debug-kernel: ## builds that kernel
 	@tests/deps.sh debug
 	@tests/debug/run kernel
 
-mutants: ## breaks the modules in small ways, one at a time, and demands that a test fails each time, about an hour
+mutants: ## breaks the modules in small ways, one at a time, and demands that a test fails each time
 	@tests/deps.sh debug
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/mutants/run

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into user-mode Linux with KASAN. Each process of the guest is a clone of the kernel's own process, which copies the
- * page tables of KASAN's shadow memory, 200 MiB of it, and then each page that the kernel writes to: fork() takes 90 ms. Here
- * clones do not get that memory. They get an empty one at its place, which the kernel's code reads until the clone is a
- * process of the guest. fork() takes 35 ms, and a run of tests half of its CPU time.
+ * Preloaded into user-mode Linux with KASAN. Each process of the guest begins as a clone of the kernel's own process. That clone
+ * copies the page tables of KASAN's shadow memory (180 MiB), and then each page of it that the kernel writes to. Here clones get
+ * empty shadow memory instead, which the kernel's code reads until the clone is a process of the guest. A guest that forks 300
+ * times takes 8 s of CPU time instead of 17.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,7 +3,8 @@
 # tests/budget notes what each part of the tests costs: group, part, seconds, CPU seconds, tests. It is the table of a run
 # (LOGS/table), behind one line with the most that all of it may cost.
 #
-#   budget.sh          every file of guests says where it runs; every part that CI runs is noted, nothing else is, and the sum is within the most
+#   budget.sh          every file of guests says where it runs; every part that CI runs is noted, nothing else is; the sum is within
+#                      the most
 #   budget.sh TABLE    no part of this run took a third more CPU seconds than is noted
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -29,25 +30,23 @@ too_much() {
 		END { if (!most) print "no line: # at most N CPU seconds"; else if (sum > most) print sum " CPU seconds, at most " most " may be" }' $BUDGET
 }
 
-# The clock of the machine counts as well: where most parts take up to half as much again as is noted, that much is no part's fault. Two
-# seconds are within what rounding and a busy machine make.
+# slowness TABLE: how much more CPU time the parts take on this machine than is noted, by their median: between 1 and 1.5
+slowness() {
+	awk 'NR == FNR { noted[$1 " " $2] = $4; next } noted[$1 " " $2] >= 5 { print $4 / noted[$1 " " $2] }' $BUDGET "$1" |
+		sort -n | awk '{ ratio[NR] = $1 }
+			END { m = NR < 10 ? 1.5 : ratio[int((NR + 1) / 2)]; print (m < 1 ? 1 : m > 1.5 ? 1.5 : m) }'
+}
+
+# A slow machine is no part's fault. Two seconds are within what rounding makes.
 exceeded() {
-	awk 'NR == FNR { if ($1 != "#") noted[$1 " " $2] = $4; next }
-		{ part = $1 " " $2; took[part] = $4; if (noted[part] >= 5) print $4 / noted[part] | "sort -n >'"$ratios"'" }
-		END {
-			close("sort -n >'"$ratios"'")
-			while ((getline r <"'"$ratios"'") > 0) ratio[++n] = r
-			slow = n < 10 ? 1.5 : ratio[int((n + 1) / 2)]
-			slow = slow < 1 ? 1 : slow > 1.5 ? 1.5 : slow
-			for (part in took)
-				if (part in noted && took[part] > noted[part] * slow * 4 / 3 + 2)
-					printf "%s: %d CPU seconds, noted are %d (this machine: times %.2f)\n", part, took[part], noted[part], slow
-		}' $BUDGET "$1" | sort
+	awk -v slow="$(slowness "$1")" 'NR == FNR { noted[$1 " " $2] = $4; next }
+		{ part = $1 " " $2 }
+		part in noted && $4 > noted[part] * slow * 4 / 3 + 2 {
+			printf "%s: %d CPU seconds, noted are %d (this machine: times %.2f)\n", part, $4, noted[part], slow
+		}' $BUDGET "$1"
 }
 
 if (($#)); then
-	ratios=$(mktemp) || exit
-	trap 'rm -f "$ratios"' EXIT
 	check "no part costs a third more than is noted in $BUDGET" exceeded "$1"
 else
 	check "every file of guests says where it runs, and why" no_place
