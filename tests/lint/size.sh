@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# No .c beyond 800 lines, no function beyond 100 lines or 6 parameters.
+# No .c beyond 800 lines, no file of tests beyond 500, no function beyond 100 lines or 6 parameters.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
 long_files() {
-	sources kernel rnbdadm include tests | while IFS= read -r f; do
-		awk 'END { if (NR > 800) print FILENAME ": " NR " lines" }' "$f"
+	sources kernel rnbdadm include | longer_than 800
+	{ tree tests | grep -E '\.(bats|bash|sh|py|[ch])$'; ls tests/run tests/mutants/* tests/vm/lab; } | longer_than 500
+}
+
+longer_than() {
+	while IFS= read -r f; do
+		awk -v most="$1" 'END { if (NR > most) print FILENAME ": " NR " lines" }' "$f"
 	done
 }
 
@@ -42,6 +47,6 @@ long_functions() {
 	return 0
 }
 
-check "files of at most 800 lines" long_files
+check "files of at most 800 lines, of tests 500" long_files
 check "functions of at most 100 lines and 6 parameters" long_functions
 finish

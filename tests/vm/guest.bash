@@ -3,11 +3,11 @@
 # status that is not 0. Works under set -e (bats). Here is what all of them need, and processes, the tool, netlink; by their
 # subjects, each with a list like this one:
 #
-#   lib/guest-network.bash      interfaces, addresses, RDMA links
-#   lib/guest-modules.bash      loads and unloads the modules
-#   lib/guest-checks.bash       what the kernel has said, what a run has left behind
-#   lib/guest-disks.bash        disks to export, disks that are mapped, what they are asked for
-#   lib/guest-peer.bash         two guests: the other one
+#   guest/network.bash          interfaces, addresses, RDMA links
+#   guest/modules.bash          loads and unloads the modules
+#   guest/checks.bash           what the kernel has said, what a run has left behind
+#   guest/disks.bash            disks to export, disks that are mapped, what they are asked for
+#   guest/peer.bash             two guests: the other one
 #
 #   await SECONDS CMD...        until CMD succeeds, looked at every 50 ms, less often where it takes long
 #   nap [US]                    so long, 50 ms where it is not said, below a second; without a process
@@ -176,7 +176,7 @@ waits_in() { [[ $(<"/proc/$1/stack") =~ $2 ]]; }
 
 for each in network modules checks disks peer; do
 	# shellcheck disable=SC1090
-	. "$ROOT/tests/vm/lib/guest-$each.bash"
+	. "$ROOT/tests/vm/guest/$each.bash"
 done
 
 sanitizers_silent() { ! cat "$LAB_OUT"/sanitizers.* 2>/dev/null; }
