@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "sysfile.h"
+#include "sysinfo.h"
 
 #define CLASS	"/sys/class/infiniband/%s"
 #define PORT	CLASS "/ports/%s/"
@@ -16,19 +17,17 @@
 static void fill_port(const struct checkup *k, struct check_port *p)
 {
 	char *s = sys_read(k->root, PORT "link_layer", p->hca, p->port);
-	struct strlist gids = { 0 };
 
 	snprintf(p->name, sizeof(p->name), "%s/%s", p->hca, p->port);
 	snprintf(p->link_layer, sizeof(p->link_layer), "%s", s ? s : "");
 	free(s);
 	p->soft = !sys_exists(k->root, CLASS "/device", p->hca);
-	sys_list(k->root, &gids, PORT "gid_attrs/ndevs", p->hca, p->port);
-	for (size_t i = 0; i < gids.n && !*p->netdev; i++) {
-		s = sys_read(k->root, PORT "gid_attrs/ndevs/%s", p->hca, p->port, gids.v[i]);
+	for (unsigned int i = 0; !*p->netdev && (s = sys_gid(k->root, p->hca, p->port, &i)); i++) {
+		free(s);
+		s = sys_read(k->root, PORT "gid_attrs/ndevs/%u", p->hca, p->port, i);
 		snprintf(p->netdev, sizeof(p->netdev), "%s", s ? s : "");
 		free(s);
 	}
-	strlist_free(&gids);
 }
 
 static bool each_port(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p))
@@ -60,17 +59,15 @@ void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct
 /* A port has GIDs of its interface, and of the VLANs on that. */
 static bool has_gid_of(const struct checkup *k, const char *hca, const char *port, const char *dev)
 {
-	struct strlist gids = { 0 };
 	bool found = false;
+	char *s;
 
-	sys_list(k->root, &gids, PORT "gid_attrs/ndevs", hca, port);
-	for (size_t i = 0; i < gids.n && !found; i++) {
-		char *s = sys_read(k->root, PORT "gid_attrs/ndevs/%s", hca, port, gids.v[i]);
-
+	for (unsigned int i = 0; !found && (s = sys_gid(k->root, hca, port, &i)); i++) {
+		free(s);
+		s = sys_read(k->root, PORT "gid_attrs/ndevs/%u", hca, port, i);
 		found = s && !strcmp(s, dev);
 		free(s);
 	}
-	strlist_free(&gids);
 	return found;
 }
 
@@ -201,24 +198,20 @@ static void rdma_rate(struct checkup *k)
 /* Ethernet ports need a GID of RoCE v2, which is routable and what peers speak. */
 static void port_roce(struct checkup *k, const struct check_port *p)
 {
-	struct strlist gids = { 0 };
-	bool v2 = false, usable = false;
+	bool v2 = false, usable;
 	char *s;
 
 	if (strcmp(p->link_layer, "Ethernet")) {
 		check_tell(k, CHECK_SKIP, p->name, "no Ethernet");
 		return;
 	}
-	sys_list(k->root, &gids, PORT "gids", p->hca, p->port);
-	for (size_t i = 0; i < gids.n; i++) {
-		s = sys_read(k->root, PORT "gids/%s", p->hca, p->port, gids.v[i]);
-		usable = s && strspn(s, "0:") < strlen(s) && strncmp(s, "fe80:", 5);
+	for (unsigned int i = 0; !v2 && (s = sys_gid(k->root, p->hca, p->port, &i)); i++) {
+		usable = strncmp(s, "fe80:", 5);
 		free(s);
-		s = usable ? sys_read(k->root, PORT "gid_attrs/types/%s", p->hca, p->port, gids.v[i]) : NULL;
-		v2 |= s && strstr(s, "v2");
+		s = usable ? sys_read(k->root, PORT "gid_attrs/types/%u", p->hca, p->port, i) : NULL;
+		v2 = s && strstr(s, "v2");
 		free(s);
 	}
-	strlist_free(&gids);
 	if (v2) {
 		check_tell(k, CHECK_PASS, p->name, "has a GID of RoCE v2");
 		return;

@@ -14,58 +14,68 @@
 #include "sysfile.h"
 #include "sysinfo.h"
 
-/* GID table of one port, read once. */
+#define PORT "/sys/class/infiniband/%s/ports/%s/"
+
+char *sys_gid(const char *root, const char *hca, const char *port, unsigned int *i)
+{
+	char *s;
+
+	for (; (s = sys_read(root, PORT "gids/%u", hca, port, *i)); ++*i) {
+		if (strspn(s, "0:") < strlen(s))
+			return s;
+		free(s);
+	}
+	return NULL;
+}
+
+/* GID table of one port, which may have a thousand of them: each is read once, and none before it is asked for. */
 struct gid_entry {
 	uint8_t gid[16];
-	int index;
+	unsigned int index;
 	bool v2;
 	char netdev[M_HCA_MAX];
 };
 
 struct gid_table {
-	char hca[M_HCA_MAX], link_layer[M_HCA_MAX];
-	uint64_t port;
+	char hca[M_HCA_MAX], port[24], link_layer[M_HCA_MAX];
+	unsigned int next;
 	struct gid_entry *v;
 	size_t n;
 };
 
-static void load_gids(const char *root, const char *hca, uint64_t port, struct gid_table *t)
+static void begin_gids(const char *root, const char *hca, const char *port, struct gid_table *t)
 {
-	static const uint8_t zero[16];
-	struct strlist names = { 0 };
-	char *s;
+	char *s = sys_read(root, PORT "link_layer", hca, port);
 
+	*t = (struct gid_table){ 0 };
 	snprintf(t->hca, sizeof(t->hca), "%s", hca);
-	t->port = port;
-	sys_list(root, &names, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids", hca, port);
-	for (size_t i = 0; i < names.n; i++) {
-		struct gid_entry e = { .index = atoi(names.v[i]) };
-
-		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gids/%s", hca, port,
-			    names.v[i]);
-		if (!s || inet_pton(AF_INET6, s, e.gid) != 1 || !memcmp(e.gid, zero, 16)) {
-			free(s);
-			continue;
-		}
-		free(s);
-		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/types/%s",
-			    hca, port, names.v[i]);
-		e.v2 = s && strstr(s, "v2");
-		free(s);
-		s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/gid_attrs/ndevs/%s",
-			    hca, port, names.v[i]);
-		snprintf(e.netdev, sizeof(e.netdev), "%s", s ? s : "");
-		free(s);
-		t->v = xrealloc(t->v, (t->n + 1) * sizeof(*t->v));
-		t->v[t->n++] = e;
-	}
-	strlist_free(&names);
-	s = sys_read(root, "/sys/class/infiniband/%s/ports/%" PRIu64 "/link_layer", hca, port);
+	snprintf(t->port, sizeof(t->port), "%s", port);
 	if (s && !strcmp(s, "InfiniBand"))
 		strcpy(t->link_layer, "infiniband");
 	else if (s && !strcmp(s, "Ethernet"))
 		strcpy(t->link_layer, "ethernet");
 	free(s);
+}
+
+/* Reads one more; false if there is none. */
+static bool next_gid(const char *root, struct gid_table *t)
+{
+	char *gid = sys_gid(root, t->hca, t->port, &t->next), *s;
+	struct gid_entry e = { .index = t->next++ };
+
+	if (!gid)
+		return false;
+	inet_pton(AF_INET6, gid, e.gid);
+	free(gid);
+	s = sys_read(root, PORT "gid_attrs/types/%u", t->hca, t->port, e.index);
+	e.v2 = s && strstr(s, "v2");
+	free(s);
+	s = sys_read(root, PORT "gid_attrs/ndevs/%u", t->hca, t->port, e.index);
+	snprintf(e.netdev, sizeof(e.netdev), "%s", s ? s : "");
+	free(s);
+	t->v = xrealloc(t->v, (t->n + 1) * sizeof(*t->v));
+	t->v[t->n++] = e;
+	return true;
 }
 
 static void addr_gid(const struct addr *a, uint8_t gid[16])
@@ -79,21 +89,27 @@ static void addr_gid(const struct addr *a, uint8_t gid[16])
 	memcpy(gid + 12, a->raw, 4);
 }
 
-static void fill_path(struct path *p, const struct gid_table *t)
+/* The first GID that is the path's own address; on Ethernet rather that of RoCE v2. */
+static void fill_path(const char *root, struct path *p, struct gid_table *t)
 {
 	const struct addr *local = p->role == M_SERVER ? &p->server : &p->client;
-	const struct gid_entry *best = NULL;
+	bool found = false, last = false;
 	uint8_t gid[16];
 
 	strcpy(p->link_layer, t->link_layer);
 	addr_gid(local, gid);
-	for (size_t i = 0; i < t->n; i++)
-		if (!memcmp(t->v[i].gid, gid, 16) && (!best || (t->v[i].v2 && !best->v2)))
-			best = &t->v[i];
-	if (!best)
-		return;
-	p->gid_index = best->index;
-	strcpy(p->netdev, best->netdev);
+	for (size_t i = 0; !last && (i < t->n || next_gid(root, t)); i++) {
+		const struct gid_entry *e = &t->v[i];
+
+		if (memcmp(e->gid, gid, 16))
+			continue;
+		last = e->v2 || strcmp(t->link_layer, "ethernet");
+		if (found && !last)
+			continue;
+		found = true;
+		p->gid_index = e->index;
+		strcpy(p->netdev, e->netdev);
+	}
 }
 
 void sys_paths(const char *root, struct path_list *l)
@@ -103,20 +119,21 @@ void sys_paths(const char *root, struct path_list *l)
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct path *p = &l->v[i];
+		char port[24];
 
 		/* a name from the kernel, but it becomes part of a file name */
 		if (!*p->hca || strchr(p->hca, '/') || p->hca[0] == '.' ||
 		    p->hca_port == M_UNKNOWN)
 			continue;
+		snprintf(port, sizeof(port), "%" PRIu64, p->hca_port);
 		for (j = 0; j < n; j++)
-			if (tables[j].port == p->hca_port && !strcmp(tables[j].hca, p->hca))
+			if (!strcmp(tables[j].port, port) && !strcmp(tables[j].hca, p->hca))
 				break;
 		if (j == n) {
 			tables = xrealloc(tables, (n + 1) * sizeof(*tables));
-			memset(&tables[n], 0, sizeof(*tables));
-			load_gids(root, p->hca, p->hca_port, &tables[n++]);
+			begin_gids(root, p->hca, port, &tables[n++]);
 		}
-		fill_path(p, &tables[j]);
+		fill_path(root, p, &tables[j]);
 	}
 	for (j = 0; j < n; j++)
 		free(tables[j].v);

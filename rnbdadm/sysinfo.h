@@ -36,6 +36,12 @@ char *sys_disk_word(const char *root, const char *disk, const char *attr);
 /* 1, 0, or M_UNKNOWN of a disk or partition of this host. */
 uint64_t sys_block_read_only(const char *root, const char *name);
 
+/*
+ * The GID at *@i of a port's table, or the next behind it that is set, whose index
+ * *@i is then; NULL if there is none. To be freed.
+ */
+char *sys_gid(const char *root, const char *hca, const char *port, unsigned int *i);
+
 /* "mlx5_0:1" of each port of each RDMA device. */
 void sys_ports(const char *root, struct strlist *l);
 /* At least one RDMA device? */

@@ -97,6 +97,8 @@ setup() {
 	[[ $output == *"does not answer ARP on ens1f0np0"* ]]
 	put /proc/net/route "vlan7 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
 	adm 11 check server.reachable --server 192.0.2.1
+	put "$IB/gids/4" 0000:0000:0000:0000:0000:0000:0000:0000
+	put "$IB/gids/5" 0000:0000:0000:0000:0000:ffff:c0a8:0102
 	put "$IB/gid_attrs/ndevs/5" vlan7
 	adm 0 check server.reachable --server 192.0.2.1
 	[[ $output == "skip "*"through vlan7, of RDMA device mlx5_0"* ]]

@@ -105,7 +105,8 @@ setup() {
 	finds pass rdma.rate mlx5_0/1 software
 	put "$IB/gid_attrs/types/3" "IB/RoCE v1"
 	finds fail rdma.roce mlx5_0/1 "ens1f0np0"
-	rm "$ROOT/$IB"/gids/[13]
+	put "$IB/gids/1" 0000:0000:0000:0000:0000:0000:0000:0000
+	put "$IB/gids/3" 0000:0000:0000:0000:0000:0000:0000:0000
 	finds fail rdma.gid ip:10.0.0.1 "cl1@srv1"
 	put /sys/module/ib_core/parameters/netns_mode N
 	finds warn rdma.netns "" "one network namespace"

@@ -24,6 +24,9 @@ setup() {
 	P2=ip:10.0.1.1@ip:10.0.1.1
 }
 
+# The tests of one place are not all of them
+teardown_file() { . "$ROOT/tests/vm/guest.bash" && unmap_all; }
+
 # looks ID..: these checks are run; a failure is exit code 11
 looks() {
 	run --separate-stderr "$ADM" check "$@"

@@ -23,7 +23,12 @@ setup_file() {
 	/lib/systemd/systemd-udevd --daemon --resolve-names=never
 }
 
-teardown_file() { pkill -x systemd-udevd || :; }
+# The tests of one place are not all of them
+teardown_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	pkill -x systemd-udevd || :
+	unmap_all
+}
 
 setup() {
 	. "$ROOT/tests/vm/guest.bash"

@@ -101,6 +101,7 @@ static bool says(int told, const char *status, const char *message)
 static void results(void)
 {
 	put("sys/class/infiniband/hca0/ports/1/link_layer", "Ethernet");
+	put("sys/class/infiniband/hca0/ports/1/gids/0", "fe80:0000:0000:0000:0000:00ff:fe00:0001");
 	put("sys/class/infiniband/hca0/ports/1/gid_attrs/ndevs/0", "eth5");
 	ok(says(0x18, "pass", "PFC is on for 3, 4"), "Soft-RoCE with PFC");
 	ok(says(0, "skip", "in software; PFC is off"), "Soft-RoCE without: it sends again");
