@@ -6,6 +6,7 @@
 # lab: on 6.1: the in-tree modules of 6.1 as peers
 # lab: on 6.12: the in-tree modules of 6.12 as peers
 # lab: two guests
+# lab: cpus 1
 # lab: kernels 6.1 6.12
 # lab: timeout 1200
 # shellcheck shell=bats
