@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	load helpers
 	prepare
+	export BATS_TEST_TIMEOUT=120 # one of them waits for ever if it fails
 }
 
 setup() { load helpers; }
@@ -325,6 +326,25 @@ setup() { load helpers; }
 	replay same-hca
 	fails 6 conflict session reconnect cl1@srv1 --hca mlx5_0
 	[[ $stderr == *"'mlx5_0' fits 2 paths"*"ip:10.0.1.1@ip:10.0.1.2"*"give SRC@DST"* ]]
+}
+
+@test "GIDs: the first of a path's own address, of RoCE v2 where there is one; what is behind it is not read" {
+	local ports
+	own_root
+	world two-sessions
+	ports=$ROOT/sys/class/infiniband/mlx5_0/ports/1
+	mkfifo "$ports/gids/4" # who opens that waits
+	own() { jqv '.paths[] | select(.name == "ip:10.0.0.1@ip:10.0.0.2") | [.gid_index, .netdev] | @csv'; }
+	adm 0 path list -j
+	[ "$(own)" = '3,"ens1f0np0"' ]
+	rm "$ports/gids/4"
+	echo "IB/RoCE v1" >"$ports/gid_attrs/types/3"
+	adm 0 path list -j
+	[ "$(own)" = '1,"ens1f0np0"' ]
+	echo InfiniBand >"$ports/link_layer"
+	mkfifo "$ports/gids/2.new" && mv "$ports/gids/2.new" "$ports/gids/2"
+	adm 0 path list -j
+	[ "$(own)" = '1,"ens1f0np0"' ]
 }
 
 @test "the documents of these tests are valid" { all_valid; }
