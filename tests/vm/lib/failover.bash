@@ -27,7 +27,7 @@ NET=([1]=10.1.0. [2]=fd02::) # link, address without the last digit: 1 is the se
 # modules_of ours|in-tree client|server: what loads them
 modules_of() { [[ $1 == ours ]] && echo "load_$2" || echo "load_peer_$2"; }
 
-server() { on_server ". $ROOT/tests/vm/lib/failover.bash && server_$*"; }
+server() { on_server "declare -F server_lose >/dev/null || . $ROOT/tests/vm/lib/failover.bash && server_$*"; }
 
 # server_lose LINK all|some|none: of what comes in here, 5 % being some. Where it is sent nothing must be dropped: Soft-RoCE takes
 # that for an error of the queue pair, and the one of the connection manager's messages does not leave it (see rxe_sound). So
@@ -215,23 +215,23 @@ QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 recon
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
 SERVER_QUICK=(heartbeat_interval_ms=500 heartbeat_misses=2)
 
-# Until load_end: fio with verify, and a reader that notes when it has to wait. In bursts: what else goes on in these guests takes time,
-# too. Of a part of the disk, so that each block is soon verified; by one fio, whose start takes longer than all of them.
+# Until load_end: fio with verify, and a reader that notes when it has to wait. No faster than this: what else goes on in these guests
+# takes time, too. Of a part of the disk, so that each block is soon verified; by one fio, whose start takes longer than a round of it.
 load_start() {
 	rm -f $STALLS $CUTS $BACK
 	touch $STALLS $CUTS $BACK
 	fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
-		--direct=1 --ioengine=libaio --iodepth=32 --size=4m --loops=1000000 --thinktime=200ms --thinktime_blocks=64 \
+		--direct=1 --ioengine=libaio --iodepth=32 --size=2m --loops=1000000 --rate_iops=50 \
 		--randseed="$RANDOM" --minimal --name=verify >$FIO 2>&1 3>&- & LOAD=$!
 	"$ROOT/build/tools/probe" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
 	goes_on
 }
 
-# load_end BACKING: no error, and what can be read is what the server's disk has. What was written last has been verified by then: a round of
-# fio's has some 250 requests.
+# load_end BACKING: no error, and what can be read is what the server's disk has. What was written last has been verified by
+# then: a round of fio's has some 120 requests, and as many of the reader come meanwhile.
 load_end() {
 	local here there rc=0
-	await 60 io_done "$DISK" $(($(ios "$DISK") + 700))
+	await 60 io_done "$DISK" $(($(ios "$DISK") + 450))
 	kill "$LOAD"
 	wait "$LOAD" || rc=$?
 	((rc == 128)) || fail "$(<$FIO)" || return # terminated, and no error before

@@ -62,6 +62,6 @@ int main(int argc, char **argv)
 		took = now() - begin;
 		if (took > 0.1)
 			fprintf(stalls, "%.3f %.3f\n", begin, took);
-		usleep(10000);
+		usleep(20000);
 	}
 }
