@@ -215,14 +215,19 @@ QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 recon
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
 SERVER_QUICK=(heartbeat_interval_ms=500 heartbeat_misses=2)
 
-# Until load_end: fio with verify, and a reader that notes when it has to wait. No faster than this: what else goes on in these guests
-# takes time, too. Of a part of the disk, so that each block is soon verified; by one fio, whose start takes longer than a round of it.
+# In the background: fio with verify, of /dev/$DISK. No faster than this: what else goes on in these guests takes time, too. Of a part of
+# the disk, so that each block is soon verified; one fio, whose start takes longer than a round of it.
+verify_again() {
+	exec fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
+		--direct=1 --ioengine=libaio --iodepth=32 --size=2m --loops=1000000 --rate_iops=50 --randseed="$RANDOM" \
+		--minimal --name=verify >$FIO 2>&1 3>&-
+}
+
+# Until load_end: that, and a reader that notes when it has to wait
 load_start() {
 	rm -f $STALLS $CUTS $BACK
 	touch $STALLS $CUTS $BACK
-	fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
-		--direct=1 --ioengine=libaio --iodepth=32 --size=2m --loops=1000000 --rate_iops=50 \
-		--randseed="$RANDOM" --minimal --name=verify >$FIO 2>&1 3>&- & LOAD=$!
+	verify_again & LOAD=$!
 	"$ROOT/build/tools/probe" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
 	goes_on
 }
