@@ -16,6 +16,7 @@
 
 #define PORT "/sys/class/infiniband/%s/ports/%s/"
 
+/* There is a file for each entry of the table. Those that are not set read as zeros. */
 char *sys_gid(const char *root, const char *hca, const char *port, unsigned int *i)
 {
 	char *s;
@@ -61,10 +62,11 @@ static void begin_gids(const char *root, const char *hca, const char *port, stru
 static bool next_gid(const char *root, struct gid_table *t)
 {
 	char *gid = sys_gid(root, t->hca, t->port, &t->next), *s;
-	struct gid_entry e = { .index = t->next++ };
+	struct gid_entry e = { 0 };
 
 	if (!gid)
 		return false;
+	e.index = t->next++;
 	inet_pton(AF_INET6, gid, e.gid);
 	free(gid);
 	s = sys_read(root, PORT "gid_attrs/types/%u", t->hca, t->port, e.index);

@@ -37,8 +37,8 @@ char *sys_disk_word(const char *root, const char *disk, const char *attr);
 uint64_t sys_block_read_only(const char *root, const char *name);
 
 /*
- * The GID at *@i of a port's table, or the next behind it that is set, whose index
- * *@i is then; NULL if there is none. To be freed.
+ * The first GID of a port's table that is set, from index *@i on; *@i becomes its
+ * index. NULL if there is none. To be freed.
  */
 char *sys_gid(const char *root, const char *hca, const char *port, unsigned int *i);
 

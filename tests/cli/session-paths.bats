@@ -342,7 +342,7 @@ setup() { load helpers; }
 	adm 0 path list -j
 	[ "$(own)" = '1,"ens1f0np0"' ]
 	echo InfiniBand >"$ports/link_layer"
-	mkfifo "$ports/gids/2.new" && mv "$ports/gids/2.new" "$ports/gids/2"
+	rm "$ports/gids/2" && mkfifo "$ports/gids/2"
 	adm 0 path list -j
 	[ "$(own)" = '1,"ens1f0np0"' ]
 }

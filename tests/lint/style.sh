@@ -50,8 +50,8 @@ shells() { tree | while IFS= read -r f; do
 	[[ $f == *.bash ]] && echo "$f"
 done; }
 
-# Files of tests besides: words of bash among their arguments, the first of several, variables for what they load. Not with what they load
-# (-x), which is looked at by itself: that takes four times as long and says no more.
+# Files of tests besides: words of bash among their arguments, the first of several, variables for what they load. Without -x, which
+# reads again, with each of them, what it loads, and takes four times as long: that is looked at by itself.
 shell_check() {
 	shells | xargs -r shellcheck -S warning -x -f gcc
 	tree | grep '\.bats$' | xargs -r shellcheck -S warning -f gcc -e SC1090,SC1091,SC1010,SC2128,SC2178,SC2034,SC2046,SC2054,SC2010,SC2011,SC2043

@@ -24,7 +24,7 @@ setup() {
 	P2=ip:10.0.1.1@ip:10.0.1.1
 }
 
-# The tests of one place are not all of them
+# Where single tests run, the last one, which unmaps, may not be among them
 teardown_file() { . "$ROOT/tests/vm/guest.bash" && unmap_all; }
 
 # looks ID..: these checks are run; a failure is exit code 11

@@ -3,7 +3,7 @@
 # What a disk can do: limits as the server has them, every operation on the backing device, sizes from nothing to 16 TiB,
 # merged requests, polled queues. In one guest.
 # lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
-# lab: on 6.1 for ^(discard|what is cut|nothing|size of requests): kernel/compat sets the limits of a queue in another way than on 6.12
+# lab: on 6.1 for ^(discard|what is cut|nothing|size of requests|logical blocks): kernel/compat sets the limits of a queue in another way than on 6.12
 # lab: cpus 1
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154

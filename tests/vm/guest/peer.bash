@@ -8,7 +8,7 @@
 #   server_cable N off|on       pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash
 
-# Who waits for requests looks into a folder of nothing else: with all the answers in it that took half of a CPU
+# Requests have a folder of their own, as the server looks into it all the time
 SHARED=/run/lab/shared ASK=/run/lab/shared/ask ANSWER=/run/lab/shared/answer
 
 server_disk() {

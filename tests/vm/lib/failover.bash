@@ -236,8 +236,8 @@ load_start() {
 # then: a round of fio's has some 120 requests, and as many of the reader come meanwhile.
 load_end() {
 	local here there rc=0
-	await 60 io_done "$DISK" $(($(ios "$DISK") + 450))
-	kill "$LOAD"
+	await 60 io_done "$DISK" $(($(ios "$DISK") + 450)) || return
+	kill "$LOAD" 2>/dev/null || : # it has ended if it met an error
 	wait "$LOAD" || rc=$?
 	((rc == 128)) || fail "$(<$FIO)" || return # terminated, and no error before
 	kill "$PROBE" 2>/dev/null
