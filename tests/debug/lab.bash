@@ -6,10 +6,6 @@
 . "$ROOT/tests/debug/kernel.bash"
 
 DEBUG_KERNEL=$(debug_kernel) || exit 1
-SHADOW=$ROOT/build/debug/shadow.so
-[[ $SHADOW -nt $ROOT/tests/debug/shadow.c ]] || {
-	mkdir -p "${SHADOW%/*}" && cc -O2 -Wall -Werror -shared -fPIC -o "$SHADOW.$$" "$ROOT/tests/debug/shadow.c" && mv "$SHADOW.$$" "$SHADOW"
-} || exit 1
 
 lab_kernel() { printf '%s\n' "$DEBUG_KERNEL"; }
 lab_headers() { printf '%s\n' "$DEBUG_KERNEL/build"; }
@@ -77,7 +73,7 @@ guest_start() {
 	shift 3
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
 	GUEST_READER=$!
-	TMPDIR=/dev/shm LD_PRELOAD=$SHADOW taskset -c "$cpu" "$LAB_IMAGE" "mem=${LAB_MEM:-1536M}" "initrd=$LAB_INITRAMFS" uml_dir="$dir" umid=uml con=null \
+	TMPDIR=/dev/shm taskset -c "$cpu" "$LAB_IMAGE" "mem=${LAB_MEM:-1536M}" "initrd=$LAB_INITRAMFS" uml_dir="$dir" umid=uml con=null \
 		con0=null,fd:1 con1=null,fd:"$pipe" console=tty0 quiet panic=-1 log_buf_len=4M net.ifnames=0 slab_nomerge lab.root="$ROOT" lab.out="$dir" \
 		"$@" $LAB_APPEND </dev/null >"$dir/console.log" 2>&1 &
 	GUEST_PID=$!
