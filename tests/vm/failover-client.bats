@@ -59,7 +59,7 @@ killed() {
 	there "$1"
 	map_there
 	is_refused
-	there "DISK=rnbd0 && verify_again &"
+	there "DISK=rnbd0 && load_run &"
 	there "await 20 io_done rnbd0 200"
 	has_dirs /sys/class/rtrs-server
 	server_power off

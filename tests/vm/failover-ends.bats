@@ -169,7 +169,6 @@ asked_in_vain() { dmesg_new | grep -qE "rnbd0: session $SESSION: the size of /de
 	ends 10 "unmap by force" write force "/sys/block/$DISK/rnbd/unmap_device"
 	wait $unload
 	ends_badly "$LOAD"
-	ends_badly "$PROBE"
 	[ -z "$(ls /sys/class/rtrs-client)" ]
 }
 
@@ -331,7 +330,6 @@ closing() {
 	closing s2
 	ends 10 "session remove --force" "$ADM" session remove $SESSION --force
 	ends_badly "$LOAD"
-	ends_badly "$PROBE"
 	await 8 adm_is '[.sessions[].name] == ["s3"]' session list
 	"$ADM" session remove s3 & pid=$!
 	await 5 closing s3

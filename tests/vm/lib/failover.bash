@@ -34,11 +34,10 @@ server() { on_server "declare -F server_lose >/dev/null || . $ROOT/tests/vm/lib/
 # it is never a new queue, be it for what comes in (see link_up). An interface that is set up has one for a moment; links_sound mends
 # what was sent then.
 server_lose() {
-	local how="drop"
+	local what="filter del dev $1 ingress" how=drop
 	[[ $2 != some ]] || how="pass random netrand drop 20"
-	modprobe -a cls_matchall act_gact && tc filter del dev "$1" ingress || return
-	# shellcheck disable=SC2086
-	[[ $2 == none ]] || tc filter add dev "$1" ingress matchall action $how
+	[[ $2 == none ]] || what+=$'\n'"filter add dev $1 ingress matchall action $how"
+	[[ -n ${LOSE-} ]] || modprobe -a cls_matchall act_gact && LOSE=ready && tc -batch - <<<"$what"
 }
 
 lose() { server_lose "$@"; }
@@ -207,41 +206,31 @@ server_record() {
 
 # --- I/O while paths are lost ------------------------------------------------------------------------------------------
 
-STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts BACK=/run/tmp/path-back FIO=/run/tmp/fio
+STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts BACK=/run/tmp/path-back LOADED=/run/tmp/loaded
 
 # Short times, so that a run is short. Waits for paths where both are lost.
-QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=100 reconnect_delay_max_ms=1000 connect_timeout_ms=1500
+QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=400 reconnect_delay_max_ms=1000 connect_timeout_ms=1500
 	no_path_timeout_ms=-1)
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
 SERVER_QUICK=(heartbeat_interval_ms=500 heartbeat_misses=2)
 
-# In the background: fio with verify, of /dev/$DISK. No faster than this: what else goes on in these guests takes time, too. Of a part of
-# the disk, so that each block is soon verified; one fio, whose start takes longer than a round of it.
-verify_again() {
-	exec fio --filename="/dev/$DISK" --allow_file_create=0 --thread --rw=randwrite --bsrange=4k-64k --verify=crc32c --verify_fatal=1 \
-		--direct=1 --ioengine=libaio --iodepth=32 --size=2m --loops=1000000 --rate_iops=50 --randseed="$RANDOM" \
-		--minimal --name=verify >$FIO 2>&1 3>&-
-}
+# In the background, of /dev/$DISK: tests/vm/tools/load.c
+load_run() { exec "$ROOT/build/tools/load" "/dev/$DISK" $STALLS >$LOADED 2>&1 3>&-; }
 
-# Until load_end: that, and a reader that notes when it has to wait
+# Until load_end
 load_start() {
 	rm -f $STALLS $CUTS $BACK
 	touch $STALLS $CUTS $BACK
-	verify_again & LOAD=$!
-	"$ROOT/build/tools/probe" "/dev/$DISK" $STALLS 3>&- & PROBE=$!
+	load_run & LOAD=$!
 	goes_on
 }
 
-# load_end BACKING: no error, and what can be read is what the server's disk has. What was written last has been verified by
-# then: a round of fio's has some 120 requests, and as many of the reader come meanwhile.
+# load_end BACKING: no error, all that was written was read again, and what can be read is what the server's disk has
 load_end() {
-	local here there rc=0
-	await 60 io_done "$DISK" $(($(ios "$DISK") + 450)) || return
+	local here there
+	goes_on || fail "$(<$LOADED)" || return
 	kill "$LOAD" 2>/dev/null || : # it has ended if it met an error
-	wait "$LOAD" || rc=$?
-	((rc == 128)) || fail "$(<$FIO)" || return # terminated, and no error before
-	kill "$PROBE" 2>/dev/null
-	wait "$PROBE" || fail "a read failed" || return
+	wait "$LOAD" || fail "$(<$LOADED)" || return
 	awk '$9 != 0 { print $9 " in flight"; exit 1 }' "/sys/block/$DISK/stat" || return
 	here=$(dd if="/dev/$DISK" bs=1M iflag=direct status=none | sha256sum) &&
 		there=$(on_server "dd if=$1 bs=1M iflag=direct status=none | sha256sum") || return
@@ -250,7 +239,7 @@ load_end() {
 
 # After a test that failed
 load_kill() {
-	[[ -z ${PROBE-} ]] || kill "$PROBE" "$LOAD" 2>/dev/null || :
+	[[ -z ${LOAD-} ]] || kill "$LOAD" 2>/dev/null || :
 }
 
 # A hundred requests are done from now on
@@ -291,7 +280,7 @@ one_cut() {
 	seconds_since "$now" >>$BACK
 }
 
-# stalls WHAT [MEDIAN WORST]: prints the longest waits for a read after each cut, in seconds. Fails where they are longer than
+# stalls WHAT [MEDIAN WORST]: prints the longest waits for a request after each cut, in seconds. Fails where they are longer than
 # this, on a host that is no slower than others, and tells of each: the median tells of the driver, the worst of the host's load as
 # well. And how long paths took to be back.
 stalls() {
@@ -305,7 +294,7 @@ stalls() {
 				for (j = i; j > 1 && sorted[j - 1] > w; j--) sorted[j] = sorted[j - 1]
 				sorted[j] = w
 			}
-			printf "# %s: %d cuts, reads waited %.2f s (median), %.2f s (worst)\n", what, n, sorted[int((n + 1) / 2)], sorted[n] | "cat >&3"
+			printf "# %s: %d cuts, requests waited %.2f s (median), %.2f s (worst)\n", what, n, sorted[int((n + 1) / 2)], sorted[n] | "cat >&3"
 			if (sorted[int((n + 1) / 2)] <= slow * median && sorted[n] <= slow * limit) exit
 			for (i = 1; i <= n; i++) printf "%s at %.2f: %.2f s\n", kind[i], at[i], worst[i]
 			exit 1

@@ -102,14 +102,16 @@ guest_start() {
 # link_args server|client: arguments of guest_start for what one of two guests has besides: one network card per link, the shared
 # folder, the server's disk. The client's end of a link listens, for a server that comes back.
 link_args() {
-	local i end mac
+	local i end mac bell=server=on,wait=off
+	[[ $1 == client ]] || bell=reconnect=1
 	for ((i = 1; i <= LINKS; i++)); do
 		if [[ $1 == server ]]; then end="server=off" mac=01; else end="server=on" mac=02; fi
 		printf '%s\n' -netdev "stream,id=link$i,$end,addr.type=unix,addr.path=$RUN/link$i" \
 			-device "virtio-net-pci,netdev=link$i,host_mtu=9000,romfile=,mac=52:54:00:00:0$i:$mac"
 	done
 	printf '%s\n' -fsdev "local,id=shared,path=$RUN/shared,security_model=none,multidevs=remap" \
-		-device virtio-9p-pci,fsdev=shared,mount_tag=shared
+		-device virtio-9p-pci,fsdev=shared,mount_tag=shared \
+		-chardev "socket,id=bell,path=$RUN/bell,$bell" -device virtserialport,chardev=bell,name=lab.bell
 	[[ $1 == server ]] || return 0
 	printf '%s\n' -chardev "pipe,id=monitor,path=$RUN/monitor" -mon chardev=monitor
 	[[ -z $DISK ]] || printf '%s\n' -drive "if=virtio,format=raw,file=$RUN/disk"
