@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# 50 times a path of two is lost, in turn, under fio with verify: no error, no wrong byte; 17 times on kernels but the
+# 50 times a path of two is lost, in turn, under I/O that is verified: no error, no wrong byte; 17 times on kernels but the
 # first, 15 times on the debug kernel.
 # lab: on 6.1: only emulated guests have cables
 # lab: two guests

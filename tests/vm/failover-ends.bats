@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Both paths of a session are silent, under fio: whatever an administrator does then ends in a few seconds, or when it is killed,
+# Both paths of a session are silent, under I/O: whatever an administrator does then ends in a few seconds, or when it is killed,
 # on either side.
 # lab: on debug: objects on their way out are judged by KASAN and lockdep
 # lab: two guests

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Each link of two in turn loses 5 % of all packets for 60 s, under fio with verify: no error, no wrong byte;
+# Each link of two in turn loses 5 % of all packets for 60 s, under I/O that is verified: no error, no wrong byte;
 # check tells of it.
 # lab: on debug: late and lost packets of every kind meet KASAN
 # lab: two guests

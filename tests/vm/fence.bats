@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A write that was under way when its path died is sent again on the other path, and the first one may still reach the disk. A
 # disk that holds requests tells in which order they came there and were answered: on our server the retry never comes before the
-# first one is answered. What in-tree servers do is printed beside it. And links that are cut under fio with verify, with one end
+# first one is answered. What in-tree servers do is printed beside it. And links that are cut under I/O that is verified, with one end
 # in-tree: no error, no wrong byte.
 # lab: on debug: order of requests at the disk is one-CPU logic, for KASAN, lockdep and kmemleak
 # lab: on 6.1 for ^in-tree client, our server.* links are cut: in-tree clients need more than one slow CPU
