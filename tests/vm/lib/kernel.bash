@@ -206,8 +206,11 @@ lab_peer() {
 LAB_MAKE=()
 
 # Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
+# With the warnings that tests/lint/build.sh wants to see
+LAB_MAKE=(W=1)
+
 # lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules, all that make says
-# goes to stderr.
+# goes to stderr, and is added to the file said in build/NAME-REL.
 lab_modules() {
 	local name=$1 rel headers dir lock rc=0
 	shift
@@ -217,7 +220,8 @@ lab_modules() {
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
 	# BTF of modules, here and above, takes pahole and is of no use
-	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules >&2 {lock}>&- || rc=$?
+	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules 2>&1 {lock}>&- |
+		tee -a "$dir/said" >&2 || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
 }
