@@ -8,10 +8,10 @@
 #   server_cable N off|on       pulls the server's end of this link, which loses its carrier; puts it back
 # shellcheck shell=bash
 
-# Requests have a folder of their own, as the server looks into it all the time
+# Requests have a folder of their own, as the server looks into it again and again
 SHARED=/run/lab/shared ASK=/run/lab/shared/ask ANSWER=/run/lab/shared/answer
 
-# What is written there the other guest reads, where guests have virtio: no need to look again and again, 15 ms each time
+# A port of virtio that leads to the other guest: rung when there is a request, as each look into the folder takes 15 ms
 BELL=''
 for each in /sys/class/virtio-ports/*; do
 	[[ ! -e $each || $(<"$each/name") != lab.bell ]] || BELL=/dev/${each##*/}
@@ -25,7 +25,8 @@ server_disk() {
 on_server() {
 	local id=${EPOCHREALTIME/./}-$BASHPID rc
 	printf '%s\n# end\n' "$*" >"$ASK/$id" || return
-	[[ -z $BELL ]] || { echo >"$BELL"; } 2>/dev/null || : # it can be opened once at a time
+	# A write would wait for a server that is switched off. The port can be opened once at a time: who finds it open does without.
+	[[ -z $BELL || ! -e $SHARED/server-up ]] || { echo >"$BELL"; } 2>/dev/null || :
 	await "${ON_SERVER_TIMEOUT:-60}" test -s "$ANSWER/$id.status" || return
 	[[ ! -s $ANSWER/$id.output ]] || printf '%s\n' "$(<"$ANSWER/$id.output")"
 	rc=$(<"$ANSWER/$id.status")

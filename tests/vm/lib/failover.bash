@@ -208,7 +208,8 @@ server_record() {
 
 STALLS=/run/tmp/stalls CUTS=/run/tmp/cuts BACK=/run/tmp/path-back LOADED=/run/tmp/loaded
 
-# Short times, so that a run is short. Waits for paths where both are lost.
+# Short times, so that a run is short. Waits for paths where both are lost. An attempt to connect that is under way when the link is
+# back lasts on until its time-out: the first one begins so late that the link is mostly back before the second.
 QUICK=(heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=400 reconnect_delay_max_ms=1000 connect_timeout_ms=1500
 	no_path_timeout_ms=-1)
 # The server keeps a path that the client has lost, and the client from connecting it again, until its own heartbeats tell
@@ -230,6 +231,7 @@ load_end() {
 	local here there
 	goes_on || fail "$(<$LOADED)" || return
 	kill "$LOAD" 2>/dev/null || : # it has ended if it met an error
+	await 60 dead "$LOAD" || fail "requests are not done: $(<"/sys/block/$DISK/stat")" || return
 	wait "$LOAD" || fail "$(<$LOADED)" || return
 	awk '$9 != 0 { print $9 " in flight"; exit 1 }' "/sys/block/$DISK/stat" || return
 	here=$(dd if="/dev/$DISK" bs=1M iflag=direct status=none | sha256sum) &&

@@ -202,15 +202,12 @@ lab_peer() {
 	cached "peer-$rel-$id" "in-tree peer: build it" build_peer "$source" "$headers" || return
 }
 
-# More arguments for make where our modules are built
-LAB_MAKE=()
-
-# Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
-# With the warnings that tests/lint/build.sh wants to see
+# More arguments for make where our modules are built: the warnings that tests/lint/build.sh looks for
 LAB_MAKE=(W=1)
 
-# lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules, all that make says
-# goes to stderr, and is added to the file said in build/NAME-REL.
+# Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
+# lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules. What make says goes to
+# stderr, and is added to build/NAME-REL/said.
 lab_modules() {
 	local name=$1 rel headers dir lock rc=0
 	shift

