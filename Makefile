@@ -42,7 +42,7 @@ mutants: ## breaks the modules in small ways, one at a time, and demands that a 
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/mutants/run
 
-bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 70 minutes
+bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 80 minutes
 	@tests/deps.sh check
 	@tests/bench/run
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "node.h"
+#include "parallel.h"
 #include "plan.h"
 #include "registry.h"
 #include "sysinfo.h"
@@ -73,6 +74,7 @@ static bool read_again(struct apply *a, struct plan_step *st)
 		return false;
 	}
 	sys_devices(a->ctx->test_root, &s.devices);
+	sys_openers(a->ctx->test_root, &s.devices);
 	snapshot_free(&a->again);
 	a->again = s;
 	a->now = &a->again;
@@ -140,6 +142,22 @@ static bool claim(struct apply *a, struct plan_step *st, const char *device_path
 	return false;
 }
 
+/* Another command made it meanwhile, which is as good. */
+static bool session_there(struct apply *a, struct plan_step *st)
+{
+	const struct session *sess;
+
+	if (!read_again(a, st))
+		return false;
+	sess = snapshot_session(a->now, st->session);
+	if (!sess)
+		return false;
+	fail_clear(&st->fail);
+	add_made(a, sess->name, sess->id);
+	st->result = "present";
+	return true;
+}
+
 /* A session over one of its paths. @again: another one may do. */
 static bool session_over(struct apply *a, struct plan_step *st, const struct conf_path *way,
 			 bool *again)
@@ -158,6 +176,8 @@ static bool session_over(struct apply *a, struct plan_step *st, const struct con
 	conf_settings(a->c, sec, &req.set);
 	if (!rnl_session_add(a->ctx->nl, &req, &now, &e)) {
 		step_nl(a, st, &e);
+		if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST && session_there(a, st))
+			return true;
 		if (e.kind == NL_FAIL_KERNEL)
 			explain_way(a, st, &pair, e.err);
 		*again = e.kind == NL_FAIL_KERNEL && way_is_at_fault(e.err);
@@ -284,9 +304,15 @@ static void do_map(struct apply *a, struct plan_step *st)
 	settings_init(&req.set);
 	if (access)
 		access_parse(access->text, &req.access);
+	req.always_fua = conf_yes(a->c, sec, CK_FUA);
 	if (!claim(a, st, req.device_path))
 		return;
 	if (!rnl_map(a->ctx->nl, &req, &d, &e)) {
+		/* of another command meanwhile */
+		if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
+			st->result = "present";
+			return;
+		}
 		forget(a, st->session, req.device_path);
 		step_nl(a, st, &e);
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT)
@@ -496,8 +522,95 @@ static int conclude(struct apply *a)
 			a->ctx->dry_run ? "would fail" : "failed");
 }
 
+/* The steps of one session, with a way to the kernel of their own. */
+struct branch {
+	const char *session;
+	struct ctx ctx;
+	struct apply a;
+};
+
+static bool is_of_branch(const struct plan_step *st, const char *session)
+{
+	return !st->result && st->stage < STAGE_PRUNE && !strcmp(st->session, session);
+}
+
+static void do_branch(void *arg, size_t i)
+{
+	struct branch *b = (struct branch *)arg + i;
+	struct apply *a = &b->a;
+
+	for (size_t k = 0; k < a->p->n; k++) {
+		struct plan_step *st = &a->p->v[k];
+
+		if (!is_of_branch(st, b->session))
+			continue;
+		if (ctx_nl(a->ctx))
+			do_step(a, st);
+		else
+			step_fail(a, st, "failed");
+	}
+}
+
+static struct branch *add_branch(struct apply *a, struct branch *v, size_t n, const char *session)
+{
+	struct branch *b;
+
+	v = xrealloc(v, (n + 1) * sizeof(*v));
+	b = &v[n];
+	*b = (struct branch){ .session = session, .ctx = *a->ctx, .a = *a };
+	b->ctx.nl = NULL;
+	b->ctx.warnings = json_array();
+	return v;
+}
+
+static void end_branch(struct apply *a, struct branch *b)
+{
+	a->changed |= b->a.changed;
+	json_array_extend(a->ctx->warnings, b->ctx.warnings);
+	json_decref(b->ctx.warnings);
+	fail_clear(&b->ctx.fail);
+	rnl_close(b->ctx.nl);
+	snapshot_free(&b->a.again);
+	free(b->a.made);
+}
+
+/* Sessions are independent: one whose server is silent holds up no other. What is taken away comes after all of them. */
+static void do_branches(struct apply *a)
+{
+	struct branch *v = NULL;
+	json_t *seen = json_object();
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->p->n; i++) {
+		const struct plan_step *st = &a->p->v[i];
+
+		if (st->stage >= STAGE_PRUNE || json_object_get(seen, st->session))
+			continue;
+		json_object_set_new_nocheck(seen, st->session, json_true());
+		v = add_branch(a, v, n++, st->session);
+	}
+	json_decref(seen);
+	for (size_t i = 0; i < n; i++)
+		v[i].a.ctx = &v[i].ctx;
+	ctx_unlock();
+	parallel(n, do_branch, v);
+	for (size_t i = 0; i < n; i++)
+		end_branch(a, &v[i]);
+	free(v);
+}
+
+/* A recording has one order of questions and answers, as has what is to stop; files of sysfs are read by their changes. */
+static bool side_by_side(const struct apply *a, bool stop_on_error)
+{
+	const struct ctx *ctx = a->ctx;
+
+	return !stop_on_error && !ctx->dry_run && !ctx->nl_replay && !ctx->nl_record && !rnl_is_sysfs(ctx->nl);
+}
+
 static void do_steps(struct apply *a, bool stop_on_error)
 {
+	if (side_by_side(a, stop_on_error))
+		do_branches(a);
 	for (size_t i = 0; i < a->p->n && !a->stop; i++) {
 		struct plan_step *st = &a->p->v[i];
 

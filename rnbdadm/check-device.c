@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Mapped devices: their state, their users, their queues. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,11 @@ static void state(struct checkup *k, const struct device *d)
 	check_tell(k, CHECK_FAIL, d->name, "is %s%s%s", device_state_name(d->state),
 		   d->last_error ? ": " : "",
 		   d->last_error ? errno_name((int)llabs(d->last_error)) : "");
-	check_hint(k, "rnbdadm recover device %s", d->name);
+	if (d->last_error == -ESTALE)
+		check_hint(k, "others may have written to it, or it is another disk, and what waited "
+			   "has failed; rnbdadm remap %s takes it as it is", d->name);
+	else
+		check_hint(k, "rnbdadm recover device %s", d->name);
 }
 
 static void device_state(struct checkup *k)
@@ -131,7 +136,7 @@ static void device_node(struct checkup *k)
 
 const struct check device_checks[] = {
 	{ "device.state", "every device is mapped", device_state,
-	  .cause = "all paths are down, or the server has closed the device",
+	  .cause = "all paths are down, the server has closed the device, or others wrote to it meanwhile",
 	  .cure = "rnbdadm recover device DEVICE" },
 	{ "device.orphan_mount", "no disconnected device is in use", device_orphan_mount,
 	  .cause = "the device went while a file system, swap or another disk used it",

@@ -182,9 +182,9 @@ static void modules_installed(struct checkup *k)
 }
 
 /* "vermagic=6.1.0 SMP ..." of a module's file: the release; NULL if it is compressed. */
-static char *vermagic(const struct checkup *k, const char *file)
+static char *vermagic(const struct checkup *k, const char *file, bool *is_signed)
 {
-	static const char key[] = "vermagic=";
+	static const char key[] = "vermagic=", end[] = "~Module signature appended~\n";
 	char *path = xasprintf("%s%s", k->root, file), *buf = NULL, *at, *found = NULL;
 	FILE *f = fopen(path, "re");
 	size_t n = 0, cap = 0;
@@ -203,8 +203,22 @@ static char *vermagic(const struct checkup *k, const char *file)
 		at += strlen(key);
 		found = xstrndup(at, strcspn(at, " "));
 	}
+	*is_signed = n >= strlen(end) && !memcmp(buf + n - strlen(end), end, strlen(end));
 	free(buf);
 	return found;
+}
+
+/* Does the kernel refuse modules without a signature? So it is with secure boot. */
+static bool wants_signed(const struct checkup *k)
+{
+	char *enforce = sys_read(k->root, "/sys/module/module/parameters/sig_enforce");
+	char *lockdown = sys_read(k->root, "/sys/kernel/security/lockdown");
+	bool wants = (enforce && *enforce == 'Y') ||
+		     (lockdown && strchr(lockdown, '[') && !strstr(lockdown, "[none]"));
+
+	free(lockdown);
+	free(enforce);
+	return wants;
 }
 
 static void modules_signature(struct checkup *k)
@@ -212,7 +226,8 @@ static void modules_signature(struct checkup *k)
 	const char *module = check_loaded(k, "rnbd_client") || !check_loaded(k, "rnbd_server") ?
 			     "rnbd_client" : "rnbd_server";
 	char *rel = release(k), *file = rel ? module_file(k, rel, module) : NULL;
-	char *built = file ? vermagic(k, file) : NULL;
+	bool is_signed = false;
+	char *built = file ? vermagic(k, file, &is_signed) : NULL;
 
 	if (!file) {
 		check_tell(k, check_loaded(k, module) ? CHECK_SKIP : CHECK_FAIL, module,
@@ -223,6 +238,11 @@ static void modules_signature(struct checkup *k)
 	} else if (strcmp(built, rel)) {
 		check_tell(k, CHECK_FAIL, module, "built for kernel %s, running is %s", built, rel);
 		check_hint(k, "build the modules for %s", rel);
+	} else if (!is_signed && !check_loaded(k, module) && wants_signed(k)) {
+		check_tell(k, CHECK_FAIL, module, "%s is not signed, and this kernel, booted securely, takes "
+			   "signed modules only", file);
+		check_hint(k, "sign it with a key that mokutil has enrolled (DKMS does, with /var/lib/dkms/mok.pub), "
+			   "or boot without secure boot");
 	} else {
 		check_tell(k, CHECK_PASS, module, "built for kernel %s", rel);
 	}
@@ -250,8 +270,8 @@ const struct check modules_checks[] = {
 	{ "modules.installed", "the next boot loads the same modules", modules_installed,
 	  .cause = "the modules were loaded by insmod, or DKMS did not build them for this kernel",
 	  .cure = "dkms autoinstall, or make modules_install; then depmod" },
-	{ "modules.signature", "the modules are built for the running kernel", modules_signature,
-	  .cause = "the kernel was updated and the modules were not built anew",
+	{ "modules.signature", "the modules are built for the running kernel, and signed where it wants that", modules_signature,
+	  .cause = "the kernel was updated and the modules were not built anew, or secure boot is on",
 	  .cure = "dkms autoinstall; reboot into the kernel that they are built for" },
 	{ 0 }
 };

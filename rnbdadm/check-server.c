@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "rdma-listeners.h"
 #include "sysfile.h"
 #include "sysinfo.h"
 
@@ -21,21 +23,99 @@ static bool have_server(struct checkup *k)
 	return false;
 }
 
+/*
+ * The RDMA device in software over the interface of the default route, the one by which everybody
+ * reaches this host; NULL: there is none, or the server does not listen on it.
+ */
+static char *open_to_all(struct checkup *k, const struct strlist *on)
+{
+	/* Nobody has this address, and no route but the default one leads there. */
+	static const struct addr nobody = { .family = ADDR_IPV4, .raw = { 192, 0, 2, 1 } }, any;
+	char *dev = check_route(k->root, &nobody, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
+	bool listens = false;
+
+	for (size_t i = 0; hca && i < on->n; i++)
+		if (!strncmp(on->v[i], hca, strlen(hca)) && on->v[i][strlen(hca)] == ':')
+			listens = true;
+	free(dev);
+	if (listens && !sys_exists(k->root, "/sys/class/infiniband/%s/device", hca))
+		return hca;
+	free(hca);
+	return NULL;
+}
+
+/* Who has the port that the server wants, to be freed; NULL where that is nobody, or not known. */
+static char *taken_by(struct checkup *k, uint64_t port)
+{
+	struct strlist who = { 0 };
+	char *list;
+
+	if (!*k->root && k->hcas.n)
+		rdma_listeners((unsigned int)port, &who);
+	list = who.n ? strlist_join(&who, ", ") : NULL;
+	strlist_free(&who);
+	return list;
+}
+
+/* With which port modprobe would load rnbd_server: the last that its configuration names. */
+static uint64_t port_to_be(const char *root)
+{
+	uint64_t port = ADDR_DEFAULT_PORT;
+	struct strlist files = { 0 };
+
+	sys_list(root, &files, "/etc/modprobe.d");
+	for (size_t i = 0; i < files.n; i++) {
+		char *file = xasprintf("/etc/modprobe.d/%s", files.v[i]), *text = sys_text(root, file), *rest = text;
+		char *line, *value;
+
+		while (rest && (line = strsep(&rest, "\n"))) {
+			int n = 0;
+
+			sscanf(line, " options rnbd%*1[-_]server %n", &n);
+			value = n ? strstr(line + n, "port_nr=") : NULL;
+			if (value)
+				port = strtoull(value + strlen("port_nr="), NULL, 10);
+		}
+		free(text);
+		free(file);
+	}
+	strlist_free(&files);
+	return port;
+}
+
+/* rnbd_server is not loaded. Where rtrs_server is, it may have been refused. */
+static void tell_refused(struct checkup *k)
+{
+	uint64_t port = port_to_be(k->root);
+	char *who = taken_by(k, port);
+
+	if (!who) {
+		check_tell(k, CHECK_SKIP, "", "server module not loaded");
+	} else if (check_loaded(k, "rtrs_server")) {
+		check_tell(k, CHECK_FAIL, "", "%s has port %" PRIu64 ": rnbd_server is refused", who, port);
+		check_hint(k, "end that, or load rnbd_server with another port_nr");
+	} else {
+		check_tell(k, CHECK_SKIP, "", "server module not loaded; %s has port %" PRIu64, who, port);
+	}
+	free(who);
+}
+
 /* What the family says of the ports: those that take paths, and those that are drained. */
 static void tell_ports(struct checkup *k, uint64_t number, const struct port_list *ports)
 {
 	struct strlist on = { 0 }, off = { 0 };
-	char *list, *drained;
+	char *list, *drained, *soft;
 
 	for (size_t i = 0; i < ports->n; i++)
 		strlist_addf(ports->v[i].drained == 1 ? &off : &on, "%s:%" PRIu64, ports->v[i].hca,
 			     ports->v[i].number);
 	list = strlist_join(&on, ", ");
 	drained = strlist_join(&off, ", ");
+	soft = open_to_all(k, &on);
 	if (!ports->n) {
 		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but it listens on no RDMA device",
 			   number);
-		check_hint(k, "is it taken? see the kernel log; another port_nr of rnbd_server");
+		check_hint(k, "is it taken? 'rdma resource show cm_id' tells by whom; another port_nr of rnbd_server");
 	} else if (!on.n) {
 		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but no client can connect: %s "
 			   "drained", number, drained);
@@ -44,9 +124,14 @@ static void tell_ports(struct checkup *k, uint64_t number, const struct port_lis
 		check_tell(k, CHECK_WARN, "", "port %" PRIu64 " of %s; drained: %s", number, list,
 			   drained);
 		check_hint(k, "rnbdadm server port undrain %s, when the work is done", off.v[0]);
+	} else if (soft) {
+		check_tell(k, CHECK_WARN, "", "port %" PRIu64 " of %s; %s is in software, over the "
+			   "interface of the default route", number, list, soft);
+		check_hint(k, "rtrs_server listen=DEVICE,... without %s, or anybody may connect", soft);
 	} else {
 		check_tell(k, CHECK_PASS, "", "port %" PRIu64 " of %s", number, list);
 	}
+	free(soft);
 	free(drained);
 	free(list);
 	strlist_free(&on);
@@ -58,8 +143,10 @@ static void server_listen(struct checkup *k)
 	struct snapshot s = { 0 };
 	uint64_t port;
 
-	if (!have_server(k))
+	if (!check_loaded(k, "rnbd_server")) {
+		tell_refused(k);
 		return;
+	}
 	port = sys_number(k->root, "/sys/module/rnbd_server/parameters/port_nr");
 	if (port == UINT64_MAX)
 		port = ADDR_DEFAULT_PORT;
@@ -130,6 +217,87 @@ static void server_search_path(struct checkup *k)
 	free(dir);
 }
 
+/* Can the file be written, or made? Errno of what is in the way. */
+static int record_errno(struct checkup *k, const char *file)
+{
+	char *path = xasprintf("%s%s", k->root, file), *slash = strrchr(path, '/');
+	int err = access(path, W_OK) ? errno : 0;
+
+	if (err == ENOENT && slash) {
+		slash[1] = '\0';
+		err = access(path, W_OK | X_OK) ? errno : 0;
+	}
+	free(path);
+	return err;
+}
+
+static void server_record(struct checkup *k)
+{
+	char *file;
+	int err;
+
+	if (!have_server(k))
+		return;
+	file = sys_read(k->root, "/sys/module/rnbd_server/parameters/record");
+	err = file && *file ? record_errno(k, file) : 0;
+	if (!file) {
+		check_tell(k, CHECK_SKIP, "", "the module keeps none");
+	} else if (!*file) {
+		check_tell(k, CHECK_WARN, "", "none is kept: clients that write have to be remapped "
+			   "after a restart of this server");
+		check_hint(k, "load rnbd_server with record=/var/lib/rnbd-writers");
+	} else if (err == EACCES && geteuid()) {
+		check_tell(k, CHECK_SKIP, file, "this user may not write to it, the module may");
+	} else if (err) {
+		check_tell(k, CHECK_WARN, file, "cannot be written (%s): clients that write have to be "
+			   "remapped after a restart of this server, or are refused", errno_name(err));
+		check_hint(k, "a directory and a file system that can be written to, or load rnbd_server "
+			   "with another record");
+	} else {
+		check_tell(k, CHECK_PASS, file, "can be written");
+	}
+	free(file);
+}
+
+/* sdb, sdb1, dm-3, loop0: given in the order in which disks come */
+static bool name_moves(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	regex_t moves;
+	bool match;
+
+	if (regcomp(&moves, "^((s|v|xv)d[a-z]+[0-9]*|(dm-|loop)[0-9]+)$", REG_EXTENDED | REG_NOSUB))
+		return false;
+	match = !regexec(&moves, slash ? slash + 1 : path, 0, NULL, 0);
+	regfree(&moves);
+	return match;
+}
+
+static void server_names(struct checkup *k)
+{
+	const struct export_list *l = &k->exports.exports;
+	size_t j;
+
+	if (!have_server(k) || !check_server(k))
+		return;
+	for (size_t i = 0; i < l->n; i = j) {
+		const char *moves = NULL;
+
+		for (j = i; j < l->n && !strcmp(l->v[j].name, l->v[i].name); j++)
+			if (name_moves(l->v[j].device_path))
+				moves = l->v[j].device_path;
+		if (moves) {
+			check_tell(k, CHECK_WARN, l->v[i].name, "is open as %s, a name that may be another "
+				   "disk's after a boot", moves);
+			check_hint(k, "offer links of lasting names instead: /dev/disk/by-id, /dev/VG/LV");
+		} else {
+			check_tell(k, CHECK_PASS, l->v[i].name, "is open by a name that lasts");
+		}
+	}
+	if (!l->n)
+		check_tell(k, CHECK_SKIP, "", "nothing is exported");
+}
+
 static void server_export_perm(struct checkup *k)
 {
 	const struct export_list *l = &k->exports.exports;
@@ -180,6 +348,43 @@ static void server_writers(struct checkup *k)
 			check_tell(k, CHECK_PASS, l->v[i].name, "%zu writer%s", writers,
 				   writers == 1 ? "" : "s");
 		}
+	}
+	if (!l->n)
+		check_tell(k, CHECK_SKIP, "", "nothing is exported");
+}
+
+/* What this host mounts, or builds on, while a client writes to it. */
+static void server_in_use(struct checkup *k)
+{
+	const struct export_list *l = &k->exports.exports;
+	size_t j;
+
+	if (!have_server(k) || !check_server(k))
+		return;
+	for (size_t i = 0; i < l->n; i = j) {
+		const struct strlist *users = &l->v[i].users;
+		const char *writer = NULL;
+		char *list;
+
+		for (j = i; j < l->n && !strcmp(l->v[j].name, l->v[i].name); j++)
+			if (l->v[j].read_only != 1)
+				writer = l->v[j].session;
+		if (!users->n) {
+			check_tell(k, CHECK_PASS, l->v[i].name, "this host does nothing with it");
+			continue;
+		}
+		list = strlist_join(users, ", ");
+		if (writer) {
+			check_tell(k, CHECK_FAIL, l->v[i].name, "%s may write to it, and this host uses it: %s",
+				   writer, list);
+			check_hint(k, "end one of them, or what is on it is lost; rnbd_server share_local=N "
+				   "keeps them apart");
+		} else {
+			check_tell(k, CHECK_WARN, l->v[i].name, "clients read it, and this host uses it: %s",
+				   list);
+			check_hint(k, "right where nobody writes to it: clients do not see what changes");
+		}
+		free(list);
 	}
 	if (!l->n)
 		check_tell(k, CHECK_SKIP, "", "nothing is exported");
@@ -401,17 +606,26 @@ static void server_reachable(struct checkup *k)
 
 const struct check server_checks[] = {
 	{ "server.listen", "the server listens on the ports of its RDMA devices", server_listen,
-	  .cause = "there is no RDMA device, another program has the port, or ports were drained",
-	  .cure = "rnbdadm check rdma.devices; another port_nr; rnbdadm server port undrain PORT" },
+	  .cause = "there is no RDMA device, another program has the port, ports were drained, or one is open to the management network",
+	  .cure = "rnbdadm check rdma.devices; another port_nr; rnbdadm server port undrain PORT; listen= of rtrs_server" },
 	{ "server.search_path", "its dev_search_path is a directory that can be read",
 	  server_search_path, .cause = "the directory was never made, or is not mounted yet",
 	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
+	{ "server.record", "who wrote last to each disk can be kept", server_record,
+	  .cause = "the directory is missing or read-only, or there is no record by choice",
+	  .cure = "load rnbd_server with a record in a directory that outlasts a boot" },
+	{ "server.names", "clients open disks by names that last", server_names,
+	  .cause = "sdb, dm-3 or loop0 may be another disk after a boot; its clients stay away then",
+	  .cure = "offer links of lasting names, as those in /dev/disk/by-id" },
 	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm,
 	  .cause = "the disk below was removed, or is write-protected",
 	  .cure = "bring it back, or rnbdadm server export close DEVICE --all-clients" },
 	{ "server.writers", "one writer for each device", server_writers,
 	  .cause = "two clients map the device for writing",
 	  .cure = "right for a cluster file system and during a migration only; --access ro elsewhere" },
+	{ "server.in_use", "what clients write to is not used by this host, too", server_in_use,
+	  .cause = "it is mounted here, swap, or below dm, md or LVM, which share_local=Y of rnbd_server allows",
+	  .cure = "unmount it here; a filter in lvm.conf keeps LVM off what clients have on their disks" },
 	{ "server.size", "clients know the size that each device has", server_size,
 	  .cause = "the disk below was made larger or smaller after the clients had mapped it",
 	  .cure = "rnbdadm server export revalidate DEVICE tells them" },

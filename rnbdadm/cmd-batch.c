@@ -84,7 +84,8 @@ static void inherit(struct ctx *line, const struct ctx *ctx)
 	line->idempotent |= ctx->idempotent;
 	if (line->timeout_ms == M_UNKNOWN_INT)
 		line->timeout_ms = ctx->timeout_ms;
-	line->no_lock = true;
+	line->no_lock |= ctx->no_lock;
+	line->lock_timeout_ms = ctx->lock_timeout_ms;
 	line->test_root = ctx->test_root;
 	line->test_time = ctx->test_time;
 	line->nl_record = ctx->nl_record;
@@ -100,7 +101,7 @@ static bool parse_line(struct ctx *ctx, struct batch *b, size_t i)
 	char *message = NULL, *hint = NULL;
 	const char *odd;
 
-	j->ctx = (struct ctx){ .lock_fd = -1, .data = json_object(), .warnings = json_array() };
+	j->ctx = (struct ctx){ .data = json_object(), .warnings = json_array() };
 	j->command = xstrdup("");
 	for (size_t k = 1; k < l->words.n; k++) {
 		char *q = shell_quote(l->words.v[k]), *all = xasprintf("%s%s%s", j->command, k > 1 ? " " : "", q);

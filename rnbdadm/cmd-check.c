@@ -144,6 +144,7 @@ static void read_all(struct checkup *k)
 				 &k->server_why);
 	sys_paths(k->root, &k->client.paths);
 	sys_paths(k->root, &k->exports.paths);
+	sys_exports(k->root, &k->exports.exports);
 	sys_devices(k->root, &k->client.devices);
 }
 

@@ -34,20 +34,36 @@ int cmd_config_only_check(struct ctx *ctx)
 	return XC_OK;
 }
 
+static const struct conf_section *find_only(const struct conf *c, const char *word)
+{
+	enum conf_kind kind = is_session(word) ? CONF_SESSION : CONF_DEVICE;
+	const char *name = strchr(word, ':') + 1;
+	const struct conf_section *s = conf_find(c, kind, name);
+	char *plain;
+
+	if (s || kind != CONF_DEVICE)
+		return s;
+	/* an instance of rnbd-device@, as systemd-escape writes it */
+	plain = hex_unescape(name);
+	s = conf_find(c, kind, plain);
+	free(plain);
+	return s;
+}
+
 /* What --only names must be there. */
 static int read_only(struct ctx *ctx, const struct conf *c, struct strlist *only)
 {
 	const char *word;
 
 	for (size_t i = 0; (word = args_nth(&ctx->args, OPT_ONLY, i)); i++) {
-		bool session = is_session(word);
+		const struct conf_section *s = find_only(c, word);
 
-		if (!conf_find(c, session ? CONF_SESSION : CONF_DEVICE, strchr(word, ':') + 1)) {
-			fail_object(&ctx->fail, session ? "session" : "device", strchr(word, ':') + 1);
+		if (!s) {
+			fail_object(&ctx->fail, is_session(word) ? "session" : "device", strchr(word, ':') + 1);
 			return fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has no %s",
 					word);
 		}
-		strlist_add(only, word);
+		strlist_addf(only, "%s:%s", conf_kind_name(s->kind), s->name);
 	}
 	return XC_OK;
 }
@@ -83,11 +99,10 @@ static void add_timeouts(const struct ctx *ctx, struct plan *p)
 			plan_timeout(ctx, &p->v[i].command);
 }
 
-static int work_read(struct ctx *ctx, struct work *w)
+/* The configuration; names of hosts may take their time. */
+static int read_conf(struct ctx *ctx, struct work *w)
 {
 	const char *file = ctx->args.nargs ? ctx->args.args[0] : NULL;
-	struct plan_opts o = { .only = &w->only, .map_words = &w->map_words };
-	const struct parsed *a = &ctx->args;
 	size_t told;
 	int rc;
 
@@ -95,13 +110,23 @@ static int work_read(struct ctx *ctx, struct work *w)
 	rc = conf_load(ctx, file, &w->c);
 	if (!rc)
 		rc = read_only(ctx, &w->c, &w->only);
-	if (rc || !read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, NULL, &w->s))
-		return ctx->fail.code;
-	sys_devices(ctx->test_root, &w->s.devices);
+	if (rc)
+		return rc;
 	told = w->c.nproblems;
 	conf_resolve(&w->c);
 	for (size_t i = told; i < w->c.nproblems; i++)
 		warn(ctx, "%s", w->c.problems[i].message);
+	return XC_OK;
+}
+
+static int make_plan(struct ctx *ctx, struct work *w)
+{
+	struct plan_opts o = { .only = &w->only, .map_words = &w->map_words };
+	const struct parsed *a = &ctx->args;
+
+	if (!read_at_rest(ctx, NL_SESSIONS | NL_PATHS | NL_DEVICES_OPT, NULL, &w->s))
+		return ctx->fail.code;
+	sys_devices(ctx->test_root, &w->s.devices);
 	read_opts(ctx, &o);
 	for (size_t i = 0; i < a->nopts; i++)
 		if (a->opts[i].id == OPT_WAIT || a->opts[i].id == OPT_NO_WAIT)
@@ -133,8 +158,10 @@ static int differs(struct ctx *ctx, const struct plan *p)
 int cmd_config_diff(struct ctx *ctx)
 {
 	struct work w = { 0 };
-	int rc = work_read(ctx, &w);
+	int rc = read_conf(ctx, &w);
 
+	if (!rc)
+		rc = make_plan(ctx, &w);
 	if (!rc) {
 		plan_document(ctx, &w.p);
 		if (ctx->out.fmt == OUT_TEXT && (w.p.n || w.p.nunlisted || w.p.nunmet))
@@ -199,9 +226,12 @@ static void warn_unmet(struct ctx *ctx, const struct plan *p)
 int cmd_config_apply(struct ctx *ctx)
 {
 	struct work w = { 0 };
-	int rc = ctx_lock(ctx) ? work_read(ctx, &w) : (int)ctx->fail.code;
-	bool plan = !rc;
+	int rc = read_conf(ctx, &w);
+	bool plan;
 
+	if (!rc)
+		rc = ctx_lock(ctx) ? make_plan(ctx, &w) : (int)ctx->fail.code;
+	plan = !rc;
 	if (!rc) {
 		warn_unmet(ctx, &w.p);
 		rc = may_prune(ctx, &w);

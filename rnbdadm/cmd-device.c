@@ -21,6 +21,7 @@ int cmd_device_list(struct ctx *ctx)
 		return ctx->fail.code;
 	}
 	sys_devices(ctx->test_root, &s.devices);
+	sys_openers(ctx->test_root, &s.devices);
 	list = json_array();
 	for (size_t i = 0; i < s.devices.n; i++)
 		if (!name || !strcmp(s.devices.v[i].session, name))
@@ -44,6 +45,7 @@ int cmd_device_show(struct ctx *ctx)
 	if (!ctx_snapshot(ctx, M_CLIENT, NL_DEVICES, &s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &s.devices);
+	sys_openers(ctx->test_root, &s.devices);
 	d = select_device(&s, ctx->args.args[0], args_value(&ctx->args, OPT_SESSION),
 			  ctx->test_root, &ctx->fail);
 	if (d)

@@ -14,6 +14,7 @@
 #include "plan-line.h"
 #include "select.h"
 #include "size.h"
+#include "sysinfo.h"
 #include "use.h"
 #include "way.h"
 
@@ -64,8 +65,10 @@ int cmd_export_list(struct ctx *ctx)
 
 	if (!read_exports(ctx, &s))
 		return ctx->fail.code;
-	if (keep_client(ctx, &s, args_value(&ctx->args, OPT_CLIENT)))
+	if (keep_client(ctx, &s, args_value(&ctx->args, OPT_CLIENT))) {
+		sys_exports(ctx->test_root, &s.exports);
 		out_list(ctx, &export_view, js_exports(&s.exports, NULL, &o));
+	}
 	snapshot_free(&s);
 	return ctx->fail.code;
 }
@@ -110,6 +113,7 @@ int cmd_export_show(struct ctx *ctx)
 		return ctx->fail.code;
 	name = select_export(ctx, &s.exports, ctx->args.args[0], &ctx->fail);
 	if (name) {
+		sys_exports(ctx->test_root, &s.exports);
 		list = js_exports(&s.exports, name, &o);
 		if (ctx->out.fmt == OUT_TEXT && !ctx->out.fields)
 			export_children(json_array_get(list, 0), &ctx->out, &lines);

@@ -83,6 +83,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		.session = p->session, .device_path = a->args[0],
 		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN,
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),
+		.always_fua = args_has(a, OPT_FUA),
 	};
 	if (settings_parse(ctx, &p->req.set))
 		return XC_USAGE;
@@ -222,7 +223,7 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 	l.v = xcalloc(1, sizeof(*l.v));
 	l.v[0] = *d;
 	l.n = 1;
-	memset(&l.v[0].holders, 0, 4 * sizeof(struct strlist));
+	memset(&l.v[0].holders, 0, 5 * sizeof(struct strlist));
 	sys_devices(ctx->test_root, &l);
 	json_array_append_new(list, js_device(&l.v[0], &o));
 	js_set(ctx->data, "changed", json_boolean(changed));
@@ -269,6 +270,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		return true;
 	case EBUSY:
 		fail_set(f, XC_BUSY, "in use on the server");
+		fail_hint(f, "the server's kernel log says how: by another session, or by the server itself");
 		return true;
 	case EACCES:
 	case EROFS:
@@ -285,6 +287,12 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 			return false;
 		fail_set(f, XC_FAILED, "the server cannot open '%s' (%s)", p->req.device_path,
 			 errno_name(e->err));
+		return true;
+	case EMFILE:
+		if (!server)
+			return false;
+		fail_set(f, XC_FAILED, "the server allows this client no more devices");
+		fail_hint(f, "max_devices of rnbd_server, on the server");
 		return true;
 	default:
 		return false;
@@ -319,6 +327,8 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	strlist_add(&w, "--session");
 	strlist_add(&w, p->session);
 	ways_words(&w, &p->ways);
+	if (p->req.always_fua)
+		strlist_add(&w, "--fua");
 	for (size_t i = 0; i < a->nopts; i++) {
 		enum opt_id id = a->opts[i].id;
 
@@ -353,6 +363,12 @@ static int found_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 	return rc;
 }
 
+/* Modules that do not tell whether each write of @d goes with FUA do not know of it. */
+static bool has_fua(const struct plan *p, const struct device *d)
+{
+	return p->req.always_fua == (d->always_fua == 1);
+}
+
 /* 0: go on; an exit code, or -1: nothing left to do. */
 static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
@@ -366,7 +382,7 @@ static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 			continue;
 		if (want == M_UNKNOWN)
 			access_parse("rw", &want);
-		if (ctx->idempotent && d->access == want) {
+		if (ctx->idempotent && d->access == want && has_fua(p, d)) {
 			rc = found_mapped(ctx, p, s, d);
 			return rc ? rc : -1;
 		}
@@ -374,8 +390,9 @@ static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 		fail_object(&ctx->fail, "device", d->name);
 		if (ctx->idempotent)
 			return fail_set(&ctx->fail, XC_CONFLICT,
-					"already mapped as /dev/%s with access %s", d->name,
-					access_name(d->access) ? access_name(d->access) : "unknown");
+					"already mapped as /dev/%s with access %s%s", d->name,
+					access_name(d->access) ? access_name(d->access) : "unknown",
+					d->always_fua == 1 ? " and --fua" : "");
 		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
 	}
 	return XC_OK;
@@ -430,12 +447,13 @@ static int add_paths(struct ctx *ctx, const struct plan *p, const struct session
 }
 
 /* It is mapped, and that is told, whatever became of the rest. */
-static void save_mapping(struct ctx *ctx, const struct plan *p, const struct device *d, struct fail *f)
+static void save_mapping(struct ctx *ctx, struct plan *p, const struct device *d, struct fail *f)
 {
 	bool changed;
 	char *why;
 
-	if (!keep_save(ctx, &p->keep, NULL, &changed))
+	if (!keep_pending(&p->keep) || (ctx_lock(ctx) && !keep_again(ctx, &p->keep) &&
+					!keep_save(ctx, &p->keep, NULL, &changed)))
 		return;
 	why = xstrdup(ctx->fail.message);
 	fail_set(&ctx->fail, ctx->fail.code, "mapped as /dev/%s, but not saved: %s", d->name, why);
@@ -444,7 +462,7 @@ static void save_mapping(struct ctx *ctx, const struct plan *p, const struct dev
 	memset(&ctx->fail, 0, sizeof(ctx->fail));
 }
 
-static int do_map(struct ctx *ctx, const struct plan *p)
+static int do_map(struct ctx *ctx, struct plan *p)
 {
 	struct fail unsaved = { 0 };
 	struct nl_error e;
@@ -453,7 +471,8 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 	int rc;
 
 	if (!rnl_map(ctx->nl, &p->req, &d, &e)) {
-		if (!ctx->dry_run)
+		/* who was quicker has the note now */
+		if (!ctx->dry_run && !(e.kind == NL_FAIL_KERNEL && e.err == EEXIST))
 			keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
 		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
@@ -468,7 +487,7 @@ static int do_map(struct ctx *ctx, const struct plan *p)
 		return XC_OK;
 	}
 	save_mapping(ctx, p, &d, &unsaved);
-	ctx_unlock(ctx);
+	ctx_unlock();
 	if (!*d.name) {
 		fail_clear(&unsaved);
 		return fail_set(&ctx->fail, XC_FAILED, "the kernel did not name the disk");

@@ -178,7 +178,8 @@ static void keep_main(json_t *changes)
 		return;
 
 	json_object_foreach_safe(changes, tmp, key, v)
-		if (strcmp(key, "state") && strcmp(key, "last_error"))
+		if (strcmp(key, "state") && strcmp(key, "last_error") &&
+		    strcmp(key, "write_losses"))
 			json_object_del(changes, key);
 }
 

@@ -103,6 +103,7 @@ static void request_like(const struct ctx *ctx, const struct snapshot *s, const 
 
 	*req = (struct map_request){
 		.session = d->session, .device_path = d->device_path, .access = d->access,
+		.always_fua = d->always_fua == 1,
 		.poll_queues = d->poll_queues, .connections = M_UNKNOWN,
 		.timeout_ms = timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, .paths = pairs,
 	};

@@ -213,6 +213,7 @@ int cmd_resize(struct ctx *ctx)
 	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, M_CLIENT, NL_DEVICES, &s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &s.devices);
+	sys_openers(ctx->test_root, &s.devices);
 	r.d = select_device(&s, a->args[0], args_value(a, OPT_SESSION), ctx->test_root,
 			    &ctx->fail);
 	rc = r.d ? compute(ctx, &r) : (int)ctx->fail.code;

@@ -80,6 +80,7 @@ static bool read_sessions(struct ctx *ctx, const char *to_add, struct snapshot *
 		return false;
 	sys_paths(ctx->test_root, &s->paths);
 	sys_devices(ctx->test_root, &s->devices);
+	sys_openers(ctx->test_root, &s->devices);
 	return true;
 }
 

@@ -74,8 +74,8 @@ static json_t *differences(const struct session *s, struct session_settings *wan
 		if (want->v[i] == s->set.v[i])
 			want->v[i] = M_UNKNOWN_INT;
 		if (want->v[i] != M_UNKNOWN_INT)
-			add_change(changes, setting_name(i), js_s64(s->set.v[i]),
-				   js_s64(want->v[i]));
+			add_change(changes, setting_name(i), js_setting(i, s->set.v[i]),
+				   js_setting(i, want->v[i]));
 	}
 	return changes;
 }

@@ -54,6 +54,7 @@ static bool find_client(struct ctx *ctx, struct shown *sh, struct snapshot *s, c
 
 	sys_paths(ctx->test_root, &s->paths);
 	sys_devices(ctx->test_root, &s->devices);
+	sys_openers(ctx->test_root, &s->devices);
 	if (sess)
 		found(sh, &session_view, js_session(sess, s, &o), "session", sess->name);
 	d = select_device(s, word, NULL, ctx->test_root, &f);
@@ -74,8 +75,10 @@ static void find_server(struct ctx *ctx, struct shown *sh, struct snapshot *s, c
 	const struct object_opts o = { .root = ctx->test_root, .role = true };
 	const struct session *sess = snapshot_session(s, word);
 	char *disk = !strncmp(word, "/dev/", 5) ? node_disk(ctx->test_root, word) : xstrdup(word);
-	json_t *list = js_exports(&s->exports, disk, &o);
+	json_t *list;
 
+	sys_exports(ctx->test_root, &s->exports);
+	list = js_exports(&s->exports, disk, &o);
 	sys_paths(ctx->test_root, &s->paths);
 	if (sess)
 		found(sh, &client_view, js_session(sess, s, &o), "client", sess->name);

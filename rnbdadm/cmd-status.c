@@ -43,6 +43,8 @@ static bool read_side(struct ctx *ctx, enum m_role role, struct side *side)
 		return false;
 	sys_paths(ctx->test_root, &side->s.paths);
 	sys_devices(ctx->test_root, &side->s.devices);
+	sys_openers(ctx->test_root, &side->s.devices);
+	sys_exports(ctx->test_root, &side->s.exports);
 	return true;
 }
 
@@ -307,6 +309,7 @@ static char *device_note(const json_t *d)
 {
 	const json_t *mounts = json_object_get(d, "mountpoints"), *e;
 	const json_t *holders = json_object_get(d, "holders");
+	const json_t *openers = json_object_get(d, "openers");
 	const char *state = json_string_value(json_object_get(d, "state"));
 	struct strbuf b = { 0 };
 	long long n = number(d, "open_count");
@@ -323,7 +326,13 @@ static char *device_note(const json_t *d)
 	json_array_foreach(holders, i, e)
 		strbuf_printf(&b, "%s%s", i ? "," : b.len ? ", in use by " : "in use by ",
 			      json_string_value(e));
-	if (!json_array_size(mounts) && !json_array_size(holders) && n)
+	json_array_foreach(openers, i, e) {
+		char *s = printable(json_string_value(e));
+
+		strbuf_printf(&b, "%s%s", i ? "," : b.len ? ", in use by " : "in use by ", s);
+		free(s);
+	}
+	if (!json_array_size(mounts) && !json_array_size(holders) && !json_array_size(openers) && n)
 		strbuf_printf(&b, "%s%lld open file%s", b.len ? ", " : "", n, plural((size_t)n));
 	return b.s;
 }

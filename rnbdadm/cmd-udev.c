@@ -20,7 +20,17 @@ struct links {
 	char *serial;
 	char *by_session, *by_name;
 	struct strlist servers, by_path;
+	bool cut;			/* a name was too long for a file */
 };
+
+#define DISK_PREFIX	"rnbd-"
+
+/* Part of a link, no longer than a file name with what comes before and behind it. Frees @text. */
+static char *fit(struct links *l, char *text, const char *prefix)
+{
+	l->cut |= shorten(text, LINK_NAME_MAX - strlen(prefix));
+	return text;
+}
 
 /* The link of a disk, or of its partition. */
 static char *link_of(const struct links *l, const char *disk)
@@ -51,11 +61,13 @@ static void add_paths(const struct ctx *ctx, const char *session, struct links *
 		closedir(d);
 	strlist_sort(&l->servers);
 	for (size_t i = 0; i < l->servers.n; i++) {
-		char *disk = xasprintf("%s/%s", l->servers.v[i], l->device_path), *link = link_of(l, disk);
+		char *device = fit(l, xstrdup(l->device_path), "");
+		char *disk = xasprintf("%s/%s", l->servers.v[i], device), *link = link_of(l, disk);
 
 		strlist_add(&l->by_path, link);
 		free(link);
 		free(disk);
+		free(device);
 	}
 }
 
@@ -70,7 +82,7 @@ static void add_name(struct ctx *ctx, const char *session, const char *path, str
 		s = conf_device(&c, session, path);
 	noted = s ? xstrdup(s->name) : registry_name(ctx->test_root, session, path);
 	if (noted && *noted) {
-		escaped = udev_escape(noted);
+		escaped = fit(l, udev_escape(noted), "");
 		l->by_name = link_of(l, escaped);
 		free(escaped);
 	}
@@ -95,17 +107,21 @@ static char *disk_text(const struct ctx *ctx, const char *disk, const char *file
 static void find_links(struct ctx *ctx, const char *disk, struct links *l)
 {
 	char *session = disk_text(ctx, disk, "session");
-	char *path = disk_text(ctx, disk, "mapping_path"), *plain;
+	char *path = disk_text(ctx, disk, "mapping_path"), *plain, *dir, *device;
 
 	/* they come after the disk; an event follows them */
 	if (session && *session && !strchr(session, '/') && path && *path) {
 		l->session = udev_escape(session);
 		l->device_path = udev_escape(path);
 		/* no name holds a comma once it is escaped, so no two disks have the same */
-		l->serial = xasprintf("%s,%s", l->session, l->device_path);
-		plain = xasprintf("%s/%s", l->session, l->device_path);
+		l->serial = fit(l, xasprintf("%s,%s", l->session, l->device_path), DISK_PREFIX);
+		dir = fit(l, xstrdup(l->session), "");
+		device = fit(l, xstrdup(l->device_path), "");
+		plain = xasprintf("%s/%s", dir, device);
 		l->by_session = link_of(l, plain);
 		free(plain);
+		free(device);
+		free(dir);
 		add_paths(ctx, session, l);
 		add_name(ctx, session, path, l);
 	}
@@ -130,18 +146,23 @@ static void show(struct ctx *ctx, const char *key, const char *value)
 	free(name);
 }
 
+/* SERVER,DEVICE, to be freed. */
+static char *path_name(struct links *l, size_t server)
+{
+	return fit(l, xasprintf("%s,%s", l->servers.v[server], l->device_path), DISK_PREFIX);
+}
+
 /* One key has all of them, so the rule cannot say where they belong. */
-static char *path_links(const struct links *l)
+static char *path_links(struct links *l)
 {
 	struct strbuf b = { 0 };
 
 	for (size_t i = 0; i < l->by_path.n; i++)
 		strbuf_printf(&b, "%srnbd/by-path/%s", i ? " " : "", l->by_path.v[i]);
 	for (size_t i = 0; i < l->servers.n; i++) {
-		char *disk = xasprintf("disk/by-path/rnbd-%s,%s", l->servers.v[i], l->device_path);
-		char *link = link_of(l, disk);
+		char *disk = path_name(l, i), *link = link_of(l, disk);
 
-		strbuf_printf(&b, " %s", link);
+		strbuf_printf(&b, " disk/by-path/" DISK_PREFIX "%s", link);
 		free(link);
 		free(disk);
 	}
@@ -163,8 +184,14 @@ int cmd_udev(struct ctx *ctx)
 		find_links(ctx, disk, &l);
 	}
 	paths = path_links(&l);
-	if (l.servers.n)
-		id_path = xasprintf("rnbd-%s,%s", l.servers.v[0], l.device_path);
+	if (l.servers.n) {
+		char *name = path_name(&l, 0);
+
+		id_path = xasprintf(DISK_PREFIX "%s", name);
+		free(name);
+	}
+	if (l.cut)
+		warn(ctx, "%s: a name is too long for that of a file; its links end in a hash of it", disk);
 	show(ctx, "RNBD_SESSION", l.session);
 	show(ctx, "RNBD_DEVICE_PATH", l.device_path);
 	show(ctx, "RNBD_BY_SESSION", l.by_session);

@@ -6,12 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "conf.h"
+#include "replace.h"
 #include "wholefile.h"
 
 #define MAIN_FILE	"/etc/rnbd/rnbdadm.conf"
 #define DROPIN_DIR	"/etc/rnbd/conf.d"
+
+/* Of the files that nobody named: nobody writes to a pipe there. /dev/null, as a link, stands for nothing. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || S_ISREG(st.st_mode) ||
+	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
 
 static void take(struct conf *c, const char *name, const struct strbuf *b)
 {
@@ -35,6 +46,18 @@ static int read_file(struct ctx *ctx, struct conf *c, const char *path, const ch
 		take(c, strcmp(path, "-") ? name : "stdin", &b);
 	free(b.s);
 	return err ? whole_fail(ctx, name, err) : XC_OK;
+}
+
+/* The others are read all the same, and one mistake is told with all. */
+static int read_own(struct ctx *ctx, struct conf *c, const char *path, const char *name)
+{
+	struct conf_place at = { 0 };
+
+	if (is_file(path))
+		return read_file(ctx, c, path, name);
+	at.file = conf_file(c, name);
+	conf_problem(c, &at, "no regular file");
+	return XC_OK;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -67,7 +90,7 @@ static int read_system(struct ctx *ctx, struct conf *c)
 	char *main_file = xasprintf("%s" MAIN_FILE, ctx->test_root);
 	char *dir = xasprintf("%s" DROPIN_DIR, ctx->test_root);
 	struct strlist l = { 0 };
-	int rc = read_file(ctx, c, main_file, MAIN_FILE);
+	int rc = read_own(ctx, c, main_file, MAIN_FILE);
 
 	/* none is as good as an empty one */
 	if (rc && ctx->fail.err == ENOENT) {
@@ -80,7 +103,7 @@ static int read_system(struct ctx *ctx, struct conf *c)
 		char *path = xasprintf("%s/%s", dir, l.v[i]);
 		char *name = xasprintf(DROPIN_DIR "/%s", l.v[i]);
 
-		rc = read_file(ctx, c, path, name);
+		rc = read_own(ctx, c, path, name);
 		free(path);
 		free(name);
 	}
@@ -134,10 +157,10 @@ int conf_load(struct ctx *ctx, const char *file, struct conf *c)
 int conf_check_file(struct ctx *ctx, const char *file)
 {
 	struct stat st;
-	bool there = !lstat(file, &st);
+	bool there = !stat(file, &st);
 	int err;
 
-	/* a file takes its place, which would cut a link or a device off from its name */
+	/* a file takes its place, which would cut a device off from its name */
 	if (there && !S_ISREG(st.st_mode)) {
 		fail_object(&ctx->fail, "file", file);
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s is no regular file", file);

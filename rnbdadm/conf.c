@@ -36,6 +36,8 @@ static const struct {
 	[CK_DEVICE_PATH] = { .name = "device-path", .kinds = DEVICE,
 			     .help = "name of the device on the server" },
 	[CK_ACCESS] = { OPT_ACCESS, .kinds = DEVICE | DEFAULTS },
+	[CK_FUA] = { .name = "fua", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
+		     .help = "yes: every write is on the server's medium before it is done (no)" },
 	[CK_OPTIONAL] = { .name = "optional", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
 			  .help = "yes: apply does not fail if it cannot be mapped (no)" },
 };
@@ -266,8 +268,8 @@ static char *text_problem(enum conf_key k, const char *text)
 		return session_name_problem(text);
 	if (k == CK_DEVICE_PATH && strlen(text) > 254)
 		return xstrdup("device-path: at most 254 bytes");
-	if (k == CK_OPTIONAL && strcmp(text, "yes") && strcmp(text, "no"))
-		return xasprintf("optional: '%s' is neither yes nor no", text);
+	if (keys[k].json == CONF_JSON_BOOL && strcmp(text, "yes") && strcmp(text, "no"))
+		return xasprintf("%s: '%s' is neither yes nor no", conf_key_name(k), text);
 	if (k == CK_WAIT &&
 	    (!parse_time(text, &ms) || ms < TIMEOUT_MS_MIN || ms > TIMEOUT_MS_MAX))
 		return xasprintf("wait: '%s' is not from 100ms to 10m", text);
@@ -449,6 +451,13 @@ uint64_t conf_uint(const struct conf *c, const struct conf_section *s, enum conf
 	uint64_t n;
 
 	return v && parse_uint(v->text, &n) ? n : none;
+}
+
+bool conf_yes(const struct conf *c, const struct conf_section *s, enum conf_key k)
+{
+	const struct conf_value *v = conf_get(c, s, k);
+
+	return v && !strcmp(v->text, "yes");
 }
 
 static uint64_t poll_queues(const struct conf *c, const struct conf_section *s)

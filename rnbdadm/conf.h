@@ -16,7 +16,7 @@ enum conf_kind { CONF_DEFAULTS, CONF_SESSION, CONF_DEVICE, CONF_KINDS };
 enum conf_key {
 	CK_SETTINGS = SET_N,
 	CK_MP_POLICY = CK_SETTINGS, CK_DEST_PORT, CK_CONNECTIONS, CK_POLL_QUEUES, CK_WAIT,
-	CK_PATH, CK_SESSION, CK_DEVICE_PATH, CK_ACCESS, CK_OPTIONAL,
+	CK_PATH, CK_SESSION, CK_DEVICE_PATH, CK_ACCESS, CK_FUA, CK_OPTIONAL,
 	CK_N
 };
 
@@ -107,6 +107,8 @@ const struct conf_value *conf_given(const struct conf *c, const struct conf_sect
 /* The same as a number, or @none. */
 uint64_t conf_uint(const struct conf *c, const struct conf_section *s, enum conf_key k,
 		   uint64_t none);
+/* "yes" is what holds. */
+bool conf_yes(const struct conf *c, const struct conf_section *s, enum conf_key k);
 /* Poll queues may be asked for by a device; a session has as many as any of its devices wants. */
 uint64_t conf_poll_queues(const struct conf *c, const struct conf_section *session);
 /* The section that asks for that many: the session, or a device. */

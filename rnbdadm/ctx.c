@@ -11,11 +11,19 @@
 
 #include "ctx.h"
 
+/* The program's: lines of a batch have contexts of their own. */
+static int lock_fd = -1;
+
 /* Is the command about the server side of this host? */
 static bool on_server(const struct ctx *ctx)
 {
 	return args_has(&ctx->args, OPT_SERVER_ROLE) ||
 	       (ctx->args.object && !strncmp(ctx->args.object, "server ", 7));
+}
+
+static void before_change(void)
+{
+	ctx_unlock();
 }
 
 struct nl *ctx_nl(struct ctx *ctx)
@@ -30,6 +38,7 @@ struct nl *ctx_nl(struct ctx *ctx)
 		.verbose = ctx->verbose > 1,
 		.limit_ms = ctx->timeout_ms == M_UNKNOWN_INT ? -1 : ctx->timeout_ms,
 		.rcvbuf = (int)args_uint(&ctx->args, OPT_RCVBUF, 1 << 20),
+		.before_change = before_change,
 	};
 	struct nl_error e;
 
@@ -81,29 +90,43 @@ bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct s
 	return true;
 }
 
+bool ctx_unlock(void)
+{
+	bool held = lock_fd >= 0;
+
+	if (held)
+		close(lock_fd);
+	lock_fd = -1;
+	return held;
+}
+
 bool ctx_lock(struct ctx *ctx)
 {
 	char *path;
 	int64_t left = ctx->lock_timeout_ms;
 
-	if (ctx->no_lock || ctx->dry_run || (ctx->nl_replay && !*ctx->test_root))
+	if (lock_fd >= 0 || ctx->no_lock || ctx->dry_run || (ctx->nl_replay && !*ctx->test_root))
 		return true;
 	path = xasprintf("%s/run/rnbdadm.lock", ctx->test_root);
-	ctx->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (ctx->lock_fd < 0) {
+	lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (lock_fd < 0) {
 		ctx->fail.err = errno;
 		fail_set(&ctx->fail, errno_exit_code(errno), "lock %s: %s (%s)", path,
 			 strerror(errno), errno_name(errno));
 		if (ctx->fail.code == XC_PERMISSION)
 			fail_hint(&ctx->fail, "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN "
 				  "and --no-lock");
+		else if (ctx->fail.err == EROFS)
+			fail_hint(&ctx->fail, "--no-lock does without it, where nothing else changes "
+				  "sessions and devices meanwhile");
 		free(path);
 		return false;
 	}
-	while (flock(ctx->lock_fd, LOCK_EX | LOCK_NB)) {
+	while (flock(lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR) {
 			ctx->fail.err = errno;
 			fail_set(&ctx->fail, XC_FAILED, "lock %s: %s", path, strerror(errno));
+			ctx_unlock();
 			free(path);
 			return false;
 		}
@@ -111,6 +134,7 @@ bool ctx_lock(struct ctx *ctx)
 			ctx->fail.err = ETIMEDOUT;
 			fail_set(&ctx->fail, XC_TIMEOUT, "another rnbdadm holds %s", path);
 			fail_hint(&ctx->fail, "--lock-timeout=TIME waits longer");
+			ctx_unlock();
 			free(path);
 			return false;
 		}
@@ -120,13 +144,6 @@ bool ctx_lock(struct ctx *ctx)
 	}
 	free(path);
 	return true;
-}
-
-void ctx_unlock(struct ctx *ctx)
-{
-	if (ctx->lock_fd >= 0)
-		close(ctx->lock_fd);
-	ctx->lock_fd = -1;
 }
 
 bool ctx_can_ask(void)
@@ -147,6 +164,7 @@ bool ctx_confirm(struct ctx *ctx, const char *question)
 		fail_hint(&ctx->fail, "-y answers yes");
 		return false;
 	}
+	ctx_unlock();
 	fflush(stdout);
 	text = printable(question);
 	fprintf(stderr, "%s. Type yes: ", text);

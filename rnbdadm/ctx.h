@@ -27,7 +27,6 @@ struct ctx {
 	json_t *warnings;
 	struct fail fail;
 	struct nl *nl;
-	int lock_fd;
 	bool streamed;			/* documents are out already */
 };
 
@@ -43,9 +42,14 @@ const char *ctx_backend(const struct ctx *ctx);
 bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what,
 		  struct snapshot *s);
 
-/* The lock of changing commands. */
+/*
+ * The lock of changing commands: held while one looks and decides, and given back before its first request of
+ * a change, a question or a wait, so that a silent server or a slow user holds up nobody else. What
+ * changed meanwhile the kernel finds out.
+ */
 bool ctx_lock(struct ctx *ctx);
-void ctx_unlock(struct ctx *ctx);
+/* Was it held? */
+bool ctx_unlock(void);
 
 /* stdin and stderr are terminals, so a question can be asked. */
 bool ctx_can_ask(void);

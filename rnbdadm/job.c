@@ -90,6 +90,7 @@ int job_devices(struct ctx *ctx, struct job *j, bool absent_ok)
 	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, M_CLIENT, what, &j->s))
 		return ctx->fail.code;
 	sys_devices(ctx->test_root, &j->s.devices);
+	sys_openers(ctx->test_root, &j->s.devices);
 	for (size_t i = 0; i < a->nargs && !rc; i++)
 		rc = add_word(ctx, j, a->args[i], absent_ok);
 	if (a->nargs)

@@ -113,7 +113,7 @@ static int start(struct ctx *ctx, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct ctx ctx = { .lock_fd = -1 };
+	struct ctx ctx = { 0 };
 	int rc;
 
 	guard_streams();
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	if ((ctx.out.fmt == OUT_JSON || ctx.out.fmt == OUT_JSONL) && (!ctx.streamed || rc))
 		json_document(&ctx);
 	rc = close_stdout(&ctx, rc);
-	ctx_unlock(&ctx);
+	ctx_unlock();
 	rnl_close(ctx.nl);
 	json_decref(ctx.data);
 	json_decref(ctx.warnings);

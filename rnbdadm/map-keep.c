@@ -7,6 +7,7 @@
 
 #include "map-keep.h"
 #include "registry.h"
+#include "replace.h"
 #include "select.h"
 #include "sysfile.h"
 #include "wholefile.h"
@@ -60,16 +61,39 @@ static char *below(const struct ctx *ctx, const char *path)
 	return xasprintf("%s%s", ctx->test_root, path);
 }
 
-/* The file as it is; none is as good as an empty one. */
+/* The two directories above it. */
+static int make_dirs(struct ctx *ctx)
+{
+	static const char *const dirs[] = { "/etc/rnbd", "/etc/rnbd/conf.d" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		char *path = below(ctx, dirs[i]);
+		int err = mkdir(path, 0755) && errno != EEXIST ? errno : 0;
+
+		free(path);
+		if (err)
+			return whole_fail(ctx, dirs[i], err);
+	}
+	return XC_OK;
+}
+
+/* The file as it is, which can be replaced; none is as good as an empty one. */
 static int read_saved(struct ctx *ctx, struct map_keep *k)
 {
+	int rc = ctx->dry_run ? XC_OK : make_dirs(ctx), err;
 	struct strbuf b = { 0 };
-	char *path = below(ctx, SAVED_FILE);
-	int err = whole_read(path, &b);
+	char *path;
 
-	free(path);
+	if (rc)
+		return rc;
+	path = below(ctx, SAVED_FILE);
+	err = whole_read(path, &b);
 	k->saved = b.s;
-	if (err && err != ENOENT)
+	if (!err || err == ENOENT)
+		err = replace_problem(path);
+	free(path);
+	/* the directories, in a dry run */
+	if (err && !(ctx->dry_run && err == ENOENT))
 		return whole_fail(ctx, SAVED_FILE, err);
 	if (b.s[strspn(b.s, " \t\r\n")] == '{')
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s is JSON, which nothing can be added to",
@@ -99,7 +123,7 @@ static int check_name(struct ctx *ctx, const struct map_keep *k, const struct de
 		return conflict(ctx, own, "the configuration has this device as");
 	if (other && other != own)
 		return conflict(ctx, other, "the configuration has another device");
-	escaped = udev_escape(k->name);
+	escaped = name_link(k->name);
 	link = xasprintf("/dev/rnbd/by-name/%s", escaped);
 	disk = sys_exists(ctx->test_root, "%s", link) ? node_disk(ctx->test_root, link) : NULL;
 	if (disk && !(known && !strcmp(known->name, disk))) {
@@ -155,6 +179,17 @@ int keep_check(struct ctx *ctx, struct map_keep *k, const struct device *known)
 	return rc;
 }
 
+int keep_again(struct ctx *ctx, struct map_keep *k)
+{
+	int rc;
+
+	keep_free(k);
+	k->named = (struct conf){ 0 };
+	k->saved = NULL;
+	rc = conf_load(ctx, NULL, &k->named);
+	return rc ? rc : read_saved(ctx, k);
+}
+
 int keep_note(struct ctx *ctx, const struct map_keep *k)
 {
 	int err = 0;
@@ -175,22 +210,6 @@ int keep_note(struct ctx *ctx, const struct map_keep *k)
 void keep_forget(struct ctx *ctx, const struct map_keep *k)
 {
 	registry_forget(ctx->test_root, k->session, k->device_path);
-}
-
-/* The two directories above it. */
-static int make_dirs(struct ctx *ctx)
-{
-	static const char *const dirs[] = { "/etc/rnbd", "/etc/rnbd/conf.d" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
-		char *path = below(ctx, dirs[i]);
-		int err = mkdir(path, 0755) && errno != EEXIST ? errno : 0;
-
-		free(path);
-		if (err)
-			return whole_fail(ctx, dirs[i], err);
-	}
-	return XC_OK;
 }
 
 static int write_saved(struct ctx *ctx, const struct map_keep *k, const struct conf *c)
@@ -244,7 +263,7 @@ static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct s
 	else if (!conf_running_device(&c, s, d, name, &k->named, ctx->test_root))
 		rc = fail_set(&ctx->fail, XC_FAILED, "the session has no address that can be saved");
 	else
-		rc = make_dirs(ctx);
+		rc = XC_OK;
 	if (!rc) {
 		add_connections(ctx, &c);
 		rc = write_saved(ctx, k, &c);

@@ -20,6 +20,8 @@ int keep_check(struct ctx *ctx, struct map_keep *k, const struct device *known);
 int keep_note(struct ctx *ctx, const struct map_keep *k);
 void keep_forget(struct ctx *ctx, const struct map_keep *k);
 /* Is it to be saved, and not configured yet? */
+/* Reads again what is saved, which another command may have added to; a code as of keep_check(). */
+int keep_again(struct ctx *ctx, struct map_keep *k);
 bool keep_pending(const struct map_keep *k);
 /*
  * The mapping goes into the saved configuration, unless it is configured. @s: what runs, NULL to look;

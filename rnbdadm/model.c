@@ -32,7 +32,9 @@ static const char *const settings[SET_N] = {
 	[SET_CONNECT_TIMEOUT_MS] = "connect_timeout_ms",
 	[SET_IO_TIMEOUT_MS] = "io_timeout_ms",
 	[SET_NO_PATH_TIMEOUT_MS] = "no_path_timeout_ms",
+	[SET_LOST_WRITES] = "lost_writes",
 };
+static const char *const losts[] = { "fail-flush", "disconnect" };
 static const char *const accesses[] = { "ro", "rw", "migration" };
 
 static const char *word(const char *const *words, size_t n, uint64_t v)
@@ -98,6 +100,21 @@ const char *setting_name(enum m_setting i)
 	return settings[i];
 }
 
+const char *lost_writes_name(int64_t v)
+{
+	return word(losts, ARRAY_SIZE(losts), (uint64_t)v);
+}
+
+bool lost_writes_parse(const char *s, int64_t *v)
+{
+	uint64_t n;
+
+	if (!word_parse(losts, ARRAY_SIZE(losts), s, &n))
+		return false;
+	*v = (int64_t)n;
+	return true;
+}
+
 bool mp_policy_parse(const char *s, uint64_t *v)
 {
 	return word_parse(policies, ARRAY_SIZE(policies), s, v) ||
@@ -157,6 +174,7 @@ void device_init(struct device *d)
 	d->major = d->minor = d->access = d->state = d->size_bytes = M_UNKNOWN;
 	d->logical_block = d->physical_block = M_UNKNOWN;
 	d->read_only = d->write_cache = d->fua = M_UNKNOWN;
+	d->always_fua = d->write_losses = M_UNKNOWN;
 	d->poll_queues = d->hw_queues = d->open_count = M_UNKNOWN;
 }
 
@@ -331,7 +349,10 @@ void snapshot_free(struct snapshot *s)
 		strlist_free(&s->devices.v[i].mountpoints);
 		strlist_free(&s->devices.v[i].links);
 		strlist_free(&s->devices.v[i].users);
+		strlist_free(&s->devices.v[i].openers);
 	}
+	for (size_t i = 0; i < s->exports.n; i++)
+		strlist_free(&s->exports.v[i].users);
 	for (size_t i = 0; i < s->stats.n; i++)
 		free(s->stats.v[i].cpu);
 	free(s->sessions.v);

@@ -85,7 +85,7 @@ struct path {
 enum m_setting {
 	SET_MAX_RECONNECT_ATTEMPTS, SET_HEARTBEAT_INTERVAL_MS, SET_HEARTBEAT_MISSES,
 	SET_RECONNECT_DELAY_MS, SET_RECONNECT_DELAY_MAX_MS, SET_CONNECT_TIMEOUT_MS,
-	SET_IO_TIMEOUT_MS, SET_NO_PATH_TIMEOUT_MS,
+	SET_IO_TIMEOUT_MS, SET_NO_PATH_TIMEOUT_MS, SET_LOST_WRITES,
 	SET_N
 };
 
@@ -110,10 +110,11 @@ struct device {
 	uint64_t major, minor, access, state, size_bytes;
 	uint64_t logical_block, physical_block;
 	uint64_t read_only, write_cache, fua;
+	uint64_t always_fua, write_losses;
 	uint64_t poll_queues, hw_queues, open_count;
 	int64_t last_error;
 	/* from /sys, /proc and /dev */
-	struct strlist holders, mountpoints, links, users;
+	struct strlist holders, mountpoints, links, users, openers;
 };
 
 /* A device of this server, opened by one session. */
@@ -122,6 +123,7 @@ struct export {
 	char name[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
 	uint64_t major, minor, access, size_bytes, logical_block, read_only, since_ns;
 	uint64_t told_bytes;
+	struct strlist users;	/* from /sys and /proc: what this host itself does with it */
 };
 
 /* What became of the word of a new size, in the order of the family. */
@@ -163,6 +165,7 @@ struct snapshot {
 struct map_request {
 	const char *session, *device_path;
 	uint64_t access, poll_queues, connections, timeout_ms;
+	bool always_fua;
 	struct session_settings set;
 	const struct addr_pair *paths;
 	size_t npaths;
@@ -188,6 +191,9 @@ const char *mp_policy_name(uint64_t v);
 const char *access_name(uint64_t v);
 /* "heartbeat_interval_ms" */
 const char *setting_name(enum m_setting i);
+/* The values of SET_LOST_WRITES. */
+const char *lost_writes_name(int64_t v);
+bool lost_writes_parse(const char *s, int64_t *v);
 /* The reverse; false if there is no such word. */
 bool mp_policy_parse(const char *s, uint64_t *v);
 bool access_parse(const char *s, uint64_t *v);

@@ -20,6 +20,7 @@ static const struct nl_attr_desc settings_attrs[] = {
 	A(RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS, "connect-timeout-ms", NL_U32),
 	A(RNBD_A_SETTINGS_IO_TIMEOUT_MS, "io-timeout-ms", NL_U32),
 	A(RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS, "no-path-timeout-ms", NL_S32),
+	A(RNBD_A_SETTINGS_LOST_WRITES, "lost-writes", NL_U32),
 };
 static const struct nl_attr_set settings_set = SET(settings_attrs);
 
@@ -106,6 +107,8 @@ static const struct nl_attr_desc device_attrs[] = {
 	A(RNBD_A_DEVICE_OLD_STATE, "old-state", NL_U32),
 	A(RNBD_A_DEVICE_GENERATION, "generation", NL_U32),
 	AN(RNBD_A_DEVICE_SETTINGS, "settings", &settings_set),
+	A(RNBD_A_DEVICE_ALWAYS_FUA, "always-fua", NL_U8),
+	A(RNBD_A_DEVICE_WRITE_LOSSES, "write-losses", NL_U32),
 };
 
 static const struct nl_attr_desc export_attrs[] = {

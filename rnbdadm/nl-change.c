@@ -95,12 +95,24 @@ bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 	put_opt(msg, RNBD_A_DEVICE_MP_POLICY, req->set.mp_policy);
 	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, req->timeout_ms);
 	put_settings(msg, RNBD_A_DEVICE_SETTINGS, &req->set, 0);
+	if (req->always_fua)
+		nla_put_u8(msg, RNBD_A_DEVICE_ALWAYS_FUA, 1);
 	device_init(dev);
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
 
+#define UNMAP_MS	24000	/* of the kernel, where nothing else is said */
+
+static uint32_t unmap_ms(int64_t limit_ms)
+{
+	int64_t ms = limit_ms / 5 * 4;
+
+	return ms < 100 ? 100 : ms > 600000 ? 600000 : (uint32_t)ms;
+}
+
 bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_error *e)
 {
+	uint32_t ms = nl->cfg.limit_ms < 0 ? UNMAP_MS : unmap_ms(nl->cfg.limit_ms);
 	struct nl_msg *msg;
 
 	if (nl->sysfs)
@@ -112,6 +124,9 @@ bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_er
 	nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id);
 	if (force)
 		nla_put_flag(msg, RNBD_A_DEVICE_FORCE);
+	/* the kernel is through with it before we give up; older modules know no other time */
+	if (force && ms != UNMAP_MS)
+		nla_put_u32(msg, RNBD_A_DEVICE_TIMEOUT_MS, ms);
 	return rnl_transact(nl, msg, NULL, NULL, e);
 }
 

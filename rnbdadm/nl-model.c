@@ -77,7 +77,7 @@ static bool is_signed(int setting)
 	return setting == SET_MAX_RECONNECT_ATTEMPTS || setting == SET_NO_PATH_TIMEOUT_MS;
 }
 
-_Static_assert((int)RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS == (int)SET_N &&
+_Static_assert((int)RNBD_A_SETTINGS_LOST_WRITES == (int)SET_N &&
 	       (int)RNBD_A_SETTINGS_MAX == (int)SET_N, "settings have the order of their attributes");
 
 static void parse_settings(struct nlattr *nest, struct session_settings *s)
@@ -204,6 +204,8 @@ static void parse_device(struct nlattr **tb, struct device *d)
 	d->read_only = get_u8(tb[RNBD_A_DEVICE_READ_ONLY]);
 	d->write_cache = get_u8(tb[RNBD_A_DEVICE_WRITE_CACHE]);
 	d->fua = get_u8(tb[RNBD_A_DEVICE_FUA]);
+	d->always_fua = get_u8(tb[RNBD_A_DEVICE_ALWAYS_FUA]);
+	d->write_losses = get_u32(tb[RNBD_A_DEVICE_WRITE_LOSSES]);
 	d->poll_queues = get_u32(tb[RNBD_A_DEVICE_POLL_QUEUES]);
 	d->hw_queues = get_u32(tb[RNBD_A_DEVICE_HW_QUEUES]);
 	d->open_count = get_u32(tb[RNBD_A_DEVICE_OPEN_COUNT]);

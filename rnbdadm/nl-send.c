@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A change is carried out within send(), and what it waits for there only a fatal
- * signal ends. So one with a limit is sent by a thread: when the limit is over the
- * program says so and ends, which ends the wait.
+ * A change is carried out by the kernel until its answer comes; older modules do it within send(),
+ * where only a fatal signal ends it. So one with a limit is sent by a thread: when the limit is
+ * over the program says so and ends, which ends the wait.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -70,8 +71,31 @@ static bool has_limit(const struct nl *nl)
 	       g->cmd != RNBD_CMD_PATH_RECONNECT;
 }
 
+static int late(struct nl *nl)
+{
+	nl->stuck = true;
+	nl->e->kind = NL_FAIL_TIMEOUT;
+	nl->e->err = ETIMEDOUT;
+	return RNL_LATE;
+}
+
+/* Something has come, or recv() shall say what is wrong. */
+static bool wait_answer(const struct nl *nl, int64_t end)
+{
+	struct pollfd p = { .fd = nl_socket_get_fd(nl->sk), .events = POLLIN };
+	int64_t left;
+	int rc;
+
+	do {
+		left = end - now_ms();
+		rc = poll(&p, 1, left > 0 ? (int)(left < 3600000 ? left : 3600000) : 0);
+	} while ((rc < 0 && errno == EINTR) || (!rc && left > 3600000));
+	return rc;
+}
+
 int rnl_send(struct nl *nl, struct nl_msg *msg)
 {
+	int64_t end = now_ms() + nl->cfg.limit_ms;
 	pthread_condattr_t attr;
 	pthread_t thread;
 	struct sender *s;
@@ -95,15 +119,13 @@ int rnl_send(struct nl *nl, struct nl_msg *msg)
 		errno = rc;
 		return -NLE_FAILURE;
 	}
-	if (!wait_sent(s, nl->cfg.limit_ms)) {
-		nl->stuck = true;
-		nl->e->kind = NL_FAIL_TIMEOUT;
-		nl->e->err = ETIMEDOUT;
-		return RNL_LATE;
-	}
+	if (!wait_sent(s, nl->cfg.limit_ms))
+		return late(nl);
 	pthread_join(thread, NULL);
 	rc = s->rc;
 	errno = s->err;
 	free(s);
+	if (rc >= 0 && !wait_answer(nl, end))
+		return late(nl);
 	return rc;
 }

@@ -223,6 +223,8 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 		nlmsg_free(msg);
 		return true;
 	}
+	if (nl->cfg.before_change && nl->req->nlmsg_type == nl->family && !(nl->req->nlmsg_flags & NLM_F_DUMP))
+		nl->cfg.before_change();
 	rc = rnl_send(nl, msg);
 	if (rc == RNL_LATE)
 		return false;

@@ -49,6 +49,7 @@ struct nl_config {
 	bool dry_run;		/* changes are not made; what would be written to sysfs is shown unless quiet */
 	int64_t limit_ms;	/* for one change; -1 no limit */
 	int rcvbuf;		/* of the events, in bytes */
+	void (*before_change)(void);	/* a request of a change is to be sent, which may wait; NULL: nobody cares */
 };
 
 /* What to read into a snapshot. */

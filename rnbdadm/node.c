@@ -188,6 +188,7 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 	struct wait w = { .group = "path session", .look = look_at_rest, .arg = &r };
 	int64_t limit = REST_MS;
 	enum wait_is is;
+	bool held;
 	char *name;
 
 	memset(s, 0, sizeof(*s));
@@ -196,7 +197,9 @@ bool read_at_rest(struct ctx *ctx, unsigned int what, const char *session, struc
 		return is == WAIT_DONE;
 	if (ctx->timeout_ms >= 0 && ctx->timeout_ms < limit)
 		limit = ctx->timeout_ms;
-	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, limit) && ctx->fail.code)) {
+	held = ctx_unlock();
+	if (!wait_begin(ctx, &w) || (wait_end(ctx, &w, limit) && ctx->fail.code) ||
+	    (held && (!ctx_lock(ctx) || look_at_rest(ctx, &r) == WAIT_FAIL))) {
 		snapshot_free(s);
 		return false;
 	}

@@ -126,6 +126,11 @@ static json_t *session_counters(const struct session *sess, const struct snapsho
 	return js_counters(&sum.c);
 }
 
+json_t *js_setting(enum m_setting i, int64_t v)
+{
+	return i == SET_LOST_WRITES ? js_word(lost_writes_name(v)) : js_s64(v);
+}
+
 json_t *js_session(const struct session *sess, const struct snapshot *s,
 		   const struct object_opts *o)
 {
@@ -156,7 +161,7 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "peer_hostname", json_null());
 	js_set(j, "mp_policy", js_word(mp_policy_name(sess->set.mp_policy)));
 	for (int k = 0; k < SET_N; k++)
-		js_set(j, setting_name(k), js_s64(sess->set.v[k]));
+		js_set(j, setting_name(k), js_setting(k, sess->set.v[k]));
 	js_set(j, "queue_depth", js_u64(sess->queue_depth));
 	js_set(j, "max_io_bytes", js_u64(sess->max_io_bytes));
 	js_set(j, "paths_connected", js_u64(sess->paths_connected == M_UNKNOWN ?
@@ -228,13 +233,16 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 	js_set(j, "read_only", js_flag(d->read_only));
 	js_set(j, "write_cache", js_flag(d->write_cache));
 	js_set(j, "fua", js_flag(d->fua));
+	js_set(j, "always_fua", js_flag(d->always_fua));
 	js_set(j, "poll_queues", js_u64(d->poll_queues));
 	js_set(j, "hw_queues", js_u64(d->hw_queues));
 	js_set(j, "open_count", js_u64(d->open_count));
 	js_set(j, "last_error", js_errno(d->last_error));
+	js_set(j, "write_losses", js_u64(d->write_losses));
 	js_set(j, "holders", js_list(&d->holders));
 	js_set(j, "mountpoints", js_list(&d->mountpoints));
 	js_set(j, "links", js_list(&d->links));
+	js_set(j, "openers", js_list(&d->openers));
 	if (o->details) {
 		js_set(j, "id", js_id(d->id));
 		js_set(j, "queue", device_queue(d, o->root));
@@ -299,5 +307,6 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 		json_array_append_new(clients, c);
 	}
 	js_set(j, "clients", clients);
+	js_set(j, "used_by", js_list(&list->users));
 	return j;
 }

@@ -34,6 +34,8 @@ json_t *js_device(const struct device *d, const struct object_opts *o);
 json_t *js_export(const struct export *list, size_t n, const struct object_opts *o);
 /* All of them, by block device, or only @device. */
 json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o);
+/* The value of a setting: a number, or a word where those who set it use one; null: unknown. */
+json_t *js_setting(enum m_setting i, int64_t v);
 /* The name of a negative errno, null for none. */
 json_t *js_errno(int64_t err);
 json_t *js_counters(const struct counters *c);

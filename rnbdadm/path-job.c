@@ -32,6 +32,7 @@ static void picture(const struct ctx *ctx, struct job *j)
 {
 	sys_paths(ctx->test_root, &j->s.paths);
 	sys_devices(ctx->test_root, &j->s.devices);
+	sys_openers(ctx->test_root, &j->s.devices);
 }
 
 int path_job_open(struct ctx *ctx, struct job *j, enum m_role role)

@@ -346,7 +346,7 @@ static const struct device *find_device(const struct snapshot *s, const char *se
 	return NULL;
 }
 
-/* A mapping keeps its access. */
+/* A mapping keeps its access, and whether its writes go with FUA. */
 static void plan_access(struct maker *m, const struct conf_section *s, const struct device *d)
 {
 	const struct conf_value *v = conf_given(m->c, s, CK_ACCESS);
@@ -356,13 +356,16 @@ static void plan_access(struct maker *m, const struct conf_section *s, const str
 	if (v && access_parse(*v->text ? v->text : "rw", &want) && d->access != M_UNKNOWN &&
 	    want != d->access)
 		add_unmet(m, s, CK_ACCESS, old ? xstrdup(old) : NULL, xstrdup(access_name(want)));
+	if (conf_given(m->c, s, CK_FUA) && d->always_fua != M_UNKNOWN &&
+	    conf_yes(m->c, s, CK_FUA) != d->always_fua)
+		add_unmet(m, s, CK_FUA, xstrdup(d->always_fua ? "yes" : "no"),
+			  xstrdup(d->always_fua ? "no" : "yes"));
 }
 
 static void plan_device(struct maker *m, const struct conf_section *s)
 {
 	const char *session = s->v[CK_SESSION].text, *path = s->v[CK_DEVICE_PATH].text;
 	const struct device *d = find_device(m->s, session, path);
-	const struct conf_value *optional = conf_get(m->c, s, CK_OPTIONAL);
 	const struct strlist *more = m->o->map_words;
 	struct plan_step *st;
 
@@ -375,11 +378,13 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	st->section = s;
 	st->source = s->at;
 	st->name = xstrdup(s->name);
-	st->optional = optional && !strcmp(optional->text, "yes");
+	st->optional = conf_yes(m->c, s, CK_OPTIONAL);
 	words(st, "map", NULL, path);
 	word(st, "--session");
 	word(st, session);
 	word_value(m, st, s, CK_ACCESS, "access");
+	if (conf_yes(m->c, s, CK_FUA))
+		word(st, "--fua");
 	strlist_addf(&st->command, "--name=%s", s->name);
 	word_value(m, st, conf_find(m->c, CONF_SESSION, session), CK_WAIT, "timeout");
 	for (size_t i = 0; more && i < more->n; i++)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,16 +49,47 @@ char *udev_escape(const char *s)
 	return b.s;
 }
 
-/* A name that no directory takes ends in a number made of all of it. */
-static void shorten(char *key)
+char *hex_unescape(const char *s)
+{
+	struct strbuf b = { 0 };
+	unsigned int c;
+
+	strbuf_puts(&b, "");
+	for (; *s; s++) {
+		bool hex = !strncmp(s, "\\x", 2) && isxdigit((unsigned char)s[2]) &&
+			   isxdigit((unsigned char)s[3]) && sscanf(s + 2, "%2x", &c) == 1;
+
+		strbuf_add(&b, hex ? &(char){ (char)c } : s, 1);
+		s += hex ? 3 : 0;
+	}
+	return b.s;
+}
+
+bool shorten(char *name, size_t most)
 {
 	uint64_t h = 0xcbf29ce484222325;
+	char *end = name + most - 17;
 
-	if (strlen(key) <= KEY_MAX)
-		return;
-	for (const char *p = key; *p; p++)
+	if (strlen(name) <= most)
+		return false;
+	for (const char *p = name; *p; p++)
 		h = (h ^ (unsigned char)*p) * 0x100000001b3;
-	snprintf(key + KEY_MAX - 17, 18, "~%016llx", (unsigned long long)h);
+	/* no half of a character of UTF-8, nor of \xNN */
+	while (end > name && ((unsigned char)*end & 0xc0) == 0x80)
+		end--;
+	for (int i = 1; i < 4 && end - name > i; i++)
+		if (end[-i] == '\\')
+			end -= i;
+	snprintf(end, 18, "~%016llx", (unsigned long long)h);
+	return true;
+}
+
+char *name_link(const char *name)
+{
+	char *s = udev_escape(name);
+
+	shorten(s, LINK_NAME_MAX);
+	return s;
 }
 
 char *registry_key(const char *session, const char *device_path)
@@ -75,7 +109,7 @@ char *registry_key(const char *session, const char *device_path)
 		strbuf_printf(&b, ":%s", d);
 	free(s);
 	free(d);
-	shorten(b.s);
+	shorten(b.s, KEY_MAX);
 	return b.s;
 }
 
@@ -108,7 +142,7 @@ char *registry_name(const char *root, const char *session, const char *device_pa
 	return get(root, session, device_path, "name");
 }
 
-static int make_dirs(const char *root, const char *dir)
+static int make_top(const char *root)
 {
 	static const char *const above[] = { "/run/rnbd", DIR_NAME };
 
@@ -120,7 +154,26 @@ static int make_dirs(const char *root, const char *dir)
 		if (err)
 			return err;
 	}
-	return mkdir(dir, 0755) && errno != EEXIST ? errno : 0;
+	return 0;
+}
+
+/*
+ * A note comes before its object, which may take its time. Until this program ends nobody takes the note
+ * for one of an object that is gone.
+ */
+static void hold(const char *root)
+{
+	static atomic_flag held = ATOMIC_FLAG_INIT;
+	char *top;
+	int fd;
+
+	if (atomic_flag_test_and_set(&held))
+		return;
+	top = xasprintf("%s" DIR_NAME, root);
+	fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		flock(fd, LOCK_SH);
+	free(top);
 }
 
 static int put(const char *root, const char *session, const char *device_path, const char *what,
@@ -128,9 +181,13 @@ static int put(const char *root, const char *session, const char *device_path, c
 {
 	char *dir = object_dir(root, session, device_path);
 	char *file = xasprintf("%s/%s", dir, what), *tmp = xasprintf("%s/%s.tmp", dir, what);
-	int err = make_dirs(root, dir), fd;
+	int err = make_top(root), fd;
 	size_t len = strlen(value);
 
+	if (!err) {
+		hold(root);
+		err = mkdir(dir, 0755) && errno != EEXIST ? errno : 0;
+	}
 	if (!err) {
 		fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 		if (fd < 0 || write(fd, value, len) != (ssize_t)len || rename(tmp, file))
@@ -182,7 +239,8 @@ void registry_clean(const char *root, const struct strlist *there)
 	DIR *d = opendir(top);
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	/* see hold() */
+	while (d && !flock(dirfd(d), LOCK_EX | LOCK_NB) && (e = readdir(d))) {
 		char *dir;
 
 		if (e->d_name[0] == '.' || strlist_has(there, e->d_name))

@@ -30,5 +30,14 @@ char *registry_key(const char *session, const char *device_path);
  * "#+-.:=@_" becomes \xNN. To be freed.
  */
 char *udev_escape(const char *s);
+/* The other way round, for \xNN of systemd-escape as well. To be freed. */
+char *hex_unescape(const char *s);
+/* A name that no directory takes, cut to @most bytes, ends in a hash of all of it. False: it is short. */
+bool shorten(char *name, size_t most);
+
+/* Of a link to a disk; a partition has "-partNNN" behind it. */
+#define LINK_NAME_MAX	(255 - 8)
+/* Link below /dev/rnbd/by-name. To be freed. */
+char *name_link(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One question to rtnetlink at a time, each with one answer. */
+/* One question to rtnetlink at a time. */
 #include <linux/dcbnl.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -14,8 +14,7 @@
 #include "rtnl.h"
 #include "util.h"
 
-/* Frees @msg. False if the kernel answers with an error. */
-static bool ask(struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg), void *arg)
+bool rtnl_ask(int protocol, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg), void *arg)
 {
 	struct nl_sock *sk = nl_socket_alloc();
 	bool ok;
@@ -24,7 +23,7 @@ static bool ask(struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg)
 		xabort_no_memory();
 	nl_socket_disable_auto_ack(sk);
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, answer, arg);
-	ok = !nl_connect(sk, NETLINK_ROUTE) && nl_send_auto(sk, msg) >= 0 &&
+	ok = !nl_connect(sk, protocol) && nl_send_auto(sk, msg) >= 0 &&
 	     nl_recvmsgs_default(sk) >= 0;
 	nl_socket_free(sk);
 	nlmsg_free(msg);
@@ -87,7 +86,7 @@ static bool get_route(const struct addr *dst, const struct addr *src, char dev[I
 		nla_put(msg, RTA_SRC, len, src->raw);
 	if (dst->scope)
 		nla_put_u32(msg, RTA_OIF, dst->scope);
-	return ask(msg, on_route, dev) && *dev;
+	return rtnl_ask(NETLINK_ROUTE, msg, on_route, dev) && *dev;
 }
 
 char *rtnl_route(const struct addr *dst, const struct addr *src)
@@ -127,7 +126,7 @@ int rtnl_neighbour(const struct addr *a, const char *dev)
 		return -1;
 	msg = request(RTM_GETNEIGH, &n, sizeof(n));
 	nla_put(msg, NDA_DST, (int)addr_len(a), a->raw);
-	return ask(msg, on_neighbour, &answers) ? answers : -1;
+	return rtnl_ask(NETLINK_ROUTE, msg, on_neighbour, &answers) ? answers : -1;
 }
 
 int rtnl_pfc_of(struct nlmsghdr *h)
@@ -158,5 +157,5 @@ int rtnl_pfc(const char *dev)
 	int on = -1;
 
 	nla_put_string(msg, DCB_ATTR_IFNAME, dev);
-	return ask(msg, on_dcb, &on) ? on : -1;
+	return rtnl_ask(NETLINK_ROUTE, msg, on_dcb, &on) ? on : -1;
 }

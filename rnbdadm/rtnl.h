@@ -19,4 +19,8 @@ int rtnl_pfc(const char *dev);
 struct nlmsghdr;
 int rtnl_pfc_of(struct nlmsghdr *h);
 
+struct nl_msg;
+/* Sends @msg to this netlink protocol, and frees it; each answer goes to @answer. False if the kernel answers with an error. */
+bool rtnl_ask(int protocol, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg), void *arg);
+
 #endif

@@ -115,7 +115,6 @@ static void set_globals(struct ctx *ctx)
 	ctx->nl_replay = args_value(p, OPT_NL_REPLAY);
 	ctx->backend = !backend || !strcmp(backend, "auto") ? NL_AUTO :
 		       !strcmp(backend, "sysfs") ? NL_SYSFS : NL_NETLINK;
-	ctx->lock_fd = -1;
 }
 
 void run_options(struct ctx *ctx)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "registry.h"
 #include "select.h"
 #include "way.h"
 
@@ -86,6 +87,24 @@ char *node_disk(const char *root, const char *word)
 	return base;
 }
 
+/* The link of an instance of rnbd-device@, which may be written as systemd-escape does. */
+static char *named_disk(const char *root, const char *word)
+{
+	static const char dir[] = "/dev/rnbd/by-name/";
+	char *plain, *link, *full, *disk;
+
+	if (strncmp(word, dir, strlen(dir)) || !strstr(word, "\\x"))
+		return node_disk(root, word);
+	plain = hex_unescape(word + strlen(dir));
+	link = name_link(plain);
+	full = xasprintf("%s%s", dir, link);
+	disk = node_disk(root, full);
+	free(full);
+	free(link);
+	free(plain);
+	return disk;
+}
+
 static bool is_of(const struct device *d, const char *session)
 {
 	return !session || !strcmp(d->session, session);
@@ -128,7 +147,7 @@ struct device *select_device(const struct snapshot *s, const char *word,
 
 	if (!device_word_ok(word, f))
 		return NULL;
-	disk = !strncmp(word, "/dev/", 5) ? node_disk(root, word) : xstrdup(word);
+	disk = !strncmp(word, "/dev/", 5) ? named_disk(root, word) : xstrdup(word);
 	for (size_t i = 0; i < s->devices.n && !n; i++) {
 		struct device *d = &s->devices.v[i];
 

@@ -32,6 +32,7 @@ static const struct {
 				.range = "0 or from 1s to 1d" },
 	[SET_NO_PATH_TIMEOUT_MS] = { OPT_NO_PATH_TIMEOUT, true, true, true, .min = 1, .max = DAY,
 				     .range = "0, at most 1d, or infinite" },
+	[SET_LOST_WRITES] = { OPT_LOST_WRITES },
 };
 
 char *setting_parse(enum m_setting i, const char *dashes, const char *text, int64_t *v)
@@ -44,6 +45,10 @@ char *setting_parse(enum m_setting i, const char *dashes, const char *text, int6
 			return NULL;
 		/* numbers have passed so far, so it is too large */
 		return xasprintf("%s%s: %s is more than 9999", dashes, name, text);
+	}
+	if (i == SET_LOST_WRITES) {
+		lost_writes_parse(text, v);
+		return NULL;
 	}
 	if (!table[i].time) {
 		parse_uint(text, &n);
@@ -92,6 +97,8 @@ char *setting_text(enum m_setting i, int64_t v)
 {
 	if (v == -1 && table[i].time)
 		return xstrdup("infinite");
+	if (i == SET_LOST_WRITES && lost_writes_name(v))
+		return xstrdup(lost_writes_name(v));
 	return xasprintf("%lld%s", (long long)v, table[i].time && v ? "ms" : "");
 }
 

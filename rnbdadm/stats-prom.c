@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replace.h"
 #include "stats-prom.h"
 #include "stats-select.h"
 

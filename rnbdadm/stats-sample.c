@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "objects.h"
+#include "replace.h"
 #include "stats-json.h"
 #include "stats-sample.h"
 #include "sysfile.h"

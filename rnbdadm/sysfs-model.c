@@ -336,9 +336,11 @@ static void read_sessions(struct sysfs *f, const char *class, struct session_lis
 	strlist_free(&names);
 }
 
+/* As the server has told, or of the in-tree driver, whose queue is as that. */
 static uint64_t write_cache(const struct sysfs *f, const char *dir)
 {
-	char *s = get(f, dir, "queue/write_cache");
+	char *told = get(f, dir, "rnbd/write_cache");
+	char *s = told ? told : get(f, dir, "queue/write_cache");
 	uint64_t v = !s				 ? M_UNKNOWN :
 		     !strcmp(s, "write back")	 ? 1 :
 		     !strcmp(s, "write through") ? 0 :
@@ -367,7 +369,10 @@ void sysfs_read_device(struct sysfs *f, const char *dir, struct device *d)
 	d->physical_block = get_uint(f, dir, "queue/physical_block_size");
 	d->read_only = get_flag(f, dir, "ro");
 	d->write_cache = write_cache(f, dir);
-	d->fua = get_flag(f, dir, "queue/fua");
+	d->fua = get_flag(f, dir, "rnbd/fua");
+	if (d->fua == M_UNKNOWN)
+		d->fua = get_flag(f, dir, "queue/fua");
+	d->always_fua = get_flag(f, dir, "rnbd/always_fua");
 	sys_list(f->root, &queues, "%s/mq", dir);
 	if (queues.n)
 		d->hw_queues = queues.n;

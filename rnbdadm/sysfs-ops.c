@@ -39,6 +39,7 @@ static const struct {
 	{ OP_MAP, EACCES, XC_FAILED, "the server may not open the device like that" },
 	{ OP_MAP, EBUSY, XC_BUSY, "in use on the server" },
 	{ OP_MAP, ENOTBLK, XC_FAILED, "on the server that is no block device" },
+	{ OP_MAP, EMFILE, XC_FAILED, "the server allows this client no more devices (its max_devices)" },
 	{ OP_MAP, ENXIO, XC_FAILED, "the server has no such device, or there is no path to it" },
 	{ OP_UNMAP, EBUSY, XC_BUSY, "the device is in use" },
 	{ OP_UNMAP, EALREADY, XC_CONFLICT, "the device is being unmapped already" },
@@ -117,10 +118,14 @@ static void trace(const struct sysfs *f, const char *file, const char *text, dou
 static int put(const struct sysfs *f, const char *file, const char *text)
 {
 	char *path = xasprintf("%s%s", f->root, file);
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), err = fd < 0 ? errno : 0;
 	size_t len = strlen(text);
 	ssize_t n;
+	int fd, err;
 
+	if (f->cfg->before_change)
+		f->cfg->before_change();
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	err = fd < 0 ? errno : 0;
 	free(path);
 	if (err)
 		return err;
@@ -233,6 +238,8 @@ bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct 
 				 "'session add-path' adds more");
 	if (req->connections != M_UNKNOWN)
 		return sysfs_cannot(e, "set a number of connections");
+	if (req->always_fua)
+		return sysfs_cannot(e, "map with FUA for every write");
 	for (int i = SET_MAX_RECONNECT_ATTEMPTS + 1; i < SET_N; i++)
 		if (req->set.v[i] != M_UNKNOWN_INT)
 			return sysfs_cannot(e, "map with %s; 'session set' may set it then",

@@ -9,12 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mountinfo.h"
 #include "sysinfo.h"
-
-struct mount {
-	uint64_t major, minor;
-	char *where, *type, *source;
-};
 
 struct link {
 	char *disk, *link;
@@ -37,48 +33,12 @@ static void *grow(void *v, size_t n, size_t size)
 	return n & (n - 1) ? v : xrealloc(v, (n ? n * 2 : 1) * size);
 }
 
-/* \040 and the like of /proc files, in place. */
-static void unescape(char *s)
-{
-	char *o = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*o++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*o++ = *s;
-		}
-	}
-	*o = '\0';
-}
-
-/* ID PARENT MAJ:MIN ROOT WHERE OPTIONS [TAGS...] - TYPE SOURCE OPTIONS */
 static void add_mount(struct use *u, char *line)
 {
-	char *save = NULL, *field[6], *dash, *type, *source;
 	struct mount m;
-	int i;
 
-	dash = strstr(line, " - ");
-	if (!dash)
+	if (!mount_parse(line, &m))
 		return;
-	*dash = '\0';
-	for (i = 0; i < 6; i++) {
-		field[i] = strtok_r(i ? NULL : line, " ", &save);
-		if (!field[i])
-			return;
-	}
-	type = strtok_r(dash + 3, " ", &save);
-	source = type ? strtok_r(NULL, " ", &save) : NULL;
-	if (sscanf(field[2], "%" SCNu64 ":%" SCNu64, &m.major, &m.minor) != 2)
-		return;
-	m.where = xstrdup(field[4]);
-	m.type = xstrdup(type ? type : "");
-	m.source = xstrdup(source ? source : "");
-	unescape(m.where);
-	unescape(m.source);
 	u->mounts = grow(u->mounts, u->nmounts, sizeof(*u->mounts));
 	u->mounts[u->nmounts++] = m;
 }
@@ -107,7 +67,7 @@ static void load_proc(struct use *u)
 	f = open_at(u->root, "/proc/swaps");
 	while (f && getline(&line, &cap, f) > 0) {
 		line[strcspn(line, " \t\n")] = '\0';
-		unescape(line);
+		proc_unescape(line);
 		if (!strncmp(line, "/dev/", 5))
 			strlist_add(&u->swaps, line + 5);
 	}
@@ -267,9 +227,9 @@ static void add_holders(const struct use *u, struct device *d, const char *sysdi
 	strlist_free(&names);
 }
 
-static void add_part(const struct use *u, struct device *d, const char *part)
+static void add_part(const struct use *u, struct device *d, const char *disk, const char *part)
 {
-	char *sysdir = xasprintf("/sys/block/%s/%s", d->name, part);
+	char *sysdir = xasprintf("%s/%s", disk, part);
 	char *file = xasprintf("%s%s/dev", u->root, sysdir), *dev = read_line_file(file);
 	uint64_t major, minor;
 
@@ -284,32 +244,72 @@ static void add_part(const struct use *u, struct device *d, const char *part)
 	free(sysdir);
 }
 
-static void fill_device(const struct use *u, struct device *d)
+/* Of what is in @sysdir, and of the partitions there. */
+static void fill_users(const struct use *u, struct device *d, const char *name, const char *sysdir)
 {
-	char *sysdir = xasprintf("/sys/block/%s", d->name);
 	char *path = xasprintf("%s%s", u->root, sysdir);
-	struct link key = { .disk = d->name };
 	struct dirent *e;
 	DIR *dir;
 
-	add_mounts(u, d, d->name, d->major, d->minor);
+	add_mounts(u, d, name, d->major, d->minor);
 	add_holders(u, d, sysdir);
-	if (strlist_has(&u->swaps, d->name))
+	if (strlist_has(&u->swaps, name))
 		strlist_add(&d->users, "swap");
 	dir = opendir(path);
 	while (dir && (e = readdir(dir)))
-		if (!strncmp(e->d_name, d->name, strlen(d->name)))
-			add_part(u, d, e->d_name);
+		if (!strncmp(e->d_name, name, strlen(name)))
+			add_part(u, d, sysdir, e->d_name);
 	if (dir)
 		closedir(dir);
+	free(path);
+}
+
+static void fill_device(const struct use *u, struct device *d)
+{
+	char *sysdir = xasprintf("/sys/block/%s", d->name);
+	struct link key = { .disk = d->name };
+
+	fill_users(u, d, d->name, sysdir);
 	for (size_t i = lower(u->links, u->nlinks, sizeof(key), &key, link_cmp);
 	     i < u->nlinks && !link_cmp(&u->links[i], &key); i++)
 		strlist_add(&d->links, u->links[i].link);
 	strlist_sort(&d->holders);
 	strlist_sort(&d->mountpoints);
 	strlist_sort(&d->links);
-	free(path);
 	free(sysdir);
+}
+
+/* Of a disk or of a partition; disks of all kinds have their partitions below /sys/class/block, too. */
+static void fill_export(const struct use *u, struct export *e)
+{
+	char *sysdir = xasprintf("/sys/class/block/%s", e->name);
+	struct device d = { .major = e->major, .minor = e->minor };
+
+	fill_users(u, &d, e->name, sysdir);
+	strlist_sort(&d.users);
+	e->users = d.users;
+	strlist_free(&d.holders);
+	strlist_free(&d.mountpoints);
+	free(sysdir);
+}
+
+static void free_all(struct use *u)
+{
+	for (size_t i = 0; i < u->nmounts; i++)
+		mount_free(&u->mounts[i]);
+	for (size_t i = 0; i < u->nlinks; i++) {
+		free(u->links[i].disk);
+		free(u->links[i].link);
+	}
+	free(u->mounts);
+	free(u->sources);
+	free(u->links);
+	strlist_free(&u->swaps);
+}
+
+static bool is_name(const char *name)
+{
+	return *name && !strchr(name, '/') && name[0] != '.';
 }
 
 void sys_devices(const char *root, struct device_list *l)
@@ -322,19 +322,21 @@ void sys_devices(const char *root, struct device_list *l)
 	load_links(&u, "/dev/rnbd", 0);
 	sort_all(&u);
 	for (size_t i = 0; i < l->n; i++)
-		if (*l->v[i].name && !strchr(l->v[i].name, '/') && l->v[i].name[0] != '.')
+		if (is_name(l->v[i].name))
 			fill_device(&u, &l->v[i]);
-	for (size_t i = 0; i < u.nmounts; i++) {
-		free(u.mounts[i].where);
-		free(u.mounts[i].type);
-		free(u.mounts[i].source);
-	}
-	for (size_t i = 0; i < u.nlinks; i++) {
-		free(u.links[i].disk);
-		free(u.links[i].link);
-	}
-	free(u.mounts);
-	free(u.sources);
-	free(u.links);
-	strlist_free(&u.swaps);
+	free_all(&u);
+}
+
+void sys_exports(const char *root, struct export_list *l)
+{
+	struct use u = { .root = root };
+
+	if (!l->n)
+		return;
+	load_proc(&u);
+	sort_all(&u);
+	for (size_t i = 0; i < l->n; i++)
+		if (is_name(l->v[i].name))
+			fill_export(&u, &l->v[i]);
+	free_all(&u);
 }

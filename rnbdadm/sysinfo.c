@@ -292,13 +292,24 @@ static bool udev_settled(const char *root, const struct device *d, int64_t waite
 	return waited_ms >= 500 && access("/run/udev/queue", F_OK);
 }
 
+/* The kernel still reads its partition table: older modules do that before it is mapped. */
+static bool is_scanned(const char *root, const struct device *d)
+{
+	char *scanning = sys_read(root, "/sys/block/%s/rnbd/scanning", d->name);
+	bool done = !scanning || *scanning != '1';
+
+	free(scanning);
+	return done;
+}
+
 bool sys_node_ready(const char *root, const struct device *d, int64_t waited_ms)
 {
 	char *node;
 	struct stat st;
 	int fd;
 
-	if (!sys_disk_number(root, d->name, "size") || !udev_settled(root, d, waited_ms))
+	if (!sys_disk_number(root, d->name, "size") || !is_scanned(root, d) ||
+	    !udev_settled(root, d, waited_ms))
 		return false;
 	node = node_path(root, d);
 	fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

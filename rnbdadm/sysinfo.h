@@ -16,6 +16,13 @@ void sys_paths(const char *root, struct path_list *l);
  * of the devices.
  */
 void sys_devices(const char *root, struct device_list *l);
+/* users of what is exported, of its partitions too. */
+void sys_exports(const char *root, struct export_list *l);
+/*
+ * Afterwards: openers ("process 12 (dd)", "/mnt of process 12 (sh)", "loop0") of those that are open
+ * without a known user. Looks at all processes if there are any such.
+ */
+void sys_openers(const char *root, struct device_list *l);
 
 /* The fields of /sys/block/DISK/stat; times are in ms. */
 enum sys_stat {

@@ -74,6 +74,7 @@ const struct opt opt_table[OPT_MAX] = {
 		     .help = "path of a new session; may be repeated" },
 	[OPT_ACCESS] = { "access", 0, ARG_REQUIRED, T_WORD, "MODE", "rw|ro|migration",
 		       .help = "access mode: rw, ro or migration (rw)" },
+	[OPT_FUA] = { "fua", .help = "every write is on the server's medium before it is done" },
 	[OPT_POLL_QUEUES] = { "poll-queues", 0, ARG_REQUIRED, T_WORD, "N", "all|#",
 			    .help = "hardware queues for polled I/O, or all (0)" },
 	[OPT_CONNECTIONS] = { "connections", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 1024,
@@ -126,6 +127,10 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
 				.help = "how long I/O waits when no path is left, up to 1d; 0 "
 					"fails it at once, infinite waits without end" },
+	[OPT_LOST_WRITES] = { "lost-writes", 0, ARG_REQUIRED, T_WORD, "WHAT",
+			    "fail-flush|disconnect",
+			    .help = "when a server lost acknowledged writes: fail-flush or "
+				    "disconnect" },
 	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
 	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
 			    .help = "add paths that the configuration lists, or the server (exit 9)" },
@@ -199,7 +204,7 @@ const struct opt opt_table[OPT_MAX] = {
 #define WAIT_OPTS	OPT_WAIT, OPT_NO_WAIT
 #define SETTINGS_OPTS	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, \
 			OPT_RECONNECT_DELAY, OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, \
-			OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT
+			OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_LOST_WRITES
 
 #define OPTS(...)	(const unsigned char[]){ __VA_ARGS__, 0 }
 
@@ -419,8 +424,8 @@ const struct cmd cmd_table[] = {
 	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_POLL_QUEUES, OPT_CONNECTIONS,
-		       OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
+	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_FUA, OPT_POLL_QUEUES,
+		       OPT_CONNECTIONS, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
 		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
 		  "that does not exist yet is made; it needs at least one --path, or a --server "

@@ -9,6 +9,8 @@ void use_list(const struct device *d, struct strlist *l)
 {
 	for (size_t i = 0; i < d->users.n; i++)
 		strlist_add(l, d->users.v[i]);
+	for (size_t i = 0; i < d->openers.n; i++)
+		strlist_add(l, d->openers.v[i]);
 	if (!l->n && d->open_count != M_UNKNOWN && d->open_count)
 		strlist_addf(l, "%llu open file%s", (unsigned long long)d->open_count,
 			     d->open_count == 1 ? "" : "s");
@@ -34,6 +36,7 @@ bool use_wait(struct ctx *ctx, const struct device *d, struct strlist *used, int
 	int64_t end = now_ms() + limit;
 	bool there = true;
 
+	ctx_unlock();
 	/* mounts and openers come and go without an event */
 	while (there && used->n && (limit < 0 || now_ms() < end)) {
 		struct snapshot s;
@@ -42,6 +45,9 @@ bool use_wait(struct ctx *ctx, const struct device *d, struct strlist *used, int
 		if (!ctx_snapshot(ctx, M_CLIENT, NL_DEVICES, &s))
 			return false;
 		sys_devices(ctx->test_root, &s.devices);
+		/* processes are asked when it is over */
+		if (limit >= 0 && now_ms() >= end)
+			sys_openers(ctx->test_root, &s.devices);
 		strlist_free(used);
 		there = false;
 		for (size_t i = 0; i < s.devices.n; i++) {

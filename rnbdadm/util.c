@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -380,55 +379,6 @@ char *read_line_file(const char *path)
 		n--;
 	buf[n] = '\0';
 	return xstrdup(buf);
-}
-
-static int write_out(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno != EINTR)
-			return errno;
-		text += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	/* whatever the umask says */
-	return fchmod(fd, 0644) || fsync(fd) ? errno : 0;
-}
-
-int replace_problem(const char *path)
-{
-	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
-	int err;
-
-	if (slash)
-		slash[1] = '\0';
-	err = access(slash ? dir : ".", W_OK | X_OK) ? errno : 0;
-	free(dir);
-	return err;
-}
-
-int replace_file(const char *path, const char *text, size_t len)
-{
-	/* a name that no former run can have left, and that nobody reads *.conf or *.prom by */
-	char *tmp = xasprintf("%s.XXXXXX.tmp", path);
-	struct stat st;
-	int fd, err;
-
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-		free(tmp);
-		return EEXIST;
-	}
-	fd = mkostemps(tmp, (int)strlen(".tmp"), O_CLOEXEC);
-	err = fd < 0 ? errno : write_out(fd, text, len);
-	if (fd >= 0 && close(fd) && !err)
-		err = errno;
-	if (!err && rename(tmp, path))
-		err = errno;
-	if (err && fd >= 0)
-		unlink(tmp);
-	free(tmp);
-	return err;
 }
 
 int64_t now_ms(void)

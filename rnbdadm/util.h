@@ -79,12 +79,5 @@ const char *errno_name(int err);
 
 /* Reads a small file without its trailing white space; NULL if it cannot. */
 char *read_line_file(const char *path);
-/*
- * Puts a file of this content in place of @path at once, readable for all; what is no file is
- * left alone. 0 or an errno.
- */
-int replace_file(const char *path, const char *text, size_t len);
-/* What it would fail with, as far as that is to be seen before of the directory. */
-int replace_problem(const char *path);
 
 #endif

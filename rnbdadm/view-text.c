@@ -60,6 +60,7 @@ char *col_users(const json_t *obj, const struct out_opts *o)
 	(void)o;
 	add_all(&b, json_object_get(obj, "mountpoints"));
 	add_all(&b, json_object_get(obj, "holders"));
+	add_all(&b, json_object_get(obj, "openers"));
 	return b.s ? b.s : xstrdup("-");
 }
 

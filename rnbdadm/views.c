@@ -25,6 +25,8 @@ static const struct field session_fields[] = {
 	  "after which a request ends its path; 0 is never" },
 	{ "no_path_timeout_ms", NULL, F_COUNT, false,
 	  "how long I/O waits for a path; -1 is for ever" },
+	{ "lost_writes", NULL, F_STR, false,
+	  "when the server lost acknowledged writes: fail-flush, disconnect" },
 	{ "queue_depth", NULL, F_COUNT, false, "requests in flight at most" },
 	{ "max_io_bytes", NULL, F_BYTES, false, "bytes of one request at most" },
 	{ "paths_connected", NULL, F_COUNT, false, "paths that carry I/O" },
@@ -230,13 +232,16 @@ static const struct field device_fields[] = {
 	{ "read_only", NULL, F_BOOL, false, "refuses writes" },
 	{ "write_cache", NULL, F_BOOL, false, "volatile write cache on the server" },
 	{ "fua", NULL, F_BOOL, false, "takes FUA writes" },
+	{ "always_fua", NULL, F_BOOL, false, "every write is sent with FUA" },
 	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
 	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
 	{ "open_count", NULL, F_COUNT, false, "openers" },
 	{ "last_error", NULL, F_STR, false, "what made it disconnected" },
+	{ "write_losses", NULL, F_COUNT, false, "times that the server lost acknowledged writes" },
 	{ "holders", NULL, F_LIST, false, "disks built on it" },
 	{ "mountpoints", NULL, F_LIST, false, "where it is mounted" },
 	{ "links", NULL, F_LIST, false, "links below /dev/rnbd" },
+	{ "openers", NULL, F_LIST, false, "what else has it open: processes, mounts of other namespaces" },
 	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
 	{ "max_io_bytes", "queue", F_BYTES, true, "bytes of one request" },
 	{ "max_segments", "queue", F_COUNT, true, "segments of one request" },
@@ -310,6 +315,7 @@ static const struct field export_fields[] = {
 	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
 	{ "read_only", NULL, F_BOOL, false, "the block device itself refuses writes" },
 	{ "clients", NULL, F_LIST, false, "sessions that have it open" },
+	{ "used_by", NULL, F_LIST, false, "what this host itself does with it" },
 	{ 0 }
 };
 
@@ -317,6 +323,7 @@ static const struct column export_columns[] = {
 	{ .title = "DEVICE", .field = "device" },
 	{ .title = "SIZE", .field = "size_bytes", .right = true },
 	{ .title = "CLIENTS", .field = "clients", .right = true, .text = col_clients },
+	{ .title = "USED BY", .field = "used_by" },
 	{ 0 }
 };
 

@@ -9,7 +9,7 @@
 /* What no event tells, or what moves all the time. */
 static const char *const left_out[] = {
 	"paths", "devices", "netdev", "link_layer", "gid_index", "holders", "mountpoints", "links",
-	"counters", "peer_hostname", "owner",
+	"openers", "counters", "peer_hostname", "owner",
 };
 static const char *const moving[] = {
 	"heartbeat_latency_ns", "since", "pinned_bytes", "open_count", "reconnect_attempts",
@@ -118,6 +118,7 @@ void watch_export(const struct export *e, struct seen *s)
 	/* what sysfs knows of the device, no event tells */
 	json_object_set(o, "read_only", json_object_get(c, "read_only"));
 	json_object_del(o, "clients");
+	json_object_del(o, "used_by");
 	fill(s, WATCH_EXPORT, "export", o, e->id);
 }
 

@@ -8,6 +8,18 @@
 
 #define SIZE_MAX_FILE	(16 << 20)
 
+/* Some editors begin UTF-8 with it. */
+static void drop_mark(struct strbuf *b)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t n = strlen(mark);
+
+	if (strncmp(b->s, mark, n))
+		return;
+	b->len -= n;
+	memmove(b->s, b->s + n, b->len + 1);
+}
+
 int whole_read(const char *path, struct strbuf *b)
 {
 	bool in = !strcmp(path, "-");
@@ -23,6 +35,7 @@ int whole_read(const char *path, struct strbuf *b)
 	err = n < 0 ? errno : b->len > SIZE_MAX_FILE ? EFBIG : 0;
 	if (!in)
 		close(fd);
+	drop_mark(b);
 	return err;
 }
 

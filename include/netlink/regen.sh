@@ -3,8 +3,9 @@
 # Generates the uapi header and the kernel's policy tables from rnbd.yaml with
 # the YNL generator of the kernel sources (Debian package linux-source-6.12).
 #
-# usage: regen.sh [--check]
+# usage: regen.sh [--check | --user HEADER]
 #   --check   change nothing; exit 1 if a generated file is not up to date
+#   --user    write the header of a user space library, from the whole specification
 set -eu
 
 check=
@@ -22,14 +23,23 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cp -r "$ynl/." "$tmp"
 mkdir -p "$tmp/Documentation/netlink/specs"
-cp "$ROOT/include/netlink/rnbd.yaml" "$tmp/Documentation/netlink/specs/"
+# Linux 6.1 has one policy for both, a get and its dump: that of the get
+sed '/^        request: \*[a-z]*-request$/d' "$ROOT/include/netlink/rnbd.yaml" >"$tmp/Documentation/netlink/specs/rnbd.yaml"
+
+ynl_gen() { (cd "$tmp" && timeout 60 /usr/bin/python3 tools/net/ynl/ynl-gen-c.py --spec Documentation/netlink/specs/rnbd.yaml "$@"); }
+
+if [ "${1-}" = --user ]; then
+	cp "$ROOT/include/netlink/rnbd.yaml" "$tmp/Documentation/netlink/specs/"
+	ynl_gen -o user.h --mode user --header
+	cat "$tmp/user.h" >"$2"
+	exit
+fi
 
 stale=0
 gen() { # OUTPUT ARGS...
 	out=$1
 	shift
-	(cd "$tmp" && timeout 60 /usr/bin/python3 tools/net/ynl/ynl-gen-c.py \
-		--spec Documentation/netlink/specs/rnbd.yaml -o "$(basename "$out")" "$@")
+	ynl_gen -o "$(basename "$out")" "$@"
 	# The table of groups would be static and unused: the family has its own.
 	sed -i -e 's,Documentation/netlink/specs/rnbd.yaml,include/netlink/rnbd.yaml,' \
 		-e '/^static const struct genl_multicast_group/,/^};/d' "$tmp/$(basename "$out")"

@@ -16,8 +16,9 @@
 #endif
 
 #define RNBD_VERSION_MAJOR	2
-#define RNBD_VERSION_MINOR	2	/* see rnbd_sess_info_minor() */
+#define RNBD_VERSION_MINOR	3	/* see rnbd_sess_info_minor() */
 #define RNBD_PATH_LEN		255	/* bytes of the path field, NUL included */
+#define RNBD_IDENTITY_LEN	16	/* bytes of what names a disk for ever */
 #define RNBD_SECTOR_SHIFT	9
 #define RNBD_SECTORS_MAX	(1ULL << 54)	/* 2^63 bytes: one too many for a loff_t */
 
@@ -42,8 +43,13 @@ struct rnbd_msg_sess_info {
 	struct rnbd_msg_hdr hdr;
 	__u8	version;
 	__u8	minor;		/* negotiated extension; reserved, zero, for in-tree peers */
-	__u8	reserved[30];
+	__le32	mark;		/* RNBD_MINOR_MARK with a minor number of ours */
+	__u8	reserved[26];
 } __packed;
+
+/* In-tree clients have memory of theirs there, which would be taken for a minor number. */
+#define RNBD_MINOR_OURS	3	/* from here on the mark is there */
+#define RNBD_MINOR_MARK	0x64626e72
 
 struct rnbd_msg_open {
 	struct rnbd_msg_hdr hdr;
@@ -55,10 +61,24 @@ struct rnbd_msg_open {
 } __packed;
 
 /*
- * Extension: the server tells in OPEN_RSP who has opened the device for writing since it
- * was started. Without this bit the response has zeroes there, as it always had.
+ * Extension: the server tells in OPEN_RSP who has opened the device for writing. Without this bit
+ * the response has zeroes there, as it always had.
  */
 #define RNBD_OPEN_TELL_WRITERS	0x1
+/* Minor version 3: a struct rnbd_msg_open_claim follows. */
+#define RNBD_OPEN_CLAIM		0x2
+/* Minor version 3: a struct rnbd_msg_open_rsp_more is to follow the response. */
+#define RNBD_OPEN_MORE		0x4
+
+/*
+ * Extension, with RNBD_OPEN_CLAIM: the client had the device open, lost it, and comes back by
+ * itself. It wants what it had then, as an OPEN_RSP told it, or to be refused with ESTALE.
+ */
+struct rnbd_msg_open_claim {
+	__le32	start;
+	__le32	writers;		/* 0: it did not write */
+	__u8	identity[RNBD_IDENTITY_LEN];	/* zeroes: not known */
+} __packed;
 
 struct rnbd_msg_open_rsp {
 	struct rnbd_msg_hdr hdr;
@@ -79,6 +99,24 @@ struct rnbd_msg_open_rsp {
 	__le32	start;		/* extension, see RNBD_OPEN_TELL_WRITERS */
 	__le32	writers;
 } __packed;
+
+/* Extension, with RNBD_OPEN_MORE: what else is known of the device; zeroes are not known. */
+struct rnbd_msg_open_rsp_more {
+	__u8	identity[RNBD_IDENTITY_LEN];
+	__le32	boot;
+	__le32	diskseq;
+	__u8	access_mode;	/* that it is open with, which may be another one than asked for */
+	__u8	flags;		/* RNBD_MORE_* */
+	__le16	io_min_sectors;
+	__le32	io_opt;
+} __packed;
+
+/* Always set: an older server, which the client took for a newer one, leaves zeroes. */
+#define RNBD_MORE_TOLD		0x1
+/* The identity is made of a name that another disk may have later. */
+#define RNBD_MORE_WEAK		0x2
+
+#define RNBD_IO_OPT_MAX		(64U << 20)	/* as much again is read ahead */
 
 #define RNBD_CACHE_FUA		0x1
 #define RNBD_CACHE_WRITEBACK	0x2
@@ -154,13 +192,13 @@ static inline void rnbd_put_le16(void *p, __u16 v)
 {
 	__u8 *b = p;
 
-	b[0] = v;
+	b[0] = v & 0xff;
 	b[1] = v >> 8;
 }
 
 static inline void rnbd_put_le32(void *p, __u32 v)
 {
-	rnbd_put_le16(p, v);
+	rnbd_put_le16(p, v & 0xffff);
 	rnbd_put_le16((__u8 *)p + 2, v >> 16);
 }
 
@@ -192,8 +230,9 @@ static inline int rnbd_sess_info_parse(const void *p, size_t len, __u8 *version)
  * itself negotiates the major number only. As an extension our client announces its
  * minor number in the byte behind it, which has always been sent as zero and ignored;
  * the server answers the smaller one of both there, so that zero is answered by zero,
- * bit by bit as before. 2 (protocol 2.2) promises: RNBD_F_NOUNMAP is obeyed. A peer
- * that announces nothing may be of any version.
+ * bit by bit as before. 2 (protocol 2.2) promises: RNBD_F_NOUNMAP is obeyed. 3 is ours: OPEN may
+ * carry a claim, and is answered with more where it asks for that. A peer that announces nothing
+ * may be of any version.
  */
 static inline __u8 rnbd_sess_info_minor(const void *p)
 {
@@ -201,7 +240,17 @@ static inline __u8 rnbd_sess_info_minor(const void *p)
 
 	if (m->version < RNBD_VERSION_MAJOR)
 		return 0;
+	if (m->minor >= RNBD_MINOR_OURS && rnbd_get_le32(&m->mark) != RNBD_MINOR_MARK)
+		return RNBD_MINOR_OURS - 1;
 	return m->minor < RNBD_VERSION_MINOR ? m->minor : RNBD_VERSION_MINOR;
+}
+
+/* Of a message that was packed. */
+static inline void rnbd_sess_info_set_minor(struct rnbd_msg_sess_info *m, __u8 minor)
+{
+	m->minor = minor;
+	if (minor >= RNBD_MINOR_OURS)
+		rnbd_put_le32(&m->mark, RNBD_MINOR_MARK);
 }
 
 /*
@@ -222,18 +271,56 @@ static inline void rnbd_sess_info_pack(struct rnbd_msg_sess_info *m, __u16 type,
 }
 
 /**
+ * struct rnbd_claim - what a client knows of a device that it had open
+ * @start: as struct rnbd_device_info
+ * @writers: the same; 0: it did not write
+ * @identity: the same
+ */
+struct rnbd_claim {
+	__u32	start;
+	__u32	writers;
+	__u8	identity[RNBD_IDENTITY_LEN];
+};
+
+/**
  * struct rnbd_open - OPEN, parsed
  * @access_mode: 0 ro, 1 rw, 2 migration
  * @tell_writers: the client wants to know who else writes
+ * @claims: it comes back by itself, and has no use for another device than @claim says
+ * @more: it wants the longer response
+ * @claim: zeroes where there is none
  * @path: device, terminated, not empty
  */
 struct rnbd_open {
 	__u8	access_mode;
 	bool	tell_writers;
+	bool	claims;
+	bool	more;
+	struct rnbd_claim claim;
 	char	path[RNBD_PATH_LEN];
 };
 
-static inline int rnbd_open_parse(const void *p, size_t len, struct rnbd_open *out)
+static inline void rnbd_claim_parse(const void *p, struct rnbd_claim *out)
+{
+	const struct rnbd_msg_open_claim *m = p;
+
+	out->start = rnbd_get_le32(&m->start);
+	out->writers = rnbd_get_le32(&m->writers);
+	__builtin_memcpy(out->identity, m->identity, sizeof(out->identity));
+}
+
+static inline void rnbd_claim_pack(struct rnbd_msg_open_claim *m, const struct rnbd_claim *claim)
+{
+	rnbd_put_le32(&m->start, claim->start);
+	rnbd_put_le32(&m->writers, claim->writers);
+	__builtin_memcpy(m->identity, claim->identity, sizeof(m->identity));
+}
+
+/*
+ * @minor: what the session speaks; 0 before SESS_INFO. In-tree clients have memory of theirs where
+ * the flags are.
+ */
+static inline int rnbd_open_parse(const void *p, size_t len, __u8 minor, struct rnbd_open *out)
 {
 	const struct rnbd_msg_open *m = p;
 	size_t n = 0;
@@ -246,7 +333,15 @@ static inline int rnbd_open_parse(const void *p, size_t len, struct rnbd_open *o
 		return -EINVAL;
 	out->access_mode = m->access_mode;
 	out->tell_writers = m->flags & RNBD_OPEN_TELL_WRITERS;
+	out->claims = minor >= 3 && m->flags & RNBD_OPEN_CLAIM;
+	out->more = minor >= 3 && m->flags & RNBD_OPEN_MORE;
+	__builtin_memset(&out->claim, 0, sizeof(out->claim));
 	__builtin_memcpy(out->path, m->path, n + 1);
+	if (!out->claims)
+		return 0;
+	if (len < sizeof(*m) + sizeof(struct rnbd_msg_open_claim))
+		return -EINVAL;
+	rnbd_claim_parse(m + 1, &out->claim);
 	return 0;
 }
 
@@ -274,9 +369,17 @@ static inline void rnbd_open_pack(struct rnbd_msg_open *m, const char *path, __u
  * @secure_erase: supported
  * @fua: device takes FUA writes
  * @writeback: device has a volatile cache, flushes matter
- * @start: any number that is another one each time the server is started
- * @writers: how often since then the right to write went to another client, from 1 on for one
- *	that has it; 0: not told
+ * @start: any number; as long as it stays the same, @writers has counted all
+ * @writers: how often the right to write went to another client, from 1 on for one that has it;
+ *	0: not told
+ * @more: what follows was told; else it is zero
+ * @identity: of the disk, for ever, by its serial number or the like; zeroes: has none
+ * @weak: that is only the name that it has now
+ * @boot: number of the boot of the server's host; 0: not known
+ * @diskseq: number of the disk within that boot
+ * @access_mode: that it is open with
+ * @io_min: bytes that go well together, 0: not told
+ * @io_opt: bytes that go best together, the same
  */
 struct rnbd_device_info {
 	__u32	device_id;
@@ -294,15 +397,62 @@ struct rnbd_device_info {
 	bool	writeback;
 	__u32	start;
 	__u32	writers;
+	bool	more;
+	__u8	identity[RNBD_IDENTITY_LEN];
+	bool	weak;
+	__u32	boot;
+	__u32	diskseq;
+	__u8	access_mode;
+	__u32	io_min;
+	__u32	io_opt;
 };
 
-/* Has another client got the right to write since a client was told @before? */
+/*
+ * May another client have got the right to write since a client was told @before? With another
+ * record nobody knows, nor does a server that tells nothing any more.
+ */
 static inline bool rnbd_others_wrote(const struct rnbd_device_info *before,
 				     const struct rnbd_device_info *now)
 {
-	if (!before->writers || !now->writers)
+	if (!before->writers)
 		return false;
-	return now->writers != (now->start == before->start ? before->writers : 1);
+	return now->start != before->start || now->writers != before->writers;
+}
+
+static inline bool rnbd_has_identity(const struct rnbd_device_info *info)
+{
+	static const __u8 none[RNBD_IDENTITY_LEN];
+
+	return __builtin_memcmp(info->identity, none, sizeof(none));
+}
+
+/*
+ * Is it another disk than a client was told @before, or less of it? A name that is not for ever
+ * stands for the same disk within a boot if its number says so. Where the server tells neither,
+ * the size of blocks has to do.
+ */
+static inline bool rnbd_is_another(const struct rnbd_device_info *before,
+				   const struct rnbd_device_info *now)
+{
+	if (now->nsectors < before->nsectors)
+		return true;
+	if (!rnbd_has_identity(before) || !rnbd_has_identity(now))
+		return now->logical_block_size != before->logical_block_size;
+	if (__builtin_memcmp(now->identity, before->identity, sizeof(now->identity)))
+		return true;
+	return now->weak && now->boot == before->boot && now->diskseq != before->diskseq;
+}
+
+/*
+ * May what was acknowledged and not flushed be lost since a client was told @before? There is or
+ * was a volatile cache, and the server's host was booted, or its disk has begun anew. One that
+ * told neither is asked in vain.
+ */
+static inline bool rnbd_cache_lost(const struct rnbd_device_info *before,
+				   const struct rnbd_device_info *now)
+{
+	return before->more && (before->writeback || now->writeback) &&
+	       (now->boot != before->boot || now->diskseq != before->diskseq);
 }
 
 /* -EINVAL for a response that no disk can be made of. */
@@ -327,6 +477,14 @@ static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_dev
 	out->writeback = m->cache_policy & RNBD_CACHE_WRITEBACK;
 	out->start = rnbd_get_le32(&m->start);
 	out->writers = rnbd_get_le32(&m->writers);
+	out->more = false;
+	__builtin_memset(out->identity, 0, sizeof(out->identity));
+	out->weak = false;
+	out->boot = 0;
+	out->diskseq = 0;
+	out->access_mode = 0;
+	out->io_min = 0;
+	out->io_opt = 0;
 
 	if (out->logical_block_size < 512 || out->logical_block_size > 32768 ||
 	    out->logical_block_size & (out->logical_block_size - 1))
@@ -360,6 +518,43 @@ static inline void rnbd_open_rsp_pack(struct rnbd_msg_open_rsp *m, const struct 
 	m->cache_policy = (d->fua ? RNBD_CACHE_FUA : 0) | (d->writeback ? RNBD_CACHE_WRITEBACK : 0);
 	rnbd_put_le32(&m->start, d->start);
 	rnbd_put_le32(&m->writers, d->writers);
+}
+
+/* What partitions would lie across blocks with is no hint. */
+static inline __u32 rnbd_io_hint(const struct rnbd_device_info *info, __u32 bytes)
+{
+	return bytes % info->physical_block_size || bytes > RNBD_IO_OPT_MAX ? 0 : bytes;
+}
+
+/* Of the longer response, which was asked for; after rnbd_open_rsp_parse(). */
+static inline void rnbd_open_rsp_more_parse(const struct rnbd_msg_open_rsp_more *m,
+					    struct rnbd_device_info *out)
+{
+	out->more = m->flags & RNBD_MORE_TOLD && m->access_mode <= RNBD_WIRE_ACCESS_MAX;
+	if (!out->more)
+		return;
+	__builtin_memcpy(out->identity, m->identity, sizeof(out->identity));
+	out->weak = m->flags & RNBD_MORE_WEAK;
+	out->boot = rnbd_get_le32(&m->boot);
+	out->diskseq = rnbd_get_le32(&m->diskseq);
+	out->access_mode = m->access_mode;
+	out->io_min = rnbd_io_hint(out, rnbd_get_le16(&m->io_min_sectors) << RNBD_SECTOR_SHIFT);
+	out->io_opt = rnbd_io_hint(out, rnbd_get_le32(&m->io_opt));
+}
+
+static inline void rnbd_open_rsp_more_pack(struct rnbd_msg_open_rsp_more *m,
+					   const struct rnbd_device_info *d)
+{
+	__u32 io_min = d->io_min >> RNBD_SECTOR_SHIFT;
+
+	__builtin_memset(m, 0, sizeof(*m));
+	__builtin_memcpy(m->identity, d->identity, sizeof(m->identity));
+	rnbd_put_le32(&m->boot, d->boot);
+	rnbd_put_le32(&m->diskseq, d->diskseq);
+	m->access_mode = d->access_mode;
+	m->flags = RNBD_MORE_TOLD | (d->weak ? RNBD_MORE_WEAK : 0);
+	rnbd_put_le16(&m->io_min_sectors, io_min > 65535 ? 0 : io_min);
+	rnbd_put_le32(&m->io_opt, d->io_opt);
 }
 
 /**

@@ -57,6 +57,13 @@ enum rtrs_client_policy {
 	RTRS_CLIENT_POLICY_COUNT,
 };
 
+/* What becomes of a disk when its server has lost what it had acknowledged and not flushed. */
+enum rtrs_client_lost_writes {
+	RTRS_CLIENT_LOST_FAIL_FLUSH,	/* it goes on, and its next flush fails */
+	RTRS_CLIENT_LOST_DISCONNECT,	/* it stays disconnected until it is asked for */
+	RTRS_CLIENT_LOST_COUNT,
+};
+
 /**
  * struct rtrs_client_settings - what can be changed while a session lives
  * @policy: how the path of a request is chosen
@@ -70,6 +77,7 @@ enum rtrs_client_policy {
  *	user of the session keeps the time and calls rtrs_client_timed_out()
  * @no_path_ms: how long I/O waits when no path is left, for the user of the session: 0 is
  *	not at all, -1 for ever; up to 86400000
+ * @lost_writes: enum rtrs_client_lost_writes, for the user of the session
  */
 struct rtrs_client_settings {
 	enum rtrs_client_policy policy;
@@ -81,6 +89,7 @@ struct rtrs_client_settings {
 	unsigned int connect_ms;
 	unsigned int io_ms;
 	int no_path_ms;
+	unsigned int lost_writes;
 };
 
 /* What holds where nothing is said. */
@@ -159,7 +168,10 @@ struct rtrs_client_attrs {
  *	context, must not sleep. @err is 0, the errno that the server answered, or
  *	-ECONNABORTED where no path of its epoch could carry the request. When it runs the
  *	server can no longer touch the pages.
- * @priv: for @done
+ * @wanted: is it still, where its path was lost? Else it goes by no other one, is done with
+ *	-ECONNABORTED, and the server may still be at it. NULL: always. Process context, must not
+ *	sleep
+ * @priv: for @done and @wanted
  */
 struct rtrs_client_request {
 	u32 slot;
@@ -172,6 +184,7 @@ struct rtrs_client_request {
 	u32 sg_count;
 	u32 data_len;
 	void (*done)(void *priv, int err);
+	bool (*wanted)(const void *priv);
 	void *priv;
 };
 
@@ -252,6 +265,14 @@ int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_cl
  * with -ECONNABORTED. Any context but hard interrupts.
  */
 void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const void *priv);
+
+/**
+ * rtrs_client_lose - give up all paths of a session, as if they had been lost
+ * @session: session
+ *
+ * No request of this epoch is sent any more. Any context but hard interrupts.
+ */
+void rtrs_client_lose(struct rtrs_client_session *session);
 
 /**
  * rtrs_client_poll - reap completions of a polled connection

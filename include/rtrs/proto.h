@@ -78,6 +78,7 @@ struct rtrs_msg_conn_req {
 #define RTRS_CONN_REQ_NOTICES	0x20
 
 #define RTRS_CONN_REQ_FENCES	0x10	/* the client asks for RTRS_CONN_RSP_FENCES */
+#define RTRS_CONN_REQ_FENCE_CNT	0x08	/* ... and for RTRS_CONN_RSP_FENCE_CNT */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -103,6 +104,12 @@ struct rtrs_msg_conn_rsp {
  * thing: what a slow network brings to them late is run late.
  */
 #define RTRS_CONN_RSP_FENCES	0x40000000U
+
+/*
+ * Extension, granted where it was asked for: in questions over this path rtrs_fence_tag() has the
+ * recon_cnt of the lost path, and names no later attempt of it. Without, that is taken for 0.
+ */
+#define RTRS_CONN_RSP_FENCE_CNT	0x20000000U
 
 /*
  * Lean paths: two messages for a request. An extension; the in-tree peers send
@@ -271,10 +278,13 @@ static inline __u32 rtrs_imm_pack(enum rtrs_imm_type type, __u32 payload)
 	return (__u32)type << RTRS_IMM_PAYLOAD_BITS | (payload & RTRS_IMM_PAYLOAD_MASK);
 }
 
-/* Names a path by its sess_uuid. Two may have one: then both are closed, and connect again. */
-static inline __u32 rtrs_fence_tag(const __u8 *sess_uuid)
+/*
+ * Names an attempt of a path. Two may have one: then both are closed, and connect again. What comes
+ * late must not close the path that is back: see RTRS_CONN_RSP_FENCE_CNT.
+ */
+static inline __u32 rtrs_fence_tag(const __u8 *sess_uuid, __u16 recon_cnt)
 {
-	return rtrs_get_le32(sess_uuid) & RTRS_IMM_PAYLOAD_MASK;
+	return (rtrs_get_le32(sess_uuid) + recon_cnt) & RTRS_IMM_PAYLOAD_MASK;
 }
 
 static inline __u32 rtrs_imm_type(__u32 imm)
@@ -336,6 +346,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @alone: the client has no other path
  * @notices: the client takes RTRS_IMM_NOTICE
  * @fences: the client asks for RTRS_IMM_FENCE
+ * @fence_cnt: the client asks for RTRS_CONN_RSP_FENCE_CNT
  * @founding: number of this attempt of a client that is alone, 0 for none
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
@@ -349,6 +360,7 @@ struct rtrs_conn_req {
 	bool	alone;
 	bool	notices;
 	bool	fences;
+	bool	fence_cnt;
 	__u32	founding;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
@@ -371,6 +383,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->alone = m->flags & RTRS_CONN_REQ_ALONE;
 	out->notices = m->flags & RTRS_CONN_REQ_NOTICES;
 	out->fences = m->flags & RTRS_CONN_REQ_FENCES;
+	out->fence_cnt = m->flags & RTRS_CONN_REQ_FENCE_CNT;
 	out->founding = rtrs_get_le32(&m->founding);
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
@@ -390,7 +403,8 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	m->first_conn = r->first_conn ? 1 : 0;
 	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0) |
 		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0) |
-		   (r->fences ? RTRS_CONN_REQ_FENCES : 0);
+		   (r->fences ? RTRS_CONN_REQ_FENCES : 0) |
+		   (r->fence_cnt ? RTRS_CONN_REQ_FENCE_CNT : 0);
 	rtrs_put_le32(&m->founding, r->founding);
 }
 

@@ -42,8 +42,11 @@ struct rtrs_server_request {
  * struct rtrs_server_ops - callbacks of the user of a server
  * @session_up: first path of a session is up. Returns 0 and the user's private pointer
  *	in @priv, or an errno, and the session is refused. Process context.
- * @session_down: last path is gone and no operation of the session runs any more.
+ * @session_lost: no path is left that takes requests; those that came before may run for ever.
  *	Process context.
+ * @session_down: nor does an operation of the session run any more. It does not wait for a
+ *	disk: when all is closed rtrs_server_session_closed() is called, and before that it may have
+ *	returned. Without session_lost() only where session_up() was just called. Process context.
  * @request: a request. Called in the completion context of a connection, process context
  *	(workqueue): it must hand over whatever blocks for long. Every request is answered
  *	exactly once, from the callback or later.
@@ -51,6 +54,7 @@ struct rtrs_server_request {
  */
 struct rtrs_server_ops {
 	int (*session_up)(struct rtrs_server_session *session, const char *name, void **priv);
+	void (*session_lost)(void *priv);
 	void (*session_down)(void *priv);
 	void (*request)(void *priv, const struct rtrs_server_request *req);
 	u32 (*opens)(void *priv);
@@ -76,9 +80,12 @@ void rtrs_server_close(struct rtrs_server *server);
  * @op: of the request; gone after the call
  * @err: 0 or a negative errno; with an error no data is sent
  *
- * Any context with interrupts on; does not sleep. A dead path drops the answer.
+ * Any context, hard interrupts included; does not sleep. A dead path drops the answer.
  */
 void rtrs_server_respond(struct rtrs_server_op *op, int err);
+
+/* Answers a session_down(): all is closed. The session may be gone after the call. */
+void rtrs_server_session_closed(struct rtrs_server_session *session);
 
 /**
  * rtrs_server_notify - say something to the client

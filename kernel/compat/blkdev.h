@@ -7,9 +7,10 @@
 #include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/pagemap.h>
 
 /**
- * struct rnbd_bdev - a block device, opened and not claimed
+ * struct rnbd_bdev - a block device that is open, and perhaps claimed
  * @bdev: device
  * @file: what newer kernels open
  * @mode: what older kernels want back at the close
@@ -24,9 +25,10 @@ struct rnbd_bdev {
 };
 
 #ifdef RNBD_HAVE_BDEV_FILE
-static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write)
+/* With a @holder it is claimed: -EBUSY if somebody else has done so, and nobody else can then. */
+static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write, void *holder)
 {
-	b->file = bdev_file_open_by_dev(dev, BLK_OPEN_READ | (write ? BLK_OPEN_WRITE : 0), NULL,
+	b->file = bdev_file_open_by_dev(dev, BLK_OPEN_READ | (write ? BLK_OPEN_WRITE : 0), holder,
 					NULL);
 	if (IS_ERR(b->file))
 		return PTR_ERR(b->file);
@@ -39,10 +41,10 @@ static inline void rnbd_bdev_close(struct rnbd_bdev *b)
 	__fput_sync(b->file);	/* bdev_fput() of a kernel thread is put off */
 }
 #else
-static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write)
+static inline int rnbd_bdev_open(struct rnbd_bdev *b, dev_t dev, bool write, void *holder)
 {
-	b->mode = FMODE_READ | (write ? FMODE_WRITE : 0);
-	b->bdev = blkdev_get_by_dev(dev, b->mode, NULL);
+	b->mode = FMODE_READ | (write ? FMODE_WRITE : 0) | (holder ? FMODE_EXCL : 0);
+	b->bdev = blkdev_get_by_dev(dev, b->mode, holder);
 	return PTR_ERR_OR_ZERO(b->bdev);
 }
 
@@ -96,6 +98,8 @@ static void name##_close_mode(struct gendisk *disk, fmode_t mode)	\
  * struct rnbd_disk_limits - limits of a disk, for its making and for changes
  * @logical_block: bytes
  * @physical_block: bytes
+ * @io_min: bytes, at least @physical_block
+ * @io_opt: bytes, 0 where nothing is known
  * @max_bytes: of a request
  * @max_segments: of a request
  * @virt_boundary: mask
@@ -110,6 +114,8 @@ static void name##_close_mode(struct gendisk *disk, fmode_t mode)	\
 struct rnbd_disk_limits {
 	unsigned int logical_block;
 	unsigned int physical_block;
+	unsigned int io_min;
+	unsigned int io_opt;
 	unsigned int max_bytes;
 	unsigned int max_segments;
 	unsigned long virt_boundary;
@@ -127,8 +133,8 @@ static inline void rnbd_limits_fill(struct queue_limits *lim, const struct rnbd_
 {
 	lim->logical_block_size = l->logical_block;
 	lim->physical_block_size = l->physical_block;
-	lim->io_min = l->physical_block;
-	lim->io_opt = l->max_bytes;
+	lim->io_min = l->io_min;
+	lim->io_opt = l->io_opt;
 	lim->max_hw_sectors = l->max_bytes >> SECTOR_SHIFT;
 	lim->max_segments = l->max_segments;
 	lim->max_segment_size = UINT_MAX;
@@ -181,9 +187,27 @@ static inline void rnbd_disk_limits_cancel(struct gendisk *disk)
 	queue_limits_cancel_update(disk->queue);
 }
 #else
-/* What the administrator wrote: newer kernels keep it, here it is what is not the default. */
-static inline void rnbd_limits_keep(struct gendisk *disk, const struct queue_limits *old)
+/**
+ * struct rnbd_limits_old - what a disk had before its limits are set anew
+ * @lim: limits of its queue
+ * @ra_pages: read-ahead
+ * @write_through: the administrator has switched its write cache off
+ */
+struct rnbd_limits_old {
+	struct queue_limits lim;
+	unsigned long ra_pages;
+	bool write_through;
+};
+
+static inline unsigned long rnbd_ra_default(const struct queue_limits *lim)
 {
+	return max_t(unsigned long, lim->io_opt * 2 / PAGE_SIZE, VM_READAHEAD_PAGES);
+}
+
+/* What the administrator wrote: newer kernels keep it, here it is what is not the default. */
+static inline void rnbd_limits_keep(struct gendisk *disk, const struct rnbd_limits_old *was)
+{
+	const struct queue_limits *old = &was->lim;
 	struct queue_limits *lim = &disk->queue->limits;
 	unsigned int max_default = min_t(unsigned int, old->max_hw_sectors, BLK_DEF_MAX_SECTORS);
 
@@ -195,6 +219,10 @@ static inline void rnbd_limits_keep(struct gendisk *disk, const struct queue_lim
 	if (old->max_discard_sectors < old->max_hw_discard_sectors)
 		lim->max_discard_sectors = min(old->max_discard_sectors,
 					       lim->max_hw_discard_sectors);
+	if (was->ra_pages != rnbd_ra_default(old))
+		disk->bdi->ra_pages = was->ra_pages;
+	if (was->write_through)
+		blk_queue_flag_clear(QUEUE_FLAG_WC, disk->queue);
 }
 
 static inline void rnbd_limits_apply(struct gendisk *disk, const struct rnbd_disk_limits *l)
@@ -203,8 +231,8 @@ static inline void rnbd_limits_apply(struct gendisk *disk, const struct rnbd_dis
 
 	blk_queue_logical_block_size(q, l->logical_block);
 	blk_queue_physical_block_size(q, l->physical_block);
-	blk_queue_io_min(q, l->physical_block);
-	blk_queue_io_opt(q, l->max_bytes);
+	blk_queue_io_min(q, l->io_min);
+	blk_queue_io_opt(q, l->io_opt);
 	blk_queue_max_hw_sectors(q, l->max_bytes >> SECTOR_SHIFT);
 	blk_queue_max_segments(q, l->max_segments);
 	blk_queue_virt_boundary(q, l->virt_boundary);
@@ -241,9 +269,15 @@ static inline bool rnbd_disk_limits_trystart(struct gendisk *disk, struct queue_
 static inline int rnbd_disk_limits_commit(struct gendisk *disk, struct queue_limits *lim,
 					  const struct rnbd_disk_limits *l)
 {
-	*lim = disk->queue->limits;
+	struct rnbd_limits_old was = {
+		.lim = disk->queue->limits,
+		.ra_pages = disk->bdi->ra_pages,
+		/* Our disks always begin with one. */
+		.write_through = !test_bit(QUEUE_FLAG_WC, &disk->queue->queue_flags),
+	};
+
 	rnbd_limits_apply(disk, l);
-	rnbd_limits_keep(disk, lim);
+	rnbd_limits_keep(disk, &was);
 	return 0;
 }
 

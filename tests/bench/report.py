@@ -18,6 +18,7 @@ bench.json:
            Contenders that are not measured in one group have no ratio: nvme has none to those with -N.
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does; two
            turns in each round, of 0.6 s
+  interrupt  the same of one round, with a disk that ends requests in a hard interrupt
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
 
@@ -44,11 +45,12 @@ QUANTITIES = {
     "packets": "Packets per I/O",
     "cpu_us": "CPU time per I/O, microseconds: both ends and the application",
     "exact": "I/Os per second of one CPU of a thousand million instructions per second",
+    "interrupt": "The same, where the disk ends requests in a hard interrupt",
     "workqueue_us": "Of it in kernel work queues: completions of the server, and softirqs that ran on top of them",
 }
 STATISTICS_PERCENT = 1  # of the I/Os per second that statistics may cost
 MEASURED = ("iops", "packets", "cpu_us", "workqueue_us")
-DIGITS = {"iops": 0, "exact": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
+DIGITS = {"iops": 0, "exact": 0, "interrupt": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
 
 
 def rival(contender, kind):
@@ -168,23 +170,28 @@ def read_pairs(path, entries):
         yield pair
 
 
+def counted(where, quantity):
+    return [{**e, "quantity": quantity} for e in figures(read_raw(os.path.join(where, quantity, "raw.jsonl")))
+            if e["quantity"] == "iops"]
+
+
 def main():
     where, target, *setup = sys.argv[1:]
     entries = list(figures(read_raw(os.path.join(where, "raw.jsonl"))))
-    exact = [{**e, "quantity": "exact"} for e in figures(read_raw(os.path.join(where, "exact", "raw.jsonl")))
-             if e["quantity"] == "iops"]
+    exact, interrupt = counted(where, "exact"), counted(where, "interrupt")
     pairs = list(read_pairs(os.path.join(where, "pairs", "client", "packets.tsv"), entries))
     setup = dict(s.split("=", 1) for s in setup)
     print(" ".join(f"{k}={v}" for k, v in setup.items()))
     print("In brackets: ratio to in-tree in the same mode, by the clock with its standard error, and ratio to NVMe/RDMA.")
     for quantity in MEASURED if entries else ():
         table(entries, quantity)
-    if exact:
-        table(exact, "exact")
+    for quantity, found in (("exact", exact), ("interrupt", interrupt)):
+        if found:
+            table(found, quantity)
     if pairs:
         pair_table(pairs)
     slower = {}
-    for quantity, found in (("iops", entries), ("exact", exact)):
+    for quantity, found in (("iops", entries), ("exact", exact), ("interrupt", interrupt)):
         slower[quantity] = [f"{e['cell']} {e['to_in_tree']} ±{e['to_in_tree_error']}" for e in found
                             if e["contender"] == "ours" and e["quantity"] == quantity and e.get("to_in_tree", 1) < 1]
         if found:
@@ -197,7 +204,7 @@ def main():
     if cost:
         print("Statistics cost, in percent of the I/Os per second of one CPU: " + ", ".join(f"{c} {p:.2f}" for c, p in cost.items()))
     with open(target, "w") as f:
-        json.dump({"setup": setup, "figures": entries, "exact": exact, "pairs": pairs}, f, indent=1)
+        json.dump({"setup": setup, "figures": entries, "exact": exact, "interrupt": interrupt, "pairs": pairs}, f, indent=1)
         f.write("\n")
     if slower["exact"]:
         sys.exit("By instructions it is slower than in-tree: " + ", ".join(slower["exact"]))

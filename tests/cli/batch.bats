@@ -316,7 +316,7 @@ rnbdadm remap rnbd2 --timeout=2000ms --idempotent" ]
 	golden batch.json
 }
 
-@test "one lock for all, none for reading" {
+@test "a lock for each line that changes something, none for reading" {
 	cp -r "$REC/bare" "$BATS_TEST_TMPDIR/root"
 	R=(--nl-replay "$REC/batch.nl" --test-time "$TIME" --test-root "$BATS_TEST_TMPDIR/root")
 	lines 'session list' 'device list' 'unmap rnbd2'

@@ -16,7 +16,7 @@ setup() {
 	check_host
 }
 
-@test "server: nothing to listen on, no directory, devices gone or read-only, two writers, memory, a server out of reach" {
+@test "server: nothing to listen on, no directory, no record, names that move, devices gone or read-only, two writers, memory, a server out of reach" {
 	put /sys/class/block/sdb/ro 1
 	finds warn server.export_perm sdb "read-only"
 	gone sys/class/block/sdb
@@ -31,10 +31,43 @@ setup() {
 	finds fail server.search_path /srv "does not exist"
 	put /sys/module/rnbd_server/parameters/dev_search_path /proc/meminfo
 	finds fail server.search_path /proc/meminfo "is no directory"
+	# who wrote last: a file that is there, that can be made, that cannot, that nobody wants, an older module
+	finds pass server.record /var/lib/rnbd-writers "can be written"
+	gone var/lib
+	finds warn server.record /var/lib/rnbd-writers "cannot be written (ENOENT)"
+	put /sys/module/rnbd_server/parameters/record /rnbd-writers
+	finds pass server.record /rnbd-writers "can be written"
+	put /rnbd-writers x
+	finds pass server.record /rnbd-writers "can be written"
+	put /sys/module/rnbd_server/parameters/record ""
+	finds warn server.record "" "none is kept"
+	gone sys/module/rnbd_server/parameters/record
+	finds skip server.record "" "keeps none"
+	# names that move
+	finds pass server.names sdb "a name that lasts"
+	world check-names
+	finds warn server.names ram0 "/dev/vols/sdb1, a name that may be another disk's"
+	world check-good
 	put /proc/meminfo "MemAvailable: 60000 kB"
 	finds fail server.memory "" "each client pins 64 MiB, available are 58 MiB"
 	world check-bad
 	finds warn server.writers sdb "2 clients may write"
+	# F2: mounted, swap, below dm; a partition of what is exported; read only; nothing
+	finds pass server.in_use sdb "this host does nothing with it"
+	put /proc/self/mountinfo "30 1 8:0 / /data/a rw - ext4 /dev/ram0 rw
+31 1 8:17 / /data/b rw - ext4 /dev/sdb1 rw"
+	put /sys/class/block/sdb/sdb1/dev 8:17
+	put /proc/swaps "Filename Type Size
+/dev/sdb2 partition 1"
+	put /sys/class/block/sdb/sdb2/dev 8:18
+	put /sys/class/block/sdb/holders/dm-9/x ""
+	put /sys/block/dm-9/dm/name vg0-lv1
+	finds fail server.in_use sdb \
+		"may write to it, and this host uses it: dm-9 (vg0-lv1), mount /data/b (ext4), swap on sdb2"
+	finds warn server.in_use ram0 "clients read it, and this host uses it: mount /data/a (ext4)"
+	adm 0 server export list --no-tree
+	[[ $output == *"USED BY"*sdb*"dm-9 (vg0-lv1),mount /data/b (ext4),swap on sdb2"* ]]
+	gone proc/self/mountinfo
 	# ports: all listen, some are drained, all are, none is there, or nobody tells
 	finds warn server.listen "" "port 1234 of mlx5_0:1; drained: mlx5_1:1"
 	[[ $output == *"rnbdadm server port undrain mlx5_1:1"* ]]
@@ -57,6 +90,16 @@ setup() {
 	[[ $output == *"revalidate sdb --force"* ]]
 	world check-good
 	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
+	# an RDMA device in software where everybody comes in; not one of hardware, nor one that is not listened on
+	cp "$ROOT/proc/net/route" "$ROOT/proc/net/routes"
+	put /proc/net/route "ens1f0np0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
+	gone sys/class/infiniband/mlx5_1/device
+	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
+	gone sys/class/infiniband/mlx5_0/device
+	finds warn server.listen "" "mlx5_0 is in software, over the interface of the default route"
+	[[ $output == *"listen="* ]]
+	mv "$ROOT/proc/net/routes" "$ROOT/proc/net/route"
 	finds pass server.size sdb "1099511627776 bytes, as its clients were told"
 	world check-bad
 	# the kernel's own attempts know best, those of the port that is asked for

@@ -61,6 +61,22 @@ setup() {
 	finds warn modules.installed rnbd_client "in-tree"
 	put /lib/modules/6.1.0-test/kernel/drivers/block/rnbd/rnbd-client.ko "vermagic=6.1.0-other SMP"
 	finds fail modules.signature rnbd_client "built for kernel 6.1.0-other, running is 6.1.0-test"
+	# one that is loaded was taken, whatever it is
+	put /lib/modules/6.1.0-test/modules.dep "updates/dkms/rnbd-client.ko:"
+	put /lib/modules/6.1.0-test/updates/dkms/rnbd-client.ko "vermagic=6.1.0-test SMP"
+	put /sys/kernel/security/lockdown "none [integrity] confidentiality"
+	finds pass modules.signature rnbd_client "built for"
+	mv "$ROOT"/sys/module/rnbd_client "$BATS_TEST_TMPDIR/"
+	mv "$ROOT"/sys/module/rnbd_server "$BATS_TEST_TMPDIR/"
+	finds fail modules.signature rnbd_client "rnbd-client.ko is not signed, and this kernel, booted securely"
+	put /lib/modules/6.1.0-test/updates/dkms/rnbd-client.ko $'vermagic=6.1.0-test SMP\n~Module signature appended~'
+	finds pass modules.signature rnbd_client "built for"
+	put /lib/modules/6.1.0-test/updates/dkms/rnbd-client.ko "vermagic=6.1.0-test SMP"
+	put /sys/kernel/security/lockdown "[none] integrity confidentiality"
+	finds pass modules.signature rnbd_client "built for"
+	put /sys/module/module/parameters/sig_enforce Y
+	finds fail modules.signature rnbd_client "is not signed"
+	mv "$BATS_TEST_TMPDIR"/rnbd_{client,server} "$ROOT/sys/module/"
 	world absent
 	finds fail modules.origin rtrs_core "in-tree"
 	gone sys/module/rtrs_core
@@ -267,6 +283,10 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 	world check-bad
 	finds fail device.state rnbd0 "disconnected: ENOTCONN"
 	finds fail device.orphan_mount rnbd0 "disconnected and used by mount /data"
+	world check-stale
+	finds fail device.state rnbd0 "disconnected: ESTALE"
+	[[ $output == *"others may have written to it"*"rnbdadm remap rnbd0"* ]]
+	world check-bad
 	finds warn device.access rnbd1 "migration"
 	gone dev/rnbd0
 	finds fail device.node rnbd0 "no /dev/rnbd0"

@@ -137,6 +137,39 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	[ "$(jqv '.changed == false')" = true ]
 }
 
+@test "an instance of rnbd-device@ is the device's name, or as systemd-escape writes it" {
+	local name
+	cp -r "$REC/root/." "$ROOT"
+	world unmap
+	conf <<<$'[session cl1@srv2]\npath = 10.0.0.3\n[device my-disk@a]\nsession = cl1@srv2\ndevice-path = ram0'
+	mkdir -p "$ROOT/dev/rnbd/by-name"
+	ln -s ../../rnbd2 "$ROOT/dev/rnbd/by-name/my-disk@a"
+	for name in my-disk@a 'my\x2ddisk\x40a'; do
+		adm 0 config apply -n --only "device:$name" "$CONF"
+		[[ $stderr != *"has no"* ]]
+		adm 0 unmap --if-exists "/dev/rnbd/by-name/$name" -n
+		[ "$output" = "rnbdadm unmap rnbd2 --if-exists" ]
+	done
+	fails 4 not_found config apply -n --only 'device:my\x2fdisk' "$CONF"
+	# absent is absent
+	adm 0 unmap --if-exists '/dev/rnbd/by-name/my\x2ddisk' -n
+	[ -z "$output" ]
+}
+
+@test "a /run that cannot be written to: --no-lock is named, and does without" {
+	command -v strace >/dev/null || skip "no strace"
+	own_root
+	world unmap
+	readonly_run() {
+		run --separate-stderr strace -o "$BATS_TEST_TMPDIR/trace" -P "$ROOT/run/rnbdadm.lock" -e inject=openat:error=EROFS \
+			"$PLAIN" "${R[@]}" unmap rnbd2 "$@"
+	}
+	readonly_run
+	[[ $status -ne 0 && $stderr == *"Read-only file system"* && $stderr == *"hint: --no-lock"* ]]
+	readonly_run --no-lock
+	[[ $status -eq 0 && -z $stderr ]]
+}
+
 @test "apply --wait: until a new disk can be opened" {
 	cp -r "$REC/root/." "$ROOT"
 	rm "$ROOT/dev/rnbd3"
@@ -312,7 +345,7 @@ poll-queues = 2\n[device b]\nsession = cl1@srv1\ndevice-path = vol1\npoll-queues
 }
 
 @test "an empty value is the kernel's, also where another one runs" {
-	local keys="mp-policy max-reconnect-attempts heartbeat-interval heartbeat-misses reconnect-delay reconnect-delay-max connect-timeout io-timeout no-path-timeout"
+	local keys="mp-policy max-reconnect-attempts heartbeat-interval heartbeat-misses reconnect-delay reconnect-delay-max connect-timeout io-timeout no-path-timeout lost-writes"
 	replay told
 	{
 		printf '[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n'
@@ -329,7 +362,8 @@ reconnect_delay_ms 10ms 1000ms 8
 reconnect_delay_max_ms 600000ms 30000ms 9
 connect_timeout_ms 1500ms 30000ms 10
 io_timeout_ms 86400000ms 0 11
-no_path_timeout_ms infinite 0 12" ]
+no_path_timeout_ms infinite 0 12
+lost_writes disconnect fail-flush 13" ]
 	# the README has the same
 	adm 0 config apply -n "$CONF"
 	plan=${output/mp-policy set cl1@srv1 /session set cl1@srv1 --mp-policy=}

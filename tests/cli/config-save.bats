@@ -141,7 +141,7 @@ setup() {
 	# what a run that was killed has left, by a process of the same number, is in nobody's way
 	run -0 bash -c 'touch "$1.$$.tmp"; f=$1; shift; exec "$@" config save "$f"' _ "$BATS_TEST_TMPDIR/d" "$RNBDADM" "${R[@]}"
 	[ -s "$BATS_TEST_TMPDIR/d" ]
-	ln -s b "$BATS_TEST_TMPDIR/link"
+	ln -s /dev/full "$BATS_TEST_TMPDIR/link"
 	for f in "$BATS_TEST_TMPDIR/link" /dev/full "$BATS_TEST_TMPDIR"; do
 		for force in "" --force; do
 			# shellcheck disable=SC2086
@@ -166,6 +166,37 @@ setup() {
 		fails 6 conflict config save --force "$BATS_TEST_TMPDIR" $n
 	done
 	adm 0 config save "$CONF" --force -n
+}
+
+@test "save: owner, mode and access list of the old file stay, and a link with the file that it names" {
+	local dir=$BATS_TEST_TMPDIR/real link=$BATS_TEST_TMPDIR/link acl
+	replay two-sessions
+	mkdir "$dir"
+	echo old >"$dir/a"
+	chmod 600 "$dir/a"
+	((UID)) || chown 1234:4321 "$dir/a"
+	ln -s real/a "$BATS_TEST_TMPDIR/middle"
+	ln -s "$BATS_TEST_TMPDIR/middle" "$link"
+	adm 0 config save --force "$link"
+	[[ $(readlink "$link" "$BATS_TEST_TMPDIR/middle") == "$BATS_TEST_TMPDIR/middle"$'\n'"real/a" ]]
+	grep -q '^\[session cl1@srv1\]$' "$dir/a"
+	[ "$(stat -c %a "$dir/a")" = 600 ]
+	((UID)) || [ "$(stat -c %u:%g "$dir/a")" = 1234:4321 ]
+	# what the group may do is not what the bits of the group say
+	acl=0x$("$PY" -c 'import struct; print((struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in (
+		(1, 6, 2**32 - 1), (2, 4, 33), (4, 0, 2**32 - 1), (16, 4, 2**32 - 1), (32, 0, 2**32 - 1)))).hex())')
+	if "$PY" -c 'import os, sys; os.setxattr(sys.argv[1], "system.posix_acl_access", bytes.fromhex(sys.argv[2][2:]))' "$dir/a" "$acl"; then
+		adm 0 config save --force "$link"
+		[ "$("$PY" -c 'import os, sys; print("0x" + os.getxattr(sys.argv[1], "system.posix_acl_access").hex())' "$dir/a")" = "$acl" ]
+	fi
+	# one to nothing yet: it has the target made; a circle is none
+	ln -s real/new "$BATS_TEST_TMPDIR/first"
+	adm 0 config save "$BATS_TEST_TMPDIR/first"
+	[[ -L $BATS_TEST_TMPDIR/first && -f $dir/new && ! -L $dir/new ]]
+	ln -s circle "$BATS_TEST_TMPDIR/circle"
+	fails 1 failed config save --force "$BATS_TEST_TMPDIR/circle"
+	run -0 strace -e trace=fsync,rename,openat -o "$BATS_TEST_TMPDIR/trace" "$PLAIN" "${R[@]}" config save --force "$link"
+	[[ $(tail -n 4 "$BATS_TEST_TMPDIR/trace") == *rename*O_DIRECTORY*fsync* ]]
 }
 
 @test "save is killed at any of its calls: the old file or the new one" {

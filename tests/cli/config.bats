@@ -161,6 +161,41 @@ path=10.0.0.1" >"$CONF"
 	done
 }
 
+@test "a byte order mark is skipped, in INI and in JSON" {
+	world empty
+	printf '\xef\xbb\xbf[session a]\npath = 10.0.0.1\n' >"$ROOT/etc/rnbd/rnbdadm.conf"
+	printf '\xef\xbb\xbf{"sessions":[{"name":"b","paths":["10.0.0.2"]}]}' >"$ROOT/etc/rnbd/conf.d/b.conf"
+	printf '\xef\xbb\xbf' >"$ROOT/etc/rnbd/conf.d/c.conf"
+	adm 0 config show -j
+	[ "$(jqc '[.sessions[].name]')" = '["a","b"]' ]
+	wrong 1:1 "neither" < <(printf '\xef\xbb\xbfx\n')
+}
+
+@test "what is no regular file below /etc/rnbd is a mistake that hides nothing else and hangs nobody" {
+	local f
+	world empty
+	mkdir -p "$ROOT/sys/block/rnbd0/rnbd" "$ROOT/sys/class/rtrs-client/a/paths"
+	echo a >"$ROOT/sys/block/rnbd0/rnbd/session"
+	echo vol0 >"$ROOT/sys/block/rnbd0/rnbd/mapping_path"
+	printf '%s\n' '[session a]' 'path = 10.0.0.1' '[device data]' session=a device-path=vol0 >"$ROOT/etc/rnbd/conf.d/50.conf"
+	ln -s /dev/null "$ROOT/etc/rnbd/conf.d/masked.conf"
+	printf '#!/bin/sh\nexec timeout 20 %s "$@"\n' "$RNBDADM" >"$BATS_TEST_TMPDIR/limited"
+	chmod +x "$BATS_TEST_TMPDIR/limited"
+	RNBDADM=$BATS_TEST_TMPDIR/limited
+	for f in rnbdadm.conf conf.d/40.conf conf.d/60.conf; do
+		mkfifo "$ROOT/etc/rnbd/$f"
+		fails 2 usage config validate
+		[ "${stderr_lines[-1]}" = "  /etc/rnbd/$f: no regular file" ]
+		adm 0 udev rnbd0
+		[[ $output == *RNBD_BY_NAME=data* ]]
+		rm "$ROOT/etc/rnbd/$f"
+	done
+	adm 0 config validate
+	# a pipe that somebody names is one that somebody writes to
+	run -0 bash -c '"$@" --config <(echo "[session c]"; echo "path = 10.0.0.3") config show' _ "$RNBDADM" "${R[@]}"
+	[[ $output == "[session c]"* ]]
+}
+
 @test "a session defined in two files: both are named" {
 	world empty
 	conf "$ROOT/etc/rnbd/conf.d/1.conf" <<<$'[session a]\npath = 10.0.0.1'

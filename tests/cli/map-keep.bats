@@ -61,6 +61,19 @@ setup() {
 	adm 0 config validate
 }
 
+@test "--save: mode and owner stay, and a link" {
+	mkdir -p "${SAVED%/*}" "$ROOT/srv"
+	echo '# mine' >"$ROOT/srv/disks"
+	chmod 640 "$ROOT/srv/disks"
+	((UID)) || chown 0:4321 "$ROOT/srv/disks"
+	ln -s ../../../srv/disks "$SAVED"
+	adm 0 "${NEW[@]}" --save
+	[ "$(readlink "$SAVED")" = ../../../srv/disks ]
+	grep -qx '\[device vol9\]' "$ROOT/srv/disks"
+	[ "$(stat -c %a "$ROOT/srv/disks")" = 640 ]
+	((UID)) || [ "$(stat -c %u:%g "$ROOT/srv/disks")" = 0:4321 ]
+}
+
 @test "--save: what is mapped and not saved is saved with --idempotent; not in a dry run" {
 	world map-saved
 	adm 0 "${NEW[@]}" --save --idempotent -n
@@ -126,9 +139,15 @@ setup() {
 	fails 6 conflict "${NEW[@]}" --save
 	rm "$SAVED"
 	mkdir "$SAVED"
-	fails 1 failed "${NEW[@]}" --save
-	[[ $stderr == *EISDIR* ]]
+	fails 2 usage "${NEW[@]}" --save
+	[[ $stderr == *"90-saved.conf: no regular file"* ]]
 	rmdir "$SAVED"
+	for to in /dev/null circle nosuch/file; do
+		ln -sfT "${to/#circle/90-saved.conf}" "$SAVED"
+		adm any "${NEW[@]}" --save
+		[[ $status -gt 0 && -z $output && $stderr != *"mapped as"* && -L $SAVED ]]
+	done
+	rm "$SAVED"
 	fails 2 usage "${NEW[@]}" --save --config /etc/hosts
 	RNBDADM_CONFIG=/etc/hosts fails 2 usage "${NEW[@]}" --save
 	# nor is anything noted

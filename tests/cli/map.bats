@@ -226,6 +226,9 @@ setup() {
 	replay map-no-block
 	fails 1 failed "${NEW[@]}"
 	[[ $stderr == *"no block device"* ]]
+	replay map-many
+	fails 1 failed "${NEW[@]}"
+	[[ $stderr == *"no more devices"*"max_devices of rnbd_server"* ]]
 	replay map-other-session
 	fails 6 conflict "${NEW[@]}"
 	[[ $stderr != *"already mapped"* ]]

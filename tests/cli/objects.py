@@ -26,7 +26,7 @@ def device(did, name, sid, sname, dpath, size, access=1, state=1, **more):
             "device-path": dpath, "access-mode": access, "state": state, "size-bytes": size,
             "logical-block-bytes": 512, "physical-block-bytes": 4096, "read-only": int(access == 0),
             "write-cache": 1, "fua": 1, "poll-queues": 0, "hw-queues": 16, "open-count": 0, "last-error": 0,
-            "generation": 7, **more}
+            "always-fua": 0, "write-losses": 0, "generation": 7, **more}
 
 
 def cpu(n, rios, rbytes, wios, wbytes, frm=0, to=0, **more):
@@ -52,7 +52,8 @@ def stats(pid, name, sid, sname, hca, counts, inflight=0, role=0, **more):
 
 P1, P2, P3 = "ip:10.0.0.1@ip:10.0.0.2", "ip:10.0.1.1@ip:10.0.1.2", "ip:10.0.0.1@ip:10.0.0.3"
 SETTINGS = {"max-reconnect-attempts": -1, "heartbeat-interval-ms": 5000, "heartbeat-misses": 5, "reconnect-delay-ms": 1000,
-            "reconnect-delay-max-ms": 30000, "connect-timeout-ms": 30000, "io-timeout-ms": 0, "no-path-timeout-ms": -1}
+            "reconnect-delay-max-ms": 30000, "connect-timeout-ms": 30000, "io-timeout-ms": 0, "no-path-timeout-ms": -1,
+            "lost-writes": 0}
 # one of modules that tell settings, one of those that do not
 SESSIONS = [session(2, S2), session(1, S1, 1, 2, 1, 2, 2, settings=SETTINGS, held=1, **{"poll-queues": 0})]
 PATHS = [
@@ -285,7 +286,7 @@ RECREATE = {"session-name": S2, "device-path": "ram0", "access-mode": 0,
 
 NEW_SETTINGS = {"heartbeat-interval-ms": 200, "heartbeat-misses": 100, "reconnect-delay-ms": 10,
                 "reconnect-delay-max-ms": 600000, "connect-timeout-ms": 1500, "io-timeout-ms": 86400000,
-                "no-path-timeout-ms": 0}
+                "no-path-timeout-ms": 0, "lost-writes": 1}
 
 SHELL_NAMES = ["d$(touch pwned)", "e'q", 'f"q', "g h", "i\\j", "k;l", "m*", "n`touch pwned`", "o=p@q:r", "s!t", "ué", "new\nline"]
 

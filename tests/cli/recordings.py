@@ -49,12 +49,13 @@ RECORDINGS = {
     "map-enoent": map_error("ENOENT"),
     "map-eexist": map_error("EEXIST", extack="already mapped as rnbd7", attr="device-path"),
     "map-writer": map_error("EPERM", extack="another client has it open for writing", attr="device-path"),
-    "map-busy": map_error("EBUSY", extack="on the server 'vol9' is in use"),
+    "map-busy": map_error("EBUSY", extack="on the server 'vol9' is in use, its log says how"),
     "map-write": map_error("EACCES", extack="the server may not write to 'vol9'"),
     "map-driver": map_error("ENODEV", extack="on the server 'vol9' has no driver"),
     "map-no-block": map_error("ENOTBLK", extack="on the server 'vol9' is no block device"),
+    "map-many": map_error("EMFILE", extack="the server's max_devices allows this client no more"),
     "map-other-session": map_error("EEXIST", extack="session cl1@srv3 is open already"),
-    "map-hung-up": map_error("ECONNRESET", extack="ip:10.0.0.9: server hung up at login; session name in use?"),
+    "map-hung-up": map_error("ECONNRESET", extack="ip:10.0.0.9: server hung up at login: name in use, or no memory"),
     "map-privilege": map_error("EPERM"),
     "map-capability": map_error("EPERM", extack="CAP_SYS_ADMIN is needed"),
     "map-refused": map_error("ECONNREFUSED", extack="connection rejected"),
@@ -117,6 +118,8 @@ RECORDINGS = {
         "heartbeat-interval-ms": 1000}}, "error": "EINVAL", "extack": "too short", "attr": "settings.heartbeat-interval-ms"}],
     "map-settings": [UP] + lists() + [{"do": "map", "request": dict(MAP, settings={
         "max-reconnect-attempts": 3, "no-path-timeout-ms": 30000}), "reply": NEW}],
+    "map-fua": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"always-fua": 1}), "reply": dict(NEW, **{"always-fua": 1})}],
+    "map-fua-there": [UP] + lists(devices=[dict(d, **{"always-fua": 1}) for d in DEVICES]),
     "map-settings-bad": map_error("EINVAL", extack="not so", attr="settings.io-timeout-ms", request=dict(MAP, settings={
         "io-timeout-ms": 1000})),
     "session-set-one": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
@@ -195,7 +198,7 @@ RECORDINGS.update({
     "apply-optional": [UP] + lists() + [apply_map("vol8", error="ENOENT", extack="server has no device 'vol8'"),
                                         apply_map("vol9", reply=NEW)],
     "apply-required": [UP] + lists() + [apply_map("vol8", error="ENOENT", extack="server has no device 'vol8'"),
-                                        apply_map("vol9", error="EBUSY", extack="on the server 'vol9' is in use")],
+                                        apply_map("vol9", error="EBUSY", extack="on the server 'vol9' is in use, its log says how")],
     "session-add-exists": [UP] + lists() + [add_session(error="EEXIST", extack="it is there")],
     "session-add-invalid": [UP] + lists() + [add_session(error="EINVAL", extack="not so", attr="path.server-addr")],
     "session-del": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "request": {"id": 3}}],
@@ -398,6 +401,9 @@ RECORDINGS.update({
     "check-good": [UP] + GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,
     "check-grew": [UP] + server(exports=[dict(EXPORTS[2], **{"told-bytes": 1 << 40}), GREW[0], EXPORTS[1]]) + GOOD,
+    "check-names": [UP] + server(exports=[dict(EXPORTS[1], **{"device-path": "/dev/vols/sdb1"}), EXPORTS[2]]) + GOOD,
+    "check-stale": [UP] + GOOD_SERVER + lists([session(1, S1)], GOOD_PATHS, [
+        device(1, "rnbd0", 1, S1, "vol0", 20 << 30, state=2, **{"last-error": -116})], []),
     "check-shrank": [UP] + server(exports=[GREW[2], SHRANK[0]]) + GOOD,
     "check-dark": [UP] + GOOD_SERVER + lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 3, 0, 0, 0, 0)], [
         path(1, 1, S1, "ip:10.0.0.1", "ip:10.0.0.2", "", 4), path(2, 1, S1, "ip:10.0.1.1", "ip:10.0.1.2", "", 4)], DEVICES[1:], []),

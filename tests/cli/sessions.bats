@@ -32,13 +32,15 @@ setup() { load helpers; }
 @test "settings: session set writes what differs, with times as people write them" {
 	replay session-set-all
 	adm 0 session set cl1@srv1 --heartbeat-interval 200ms --heartbeat-misses 100 --reconnect-delay 10ms \
-		--reconnect-delay-max 10m --connect-timeout 1.5s --io-timeout 1d --no-path-timeout 0 --max-reconnect-attempts -1 -j
+		--reconnect-delay-max 10m --connect-timeout 1.5s --io-timeout 1d --no-path-timeout 0 --max-reconnect-attempts -1 \
+		--lost-writes disconnect -j
 	valid rnbdadm.session/1
-	[ "$(jqv '[.changes[].key] | length')" = 7 ]
+	[ "$(jqv '[.changes[].key] | length')" = 8 ]
 	[ "$(jqv '.changes[] | select(.key == "io_timeout_ms") | [.old, .new] | @csv')" = 0,86400000 ]
-	[ "$(jqv '.sessions[0] | [.no_path_timeout_ms, .connect_timeout_ms] | @csv')" = 0,1500 ]
+	[ "$(jqv '.changes[] | select(.key == "lost_writes") | [.old, .new] | @csv')" = '"fail-flush","disconnect"' ]
+	[ "$(jqv '.sessions[0] | [.no_path_timeout_ms, .connect_timeout_ms, .lost_writes] | @csv')" = '0,1500,"disconnect"' ]
 	adm 0 session set cl1@srv1 --heartbeat-interval 0.2 --heartbeat-misses 100 --reconnect-delay 0.01s \
-		--reconnect-delay-max 600 --connect-timeout 1500ms --io-timeout 24h --no-path-timeout 0s
+		--reconnect-delay-max 600 --connect-timeout 1500ms --io-timeout 24h --no-path-timeout 0s --lost-writes disconnect
 	[ -z "$output$stderr" ]
 	replay two-sessions
 	for w in infinite -1 forever; do
@@ -46,12 +48,13 @@ setup() { load helpers; }
 		valid rnbdadm.session/1
 		[ "$(jqv '.changed == false and .changes == []')" = true ]
 	done
-	adm 0 session set cl1@srv1 --no-path-timeout 30 --reconnect-delay-max=5m --heartbeat-misses 3 -n --trace
-	[ "$output" = "rnbdadm session set cl1@srv1 --heartbeat-misses=3 --reconnect-delay-max=300000ms --no-path-timeout=30000ms" ]
+	adm 0 session set cl1@srv1 --no-path-timeout 30 --reconnect-delay-max=5m --heartbeat-misses 3 --lost-writes disconnect -n --trace
+	[ "$output" = "rnbdadm session set cl1@srv1 --heartbeat-misses=3 --reconnect-delay-max=300000ms --no-path-timeout=30000ms \
+--lost-writes=disconnect" ]
 	nothing_sent
 	read -ra words <<<"${output#rnbdadm }"
 	adm 0 "${words[@]}" -n
-	[[ $output == *--no-path-timeout=30000ms ]]
+	[[ $output == *"--no-path-timeout=30000ms --lost-writes=disconnect" ]]
 	adm 0 session add cl1@srv9 --path 10.0.0.9 --no-path-timeout -1 -n
 	[[ $output == *--no-path-timeout=infinite ]]
 }
@@ -90,6 +93,17 @@ setup() { load helpers; }
 	[ "$output" = "rnbdadm ${NEW[*]} --max-reconnect-attempts=3 --no-path-timeout=30000ms" ]
 	fails 6 conflict map vol9 --session cl1@srv1 --no-path-timeout 30s
 	[[ $stderr == *"exists and keeps its settings"*"rnbdadm session set cl1@srv1"* ]]
+	replay map-fua
+	adm 0 "${NEW[@]}" --fua -j
+	[ "$(jqv '.devices[0] | [.always_fua, .write_losses] | @csv')" = true,0 ]
+	adm 0 "${NEW[@]}" --fua -n
+	[ "$output" = "rnbdadm ${NEW[*]} --fua" ]
+	replay map-fua-there
+	adm 0 map vol0 --session cl1@srv1 --fua --idempotent
+	fails 6 conflict map vol0 --session cl1@srv1 --idempotent
+	[[ $stderr == *"already mapped as /dev/rnbd0 with access rw and --fua"* ]]
+	adm 0 config save
+	grep -A4 '^\[device vol0\]' <<<"$output" | grep -x 'fua = yes'
 	replay map-settings-bad
 	fails 1 failed "${NEW[@]}" --io-timeout 1s
 	[[ $stderr == *"kernel: not so (--io-timeout)"* ]]

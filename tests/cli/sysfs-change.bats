@@ -240,4 +240,25 @@ rnbdadm mp-policy set cl1@srv1 round-robin" ]
 	adm 0 batch "$BATS_TEST_TMPDIR/lines" -n
 }
 
+@test "the lock is free while a driver connects, and while a question waits" {
+	local file=$SYS/class/rnbd-client/ctl/map_device pid lock=$ROOT/run/rnbdadm.lock
+	rm "$file"
+	mkfifo "$file"
+	"$PLAIN" "${R[@]}" map vol9 --session s9 --path 10.0.0.2 3>&- >/dev/null 2>&1 & pid=$!
+	# it waits for somebody who reads
+	until [[ -e $lock && $(<"/proc/$pid/wchan") == *fifo* || $(<"/proc/$pid/stat") == *") S "* ]]; do kill -0 $pid; sleep 0.02; done
+	flock -w 20 "$lock" true
+	kill -0 $pid
+	adm 0 unmap rnbd10 --lock-timeout 0s
+	kill $pid
+	wait $pid || :
+	mkfifo "$BATS_TEST_TMPDIR/keys"
+	(exec script -qefc "$(printf '%q ' "$PLAIN" "${R[@]}" unmap rnbd0 --force)" "$BATS_TEST_TMPDIR/said" <"$BATS_TEST_TMPDIR/keys" 3>&- >/dev/null 2>&1) & pid=$!
+	exec {keys}>"$BATS_TEST_TMPDIR/keys"
+	until grep -q 'Type yes' "$BATS_TEST_TMPDIR/said"; do kill -0 $pid; sleep 0.02; done
+	flock -n "$lock" true
+	exec {keys}>&-
+	wait $pid || :
+}
+
 @test "the documents of these tests are valid" { all_valid; }

@@ -78,6 +78,8 @@ def make_check_root(root):
     put(root, "/sys/module/ib_core/parameters/netns_mode", "Y")
     put(root, "/sys/module/rnbd_server/parameters/port_nr", "1234")
     put(root, "/sys/module/rnbd_server/parameters/dev_search_path", "/srv/%SESSNAME%")
+    put(root, "/sys/module/rnbd_server/parameters/record", "/var/lib/rnbd-writers")
+    os.makedirs(os.path.join(root, "var/lib"), exist_ok=True)
     put(root, "/sys/module/rtrs_server/parameters/sess_queue_depth", "512")
     put(root, "/sys/module/rtrs_server/parameters/max_chunk_size", "131072")
     os.makedirs(os.path.join(root, "srv"))

@@ -100,6 +100,28 @@ ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
 	[ "${lines[2]}" = 'RNBD_BY_SESSION=s3/幅' ]
 }
 
+@test "udev: a name that no file can have is cut, ends in a hash, and is told" {
+	local long name
+	printf -v long '%0120d' 0
+	# they differ in what is cut
+	disk rnbd0 s "${long//0/%}x" ip:10.0.0.1@ip:10.0.0.2
+	disk rnbd1 s2 "${long//0/%}y" ip:10.0.0.1@ip:10.0.0.2
+	adm 0 udev rnbd0p128
+	[ "$stderr" = "rnbdadm: warning: rnbd0: a name is too long for that of a file; its links end in a hash of it" ]
+	run -0 awk 'length > 255' < <(sed '/^RNBD_DEVICE_PATH=/d; s/^ID_SERIAL=\(.*\)/x=rnbd-\1-part128/' <<<"$output" | tr '= /' '\n')
+	[ -z "$output" ]
+	adm 0 udev rnbd0p128
+	[[ ${lines[2]} =~ ^RNBD_BY_SESSION=s/(.*~[0-9a-f]{16})-part128 ]]
+	name=${BASH_REMATCH[1]}
+	adm 0 udev rnbd0
+	[[ $output == *"RNBD_BY_SESSION=s/$name"$'\n'* ]]
+	adm 0 udev rnbd1
+	[[ $output == *"RNBD_BY_SESSION=s2/"*~* && $output != *"${name: -16}"* ]]
+	adm 0 udev rnbd0 -j
+	valid rnbdadm.udev/1
+	[ "$(jqv '.warnings | length')" = 1 ]
+}
+
 @test "udev: no lock, no netlink, no other program, and quick" {
 	command -v strace >/dev/null || skip "no strace"
 	disk rnbd0 s1 vol0 ip:10.0.0.1@ip:10.0.0.2
@@ -185,6 +207,10 @@ ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
 		[[ $output != *rnbd-* ]]
 		# nobody else pulls it in, and without it the order before remote file systems is none
 		grep -qE '^Wants=(.* )?remote-fs-pre\.target( |$)' "$TO/usr/lib/systemd/system/rnbd-$u.service"
+	done
+	# what unmaps when it is stopped does so after lvm2 has taken down what is on the disks
+	for u in shutdown device@; do
+		grep -qx 'Before=remote-fs-pre.target blk-availability.service' "$TO/usr/lib/systemd/system/rnbd-$u.service"
 	done
 }
 

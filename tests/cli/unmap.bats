@@ -77,6 +77,41 @@ setup() {
 	[[ $stderr == *"1 open file"* ]]
 }
 
+# process PID NAME NAMESPACE FILE..: has these open
+process() {
+	local dir=$ROOT/proc/$1 n=0 f
+	mkdir -p "$dir"/{ns,fd}
+	printf '%s\n' "$2" >"$dir/comm"
+	ln -s "mnt:[$3]" "$dir/ns/mnt"
+	for f in "${@:4}"; do ln -s "$f" "$dir/fd/$((n++))"; done
+}
+
+@test "in use: by whom, in other namespaces and processes, and by a loop device" {
+	own_root bare
+	world unmap
+	mkdir -p "$ROOT/sys/block/rnbd0/rnbd0p1"
+	echo 252:17 >"$ROOT/sys/block/rnbd0/rnbd0p1/dev"
+	process 1 systemd 1 /dev/null
+	process 97 $'odd\e[1m' 1 socket:[4] /dev/rnbd00 /dev/rnbd0 /dev/rnbd0
+	process 812 sleep 2
+	process 813 sleep 2
+	printf '%s\n' '22 1 8:1 / / rw - ext4 /dev/sda1 rw' '36 22 252:17 / /mnt/a\040b rw - ext4 /dev/root rw' >"$ROOT/proc/812/mountinfo"
+	cp "$ROOT/proc/812/mountinfo" "$ROOT/proc/813/mountinfo"
+	mkdir -p "$ROOT/sys/block/loop3/loop"
+	echo /dev/rnbd0p1 >"$ROOT/sys/block/loop3/loop/backing_file"
+	fails 7 busy unmap rnbd0
+	[ "${stderr_lines[1]}" = '  rnbd0 is used by: process 97 (odd\x1b[1m), /mnt/a b of process 812 (sleep), loop3' ]
+	adm 0 device list -j
+	valid rnbdadm.device/1
+	[ "$(jqc '[.devices[] | .openers | length]')" = '[3,0,0]' ]
+	adm 0 device list
+	[[ ${lines[1]} == *'process 97 (odd\x1b[1m),/mnt/a b of process 812 (sleep),loop3' ]]
+	rm -r "$ROOT"/proc/{97,812,813} "$ROOT/sys/block/loop3"
+	mkdir -p "$ROOT/sys/fs/ext4/rnbd0p1"
+	fails 7 busy unmap rnbd0
+	[[ $stderr == *"rnbd0 is used by: ext4, mounted where no process sees it"* ]]
+}
+
 @test "--force: without a terminal it is enough" {
 	replay unmap-force
 	adm 0 unmap rnbd0 --force

@@ -4,11 +4,13 @@
 
 NTH=$ROOT/build/debug/nth
 
-# functions PATTERN: where the functions begin and end whose line of kallsyms matches, as one range
+# functions PATTERN: where the functions begin and end whose line of kallsyms matches, as one range. Addresses are compared as text: to
+# awk some are numbers, "60e1" among them.
 functions() { awk -v what="$1" '$2 !~ /[tT]/ { next }
-	NR == FNR { if ($0 ~ what) { if (!n++ || $1 < lo) lo = $1; if ($1 > hi) hi = $1 } next }
-	$1 > hi && (end == "" || $1 < end) { end = $1 }
-	END { if (!n) exit 1; if (end == "") end = "ffffffffffffffff"; printf "0x%s 0x%s\n", lo, end }' /proc/kallsyms /proc/kallsyms; }
+	{ at = "0x" $1 }
+	NR == FNR { if ($0 ~ what) { if (!n++ || at < lo) lo = at; if (at > hi) hi = at } next }
+	at > hi && (end == "" || at < end) { end = at }
+	END { if (!n) exit 1; if (end == "") end = "0xffffffffffffffff"; print lo, end }' /proc/kallsyms /proc/kallsyms; }
 
 # faults_below PATTERN: only those that such a function is waiting for. What kmemleak allocates for itself does not count, nor does
 # what others do for a module that is loaded, before its own code runs: the events of traces warn of it.
@@ -19,7 +21,7 @@ faults_below() {
 	for attr in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
 		echo "${range% *}" >"$attr/require-start" && echo "${range#* }" >"$attr/require-end" &&
 			echo "${others% *}" >"$attr/reject-start" && echo "${others#* }" >"$attr/reject-end" && echo 0 >"$attr/probability" &&
-			echo 0 >"$attr/verbose" && echo N >"$attr/ignore-gfp-wait" && echo -1 >"$attr/times" || return
+			echo 1 >"$attr/interval" && echo 0 >"$attr/verbose" && echo N >"$attr/ignore-gfp-wait" && echo -1 >"$attr/times" || return
 	done
 	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order && echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem || return
 	for cache in /sys/kernel/slab/*; do

@@ -53,6 +53,8 @@ SECOND=$SYS/paths/ip:fd00::1@ip:fd00::1
 @test "C9: a path connects again, in its worker" {
 	"$ADM" map /dev/ram0 --session nth --path ip:10.0.0.1 --path ip:fd00::1 --reconnect-delay 10m --reconnect-delay-max 10m
 	echo 1 >"$SECOND/disconnect"
+	# The server has let go of it, too: what is there now is what must be there after each attempt
+	await 20 awk '/^rtrs_server_(path|con) / { n += $2 - $3 } END { exit n != 3 }' /sys/kernel/debug/rtrs/objects
 	"$NTH" any slab "$SECOND/reconnect=1" "$SECOND/disconnect=1" >&3
 }
 

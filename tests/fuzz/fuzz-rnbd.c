@@ -27,7 +27,7 @@ static void open_(const uint8_t *p, size_t size)
 	struct rnbd_open o;
 	size_t n;
 
-	if (rnbd_open_parse(p, size, &o))
+	if (rnbd_open_parse(p, size, 3, &o))
 		return;
 	accepted++;
 	n = strnlen(o.path, sizeof(o.path));
@@ -35,6 +35,13 @@ static void open_(const uint8_t *p, size_t size)
 	MUST(o.access_mode <= RNBD_WIRE_ACCESS_MAX);
 	rnbd_open_pack(&m, o.path, o.access_mode);
 	MUST(m.access_mode == p[4] && !memcmp(m.path, p + 6, n + 1));
+	if (o.claims) {
+		struct rnbd_msg_open_claim claim;
+
+		MUST(size >= sizeof(m) + sizeof(claim));
+		rnbd_claim_pack(&claim, &o.claim);
+		MUST(!memcmp(&claim, p + sizeof(m), sizeof(claim)));
+	}
 }
 
 static void open_rsp(const uint8_t *p, size_t size)

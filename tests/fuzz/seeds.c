@@ -114,6 +114,7 @@ static void rnbd(void)
 	struct rnbd_msg_sess_info s;
 	struct rnbd_msg_open_rsp r;
 	struct rnbd_msg_close c;
+	struct { struct rnbd_msg_open o; struct rnbd_msg_open_claim claim; } claims;
 	struct rnbd_msg_open o;
 	struct rnbd_msg_io m;
 	size_t i;
@@ -122,6 +123,10 @@ static void rnbd(void)
 	seed("fuzz-rnbd", "sess-info", &head, sizeof(head), &s, sizeof(s));
 	rnbd_open_pack(&o, "/dev/ram0", 1);
 	seed("fuzz-rnbd", "open", &head, sizeof(head), &o, sizeof(o));
+	memset(&claims, 'c', sizeof(claims));
+	claims.o = o;
+	claims.o.flags = RNBD_OPEN_CLAIM | RNBD_OPEN_MORE;
+	seed("fuzz-rnbd", "open-claim", &head, sizeof(head), &claims, sizeof(claims));
 	rnbd_open_rsp_pack(&r, &info);
 	seed("fuzz-rnbd", "open-rsp", &head, sizeof(head), &r, sizeof(r));
 	rnbd_close_pack(&c, 1);

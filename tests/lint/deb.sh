@@ -61,6 +61,10 @@ dkms_conf() (
 	. "$SRC/dkms.conf"
 	is name "$PACKAGE_NAME $PACKAGE_VERSION $AUTOINSTALL" "rnbd $version yes"
 	# shellcheck disable=SC2153
+	is "version of the modules" "$(sed -n 's/^RNBD_VERSION := //p' kernel/Kbuild)" "$version"
+	is "what DKMS installs where others are" "$(cat "$dir"/rnbd-dkms/usr/share/dkms/modules_to_force_install/*)" "$PACKAGE_NAME"
+	is "what depmod prefers" "$(awk '$1 == "override" && $4 == "updates/dkms" { print $2 }' "$dir/rnbd-dkms/lib/depmod.d/rnbd-dkms.conf")" \
+		"$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")"
 	is make "${MAKE[0]}" "make -C $kernel_source_dir M=$dkms_tree/rnbd/$version/build/kernel modules"
 	is modules "$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")" \
 		"$(sed -n 's/^RNBD_MODULES ?= //p' kernel/Kbuild | tr ' ' '\n' | sed 's/\.o$//')"
@@ -89,6 +93,7 @@ rnbdadm: still mapped, and not unmapped at shutdown any more: rnbd0 rnbd1"
 rm -f /etc/systemd/system/*.wants/rnbd-device@*.service
 deb-systemd-helper purge rnbd-restore.service"
 	is "modules removed" "$(script rnbd-dkms prerm remove)" "dkms remove -m rnbd -v $version --all"
+	is "modules purged" "$(script rnbd-dkms postrm purge)" "rm -f /var/lib/rnbd-writers"
 }
 
 # Disks may be in use

@@ -12,6 +12,7 @@ items() {
 	printf 'B%s\n' {1..22}
 	printf 'C%s\n' {1..21} 23
 	printf 'D%s\n' {1..11}
+	grep -oE '^\| [EFG][0-9]+[a-z]? ' $DOC | tr -d '| ' | sort -u
 }
 
 every_item() {
@@ -22,7 +23,7 @@ every_item() {
 }
 
 # A line without a test says why it cannot occur; of what costs something, why it stays
-every_line() { grep -nE '^\| [A-D][0-9]+ \|' $DOC | grep -vE '`tests/[^`]+: "[^`]+"`|By construction: |^[0-9]+:\| D.*, because '; }
+every_line() { grep -nE '^\| [A-G][0-9]+[a-z]? \|' $DOC | grep -vE '`tests/[^`]+: "[^`]+"`|By construction: |^[0-9]+:\| D.*, because '; }
 
 # bats writes @test "name", the unit tests RUN(function, "name")
 every_test() {
@@ -37,7 +38,7 @@ every_test() {
 every_item_mutant() {
 	local item titles
 	titles=$(printf '%s\n' "${MUTANT_TITLE[@]}")
-	grep -E '^\| [A-D][0-9]+ \|.*(`tests/|the test of )' $DOC | awk '{ print $2 }' | while IFS= read -r item; do
+	grep -E '^\| [A-G][0-9]+[a-z]? \|.*(`tests/|the test of )' $DOC | awk '{ print $2 }' | while IFS= read -r item; do
 		[[ $'\n'$titles == *$'\n'"$item: "* ]] || echo "$item: no mutant"
 	done
 }

@@ -33,6 +33,20 @@ generated() {
 	out=$(include/netlink/regen.sh --check 2>&1) || echo "include/netlink/regen.sh --check: $out"
 }
 
+# What programs are generated from the specification can tell a create from a destroy, and filter a dump (G18)
+user_side() {
+	local out noun
+	out=$(mktemp) || return
+	include/netlink/regen.sh --user "$out" || echo "include/netlink/regen.sh --user"
+	for noun in session path device export; do
+		sed -n "/^struct rnbd_${noun}_ntf_rsp {/,/^}/p" "$out" | grep -q "enum rnbd_event event;" || echo "rnbd_${noun}_ntf: no event"
+	done
+	for noun in session path device export stats port; do
+		grep -q "^struct rnbd_${noun}_get_req_dump {" "$out" || echo "rnbd_${noun}_get_dump: no filter"
+	done
+	rm "$out"
+}
+
 large() { tree | while IFS= read -r f; do
 	n=$(stat -c %s "$f")
 	((n <= 262144)) || echo "$f: $n bytes"
@@ -48,6 +62,7 @@ check "no white space at the end of a line" whitespace
 check "nothing left undone" left_over
 check "kernel versions are told apart in compat only" version_tests
 check "no absolute path of one machine" absolute_paths
+check "programs can be generated that understand events, and filter" user_side
 check "generated files are up to date" generated
 check "tests/bench/uncounted.patch follows the statistics" bench_patch
 check "no file above 256 KiB" large

@@ -63,10 +63,31 @@ static void jitter(void)
 	}
 }
 
+/* -EBUSY: the first tries are quick, the later ones some seconds apart. */
+static void busy(void)
+{
+	unsigned int n, sum = 0;
+	u32 ms, last = 0;
+
+	for (n = 0; n < 64; n++) {
+		NOTE("try %u", n);
+		ms = rtrs_client_busy_ms(n, 0);
+		CHECK(ms >= last && ms <= 3200);
+		CHECK(rtrs_client_busy_ms(n, ~0U) <= 4000);
+		last = ms;
+		if (n < 4)
+			CHECK(rtrs_client_busy_ms(n, ~0U) <= 250);
+		sum += ms;
+	}
+	EQ(last, 2400);
+	CHECK(sum > 64 * 1500);
+}
+
 int main(void)
 {
 	RUN(doubling, "each failed attempt doubles the delay");
 	RUN(cap, "no delay is longer than the largest, whatever the attempts");
 	RUN(jitter, "a delay is up to a quarter more or less by chance");
+	RUN(busy, "a refusal with -EBUSY: four quick tries, then ever farther between, up to some seconds");
 	return tap_end();
 }

@@ -143,7 +143,8 @@ static void rnbd_control(void)
 	       F(rnbd_msg_sess_info, hdr, 0, 4),
 	       F(rnbd_msg_sess_info, version, 4, 1),
 	       F(rnbd_msg_sess_info, minor, 5, 1),
-	       F(rnbd_msg_sess_info, reserved, 6, 30));
+	       F(rnbd_msg_sess_info, mark, 6, 4),
+	       F(rnbd_msg_sess_info, reserved, 10, 26));
 	FIELDS(rnbd_msg_open, 264,
 	       F(rnbd_msg_open, hdr, 0, 4),
 	       F(rnbd_msg_open, access_mode, 4, 1),
@@ -151,6 +152,10 @@ static void rnbd_control(void)
 	       F(rnbd_msg_open, path, 6, 255),
 	       F(rnbd_msg_open, flags, 261, 1),
 	       F(rnbd_msg_open, reserved, 262, 2));
+	FIELDS(rnbd_msg_open_claim, 24,
+	       F(rnbd_msg_open_claim, start, 0, 4),
+	       F(rnbd_msg_open_claim, writers, 4, 4),
+	       F(rnbd_msg_open_claim, identity, 8, 16));
 	FIELDS(rnbd_msg_close, 8,
 	       F(rnbd_msg_close, hdr, 0, 4),
 	       F(rnbd_msg_close, device_id, 4, 4));
@@ -176,6 +181,14 @@ static void rnbd_open_rsp(void)
 	       F(rnbd_msg_open_rsp, reserved, 46, 2),
 	       F(rnbd_msg_open_rsp, start, 48, 4),
 	       F(rnbd_msg_open_rsp, writers, 52, 4));
+	FIELDS(rnbd_msg_open_rsp_more, 32,
+	       F(rnbd_msg_open_rsp_more, identity, 0, 16),
+	       F(rnbd_msg_open_rsp_more, boot, 16, 4),
+	       F(rnbd_msg_open_rsp_more, diskseq, 20, 4),
+	       F(rnbd_msg_open_rsp_more, access_mode, 24, 1),
+	       F(rnbd_msg_open_rsp_more, flags, 25, 1),
+	       F(rnbd_msg_open_rsp_more, io_min_sectors, 26, 2),
+	       F(rnbd_msg_open_rsp_more, io_opt, 28, 4));
 }
 
 static void rnbd_io(void)

@@ -72,6 +72,7 @@ static void settings_of_the_session(void)
 {
 	static const char *const bad[] = {
 		"no_path_timeout_ms=-2", "no_path_timeout_ms=", "io_timeout_ms=2147483648", "io_timeout=1000", "heartbeat_misses=x",
+		"always_fua=2", "always_fua=-1", "always_fua=", "lost_writes=disconnect",
 	};
 	struct rtrs_client_settings before;
 	char text[100];
@@ -81,7 +82,9 @@ static void settings_of_the_session(void)
 	EQ(parse(MUST), 0);
 	CHECK(!a.settings);
 	EQ(parse(MUST "max_reconnect_attempts=-1 heartbeat_interval_ms=200 heartbeat_misses=2 reconnect_delay_ms=3 "
-		 "reconnect_delay_max_ms=4 connect_timeout_ms=5 io_timeout_ms=6 no_path_timeout_ms=7"), 0);
+		 "reconnect_delay_max_ms=4 connect_timeout_ms=5 io_timeout_ms=6 no_path_timeout_ms=7 "
+		 "lost_writes=1"), 0);
+	CHECK(!a.always_fua);
 	CHECK(a.settings == &settings);
 	EQ(settings.max_reconnects, -1);
 	EQ(settings.hb_interval_ms, 200);
@@ -91,6 +94,9 @@ static void settings_of_the_session(void)
 	EQ(settings.connect_ms, 5);
 	EQ(settings.io_ms, 6);
 	EQ(settings.no_path_ms, 7);
+	EQ(settings.lost_writes, 1);
+	EQ(parse(MUST "always_fua=1"), 0);
+	CHECK(a.always_fua && !a.settings);
 	before = settings;
 	EQ(parse(MUST "no_path_timeout_ms=-1"), 0);
 	before.no_path_ms = -1;

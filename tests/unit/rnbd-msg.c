@@ -43,9 +43,13 @@ static void sess_info(void)
 		NOTE("minor %d", v);
 		m[4] = 2;
 		m[5] = v;
+		/* what in-tree clients have in their memory is none of ours */
+		memset(m + 6, 0xaa, 30);
 		EQ(rnbd_sess_info_minor(m), v < 2 ? v : 2);
+		rnbd_sess_info_set_minor((void *)m, v);
+		EQ(rnbd_sess_info_minor(m), v < 3 ? v : 3);
 		m[4] = 3;
-		EQ(rnbd_sess_info_minor(m), v < 2 ? v : 2);
+		EQ(rnbd_sess_info_minor(m), v < 3 ? v : 3);
 		m[4] = 1;
 		EQ(rnbd_sess_info_minor(m), 0);
 	}
@@ -64,7 +68,7 @@ static int parse_open(const char *path, size_t n, __u8 mode, struct rnbd_open *o
 	m[4] = mode;
 	memcpy(m + 6, path, n);
 	NOTE("path of %zu bytes, mode %u", n, mode);
-	return rnbd_open_parse(m, 264, out);
+	return rnbd_open_parse(m, 264, 3, out);
 }
 
 static void open_pack(void)
@@ -89,7 +93,7 @@ static void open_pack(void)
 
 static void open_parse(void)
 {
-	struct rnbd_open *o = EXACT(NULL, sizeof(*o));
+	struct rnbd_open open, *o = &open;
 	char x[255];
 	int mode;
 
@@ -125,9 +129,69 @@ static void open_short(void)
 	rnbd_open_pack(&m, "ram0", 1);
 	for (len = 0; len < 264; len++) {
 		NOTE("%zu bytes", len);
-		EQ(rnbd_open_parse(EXACT(&m, len), len, &o), -EINVAL);
+		EQ(rnbd_open_parse(EXACT(&m, len), len, 3, &o), -EINVAL);
 	}
-	EQ(rnbd_open_parse(EXACT(&m, 264), 264, &o), 0);
+	EQ(rnbd_open_parse(EXACT(&m, 264), 264, 3, &o), 0);
+}
+
+static void open_claim(void)
+{
+	static const __u8 want[24] = { 4, 3, 2, 1, 8, 7, 6, 5, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7,
+				       0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf };
+	struct rnbd_claim claim = { .start = 0x01020304, .writers = 0x05060708 };
+	struct rnbd_open open, *o = &open;
+	__u8 m[288];
+	size_t len;
+	int flags;
+
+	memcpy(claim.identity, want + 8, 16);
+	rnbd_open_pack((void *)m, "ram0", 1);
+	rnbd_claim_pack((void *)(m + 264), &claim);
+	MEM(m + 264, want, 24);
+	for (flags = 0; flags < 8; flags++) {
+		m[261] = flags;
+		for (len = 264; len <= 288; len++) {
+			NOTE("flags %d, %zu bytes", flags, len);
+			memset(o, 0xff, sizeof(*o));
+			EQ(rnbd_open_parse(EXACT(m, len), len, 3, o), flags & 2 && len < 288 ? -EINVAL : 0);
+			EQ(o->tell_writers, flags & 1);
+			EQ(o->claims, flags >> 1 & 1);
+			EQ(o->more, flags >> 2 & 1);
+			/* what was not sent is nothing */
+			if (!(flags & 2))
+				MEM(&o->claim, (__u8[24]){ 0 }, 24);
+			tap_drop();
+		}
+		if (flags & 2)
+			MEM(&o->claim, &claim, sizeof(claim));
+	}
+	/* of a client that knows of no such flags they are not even looked at */
+	EQ(rnbd_open_parse(EXACT(m, 264), 264, 2, o), 0);
+	EQ(o->claims || o->more, false);
+}
+
+/* What was acknowledged and not flushed may be lost */
+static void cache_lost(void)
+{
+	const struct rnbd_device_info before = { .more = true, .boot = 7, .diskseq = 3 };
+	struct rnbd_device_info old, now;
+	int v;
+
+	/* v: 1 had a cache, 2 has one, 4 another boot, 8 another number, 16 it was told before, 32 it is told now */
+	for (v = 0; v < 64; v++) {
+		NOTE("%#x", v);
+		old = now = before;
+		old.writeback = v & 1;
+		now.writeback = v & 2;
+		now.boot += !!(v & 4);
+		now.diskseq += !!(v & 8);
+		if (!(v & 16))
+			memset(&old.more, 0, sizeof(old) - offsetof(struct rnbd_device_info, more));
+		if (!(v & 32))
+			memset(&now.more, 0, sizeof(now) - offsetof(struct rnbd_device_info, more));
+		EQ(rnbd_cache_lost(&old, &now), v & 3 && v & 16 && (v & 12 || !(v & 32)));
+		tap_drop();
+	}
 }
 
 static const struct rnbd_device_info info = {
@@ -294,6 +358,106 @@ static void open_rsp_bounds(void)
 			EQ(parse_info(v, 8, 0xff, &d), 0);
 }
 
+static void open_rsp_more(void)
+{
+	static const __u8 want[32] = { 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf,
+				       4, 3, 2, 1, 8, 7, 6, 5, 2, 3, 0x80, 0, 0, 0, 3, 0 };
+	struct rnbd_device_info d = { .weak = true, .boot = 0x01020304, .diskseq = 0x05060708, .access_mode = 2,
+				     .io_min = 65536, .io_opt = 196608 }, out;
+	__u8 *m = EXACT(NULL, 32);
+
+	memcpy(d.identity, want, 16);
+	rnbd_open_rsp_more_pack((void *)m, &d);
+	MEM(m, want, 32);
+	EQ(parse_info(0, 8, 3, &out), 0);
+	EQ(out.more, false);
+	rnbd_open_rsp_more_parse((void *)m, &out);
+	MEM(out.identity, want, 16);
+	EQ(out.weak, true);
+	EQ(out.boot, d.boot);
+	EQ(out.diskseq, d.diskseq);
+	EQ(out.access_mode, 2);
+	EQ(out.io_min, d.io_min);
+	EQ(out.io_opt, d.io_opt);
+	d.weak = false;
+	d.io_min = 65536 << 9;				/* does not fit into 16 bits */
+	d.io_opt = out.physical_block_size + 512;	/* no multiple of it */
+	rnbd_open_rsp_more_pack((void *)m, &d);
+	EQ(m[25], 1);
+	rnbd_open_rsp_more_parse((void *)m, &out);
+	EQ(out.weak, false);
+	EQ(out.io_min | out.io_opt, 0);
+	d.io_opt = (64 << 20) + 4096;			/* more than anybody has */
+	rnbd_open_rsp_more_pack((void *)m, &d);
+	rnbd_open_rsp_more_parse((void *)m, &out);
+	EQ(out.io_min | out.io_opt, 0);
+	/* an access mode that there is not; an older server, which knows nothing of it */
+	m[24] = 3;
+	rnbd_open_rsp_more_parse((void *)m, &out);
+	EQ(out.more, false);
+	memset(m, 0, 32);
+	rnbd_open_rsp_more_parse((void *)m, &out);
+	EQ(out.more, false);
+}
+
+/* What a client that comes back by itself must see */
+static void others_wrote(void)
+{
+	const struct rnbd_device_info before = { .start = 7, .writers = 3 };
+	struct rnbd_device_info now = before, none = { .start = 7 };
+
+	EQ(rnbd_others_wrote(&before, &now), false);
+	now.writers = 4;
+	EQ(rnbd_others_wrote(&before, &now), true);
+	now.writers = 2;
+	EQ(rnbd_others_wrote(&before, &now), true);
+	/* another record: nobody knows, whatever it has counted */
+	now.start = 8;
+	for (now.writers = 1; now.writers < 5; now.writers++)
+		EQ(rnbd_others_wrote(&before, &now), true);
+	/* a server that tells nothing any more */
+	EQ(rnbd_others_wrote(&before, &none), true);
+	/* there was nothing to be told of, or nobody who told */
+	EQ(rnbd_others_wrote(&none, &now), false);
+}
+
+static void another_disk(void)
+{
+	const struct rnbd_device_info before = { .nsectors = 100, .logical_block_size = 512, .more = true,
+						 .identity = { 1 }, .boot = 5, .diskseq = 9 };
+	struct rnbd_device_info now = before, silent = before, weak = before;
+
+	EQ(rnbd_is_another(&before, &now), false);
+	/* larger and of other blocks, but the same; smaller */
+	now.nsectors = 101;
+	now.logical_block_size = 4096;
+	now.diskseq = 10;
+	EQ(rnbd_is_another(&before, &now), false);
+	now.nsectors = 99;
+	EQ(rnbd_is_another(&before, &now), true);
+	now = before;
+	now.identity[15] = 1;
+	EQ(rnbd_is_another(&before, &now), true);
+	/* a name stands for the same disk if its number says so, or nobody can know */
+	weak.weak = true;
+	now = weak;
+	EQ(rnbd_is_another(&weak, &now), false);
+	now.diskseq = 10;
+	EQ(rnbd_is_another(&weak, &now), true);
+	now.boot = 6;
+	EQ(rnbd_is_another(&weak, &now), false);
+	/* a server that tells no identity, before or now */
+	memset(silent.identity, 0, sizeof(silent.identity));
+	now = before;
+	EQ(rnbd_is_another(&silent, &now), false);
+	EQ(rnbd_is_another(&before, &silent), false);
+	now.logical_block_size = 4096;
+	EQ(rnbd_is_another(&silent, &now), true);
+	now.logical_block_size = 512;
+	now.nsectors = 99;
+	EQ(rnbd_is_another(&silent, &now), true);
+}
+
 static void close_(void)
 {
 	static const __u8 want[8] = { 5, 0, 0, 0, 0x04, 0x03, 0x02, 0x01 };
@@ -321,11 +485,16 @@ int main(void)
 	RUN(open_pack, "OPEN: bytes as in the specification, the rest zero");
 	RUN(open_parse, "OPEN: path and access mode at their bounds");
 	RUN(open_short, "OPEN: every shorter length is refused");
+	RUN(open_claim, "OPEN: a claim is there if its flag says so, and else nothing");
+	RUN(cache_lost, "writes that were not flushed are lost with another boot or disk, where there is a cache");
 	RUN(open_rsp_pack, "OPEN_RSP: bytes as in the specification, the rest zero, 16 bits saturate");
 	RUN(open_rsp_parse, "OPEN_RSP: every field is found");
 	RUN(open_rsp_short, "OPEN_RSP: every shorter length and every other type is refused");
 	RUN(open_rsp_blocks, "OPEN_RSP: every block size of 16 bits");
 	RUN(open_rsp_bounds, "OPEN_RSP: size, cache policy, secure erase at their bounds");
+	RUN(open_rsp_more, "OPEN_RSP: what follows it where that was asked for");
+	RUN(others_wrote, "others wrote: another count, or another record");
+	RUN(another_disk, "another disk: identity, number of a mere name, size, blocks where nothing else is told");
 	RUN(close_, "CLOSE: bytes, length");
 	return tap_end();
 }

@@ -163,6 +163,7 @@ static void request_lean(void)
 		EQ(got.alone, v >> 6 & 1);
 		EQ(got.notices, v >> 5 & 1);
 		EQ(got.fences, v >> 4 & 1);
+		EQ(got.fence_cnt, v >> 3 & 1);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -197,6 +198,7 @@ static void request_round_trip(void)
 		r.alone = i & 4;
 		r.notices = i == 5;
 		r.fences = i == 4;
+		r.fence_cnt = i == 3;
 		r.founding = 0x81234567 >> i;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
@@ -208,6 +210,7 @@ static void request_round_trip(void)
 		EQ(got.alone, r.alone);
 		EQ(got.notices, r.notices);
 		EQ(got.fences, r.fences);
+		EQ(got.fence_cnt, r.fence_cnt);
 		EQ(got.founding, r.founding);
 	}
 }
@@ -337,7 +340,7 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
-	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5, one that fences bit 4");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5, one that fences bit 4, by attempts bit 3");
 	RUN(request_founding, "connect request: the number of an attempt without a path is in bytes 45 to 48");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");

@@ -227,6 +227,17 @@ static void response_bounds(void)
 	EQ(rtrs_imm_io_rsp(0x80000, 0, false), 0x10000000);
 }
 
+/* Of a later attempt of a path it is another; for a peer that does not count them all have one. */
+static void fence_tags(void)
+{
+	static const __u8 uuid[RTRS_UUID_LEN] = { 0xfe, 0xff, 0xff, 0x4f, 1 };
+
+	EQ(rtrs_fence_tag(uuid, 0), 0x0ffffffe);
+	EQ(rtrs_fence_tag(uuid, 1), 0x0fffffff);
+	EQ(rtrs_fence_tag(uuid, 2), 0);
+	EQ(rtrs_fence_tag(uuid, 0xffff), 0xfffd);
+}
+
 int main(void)
 {
 	RUN(examples, "immediates: the worked examples of the specification");
@@ -238,5 +249,6 @@ int main(void)
 	RUN(requests_of_any_bits, "request: 20000 arbitrary immediates");
 	RUN(responses, "response: errno 0..511 arrives, 512, 524, 4095 and more become EIO");
 	RUN(response_bounds, "response: slot at its bounds");
+	RUN(fence_tags, "tag of a lost path: 28 bits, another one for each attempt");
 	return tap_end();
 }

@@ -164,13 +164,17 @@ ip:10.0.0.1" ]
 '\[nr_poll_queues=.*/options/p; 2s/^$/empty/p; 3s/.*ip:.*ip:.*gid:.*/addresses/p' $ctl/map_device | xargs)" = "options empty addresses" ]
 	[ "$(readlink -f "$ctl/devices/!dev!ram0@s1")" = "$(readlink -f /sys/block/rnbd0)" ]
 	[ "$(cd $dir && stat -c '%n %A' -- * | sort)" = "access_mode -r--r--r--
+always_fua -r--r--r--
+fua -r--r--r--
 mapping_path -r--r--r--
 nr_poll_queues -r--r--r--
 remap_device -rw-r--r--
 resize -rw-r--r--
+scanning -r--r--r--
 session -r--r--r--
 state -r--r--r--
-unmap_device -rw-r--r--" ]
+unmap_device -rw-r--r--
+write_cache -r--r--r--" ]
 	[ "$(cat $dir/{access_mode,mapping_path,nr_poll_queues,session,state})" = "ro
 /dev/ram0
 0
@@ -425,4 +429,50 @@ ${disk##*/}p2" ]
 		--ioengine=libaio --iodepth=16 --minimal >/dev/null
 	all_closed
 	server sess_queue_depth=64
+}
+
+# behind A B C: the nodes in /dev/vols lead to these
+behind() {
+	local n=0 disk
+	for disk; do
+		rm -f /dev/vols/$((++n))
+		cp -a "$disk" /dev/vols/$n
+	done
+}
+
+# reopened STATE ERROR: the session is lost and back, and this has become of each disk
+reopened() {
+	echo 1 >"$SYS/disconnect"
+	await 20 adm_is 'all(.devices[]; .state == "disconnected" and .last_error != "ESTALE")' device list
+	behind "${@:3}"
+	echo 1 >"$SYS/reconnect"
+	await 20 adm_is "all(.devices[]; .state == \"$1\" and .last_error == $2)" device list
+}
+
+@test "E5: a loop device, a partition, a SCSI disk behind the node: the same is taken again, another of its kind and size is not" {
+	local -a loop scsi here there
+	local SYS="/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.0.1"
+	truncate -s 16M /run/tmp/{one,two}
+	partitions /run/tmp/one 2048:8192 10240:8192
+	loop=("$(losetup -P --show -f /run/tmp/one)" "$(losetup --show -f /run/tmp/two)")
+	modprobe sd_mod
+	modprobe scsi_debug max_luns=2 dev_size_mb=16
+	await 20 eval "(( \$(compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*' | wc -l) == 2 ))"
+	mapfile -t scsi < <(compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*')
+	await 10 test -b "${loop[0]}p2"
+	here=("${loop[0]}" "${loop[0]}p1" "/dev/${scsi[0]##*/}")
+	there=("${loop[1]}" "${loop[0]}p2" "/dev/${scsi[1]##*/}")
+	mkdir /dev/vols
+	behind "${here[@]}"
+	for n in 1 2 3; do
+		map s1 /dev/vols/$n ro
+	done
+	reopened mapped null "${here[@]}"
+	reopened disconnected '"ESTALE"' "${there[@]}"
+	reopened mapped null "${here[@]}"
+	all_closed
+	await 10 no_exports
+	rm -r /dev/vols
+	losetup -d "${loop[@]}"
+	rmmod scsi_debug
 }

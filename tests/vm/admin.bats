@@ -127,7 +127,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 
 @test "server export: list, show; close is refused without --force" {
 	adm 0 server export list
-	[[ ${lines[1]} =~ ^ram0\ +64.0\ MiB\ +1$ && ${lines[2]} == *"s1  /dev/ram0  rw" ]]
+	[[ ${lines[1]} =~ ^ram0\ +64.0\ MiB\ +1\ +-$ && ${lines[2]} == *"s1  /dev/ram0  rw" ]]
 	adm 0 server export show /dev/ram0 -j
 	[ "$(jqv '.exports[0] | [.device, .node, .size_bytes, .clients[0].session, .clients[0].access] | @csv')" = \
 		'"ram0","/dev/ram0",67108864,"s1","rw"' ]
@@ -245,7 +245,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	exec 8</dev/rnbd1
 	adm 3 unmap --all --timeout 30 -j
 	[ "$(jqv '[.error.code, .devices[].result] | @csv')" = '"partial","unmapped","refused"' ]
-	refused 7 busy "rnbd1 is used by: 1 open file" unmap --all --timeout 30
+	refused 7 busy "rnbd1 is used by: process $$ (" unmap --all --timeout 30
 	exec 8<&-
 	adm 0 unmap --all --timeout 30
 	[ -z "$output$stderr" ]

@@ -52,7 +52,11 @@ write_more() {
 	sha256sum /data/[0-9] >$NOTES/sums
 }
 
-@test "boot 1: the modules are those that DKMS built" {
+# DKMS says that they are installed also where it did nothing for them
+@test "boot 1: the modules are those that DKMS built, beside others of these names, in-tree and of 'make modules_install'" {
+	local tree
+	tree=/lib/modules/$(uname -r)
+	ls "$tree"/kernel/drivers/infiniband/ulp/rtrs/rtrs-{core,client,server}.ko "$tree"/updates/rnbd-{client,server}.ko
 	run -0 --separate-stderr dkms status rnbd
 	echo "$output"
 	[[ $output == "rnbd/"*", $(uname -r), "*": installed" ]]
@@ -61,6 +65,7 @@ write_more() {
 		is "$(modinfo -n $m)" "/lib/modules/$(uname -r)/updates/dkms/${m/_/-}.ko"
 		[ -d /sys/module/$m ]
 	done
+	rnbdadm check modules.installed modules.origin
 }
 
 @test "boot 1: the tool maps a disk; systemd has what is to be done at boot and shutdown" {
@@ -140,6 +145,13 @@ write_more() {
 	await 20 test ! -e /dev/rnbd/by-name/data
 }
 
+# none COMMAND: nothing is found, or it is shown
+none() {
+	run "$@"
+	[ -z "$output" ] || fail "there: $output"
+	((status == 1))
+}
+
 # purged PACKAGE..: they are gone, and all that they brought or made. The machine's disk, below /run/tmp/disk, has what is otherwise
 # than on the host; what there was before the packages it says itself.
 purged() {
@@ -152,10 +164,11 @@ purged() {
 	[ ! -e /run/rnbd ]
 	cd /run/tmp/disk/up || return
 	find . | sort | comm -13 ../before - >/run/tmp/new
-	run -1 grep -E 'rnbd|rtrs' /run/tmp/new
+	none grep -E 'rnbd|rtrs' /run/tmp/new
 	find . ! -type d | sort | comm -13 ../before - >/run/tmp/files
-	run -1 grep -vE '^\./var/(log|cache/(debconf|man)|lib/(dpkg|lab|dkms/mok\.))' /run/tmp/files
-	run -1 grep -rlE 'rnbd|rtrs' var/lib/{systemd,dkms} etc/systemd usr/lib/modules
+	none grep -vE '^\./var/(log|cache/(debconf|man)|lib/(dpkg|lab|dkms/mok\.))' /run/tmp/files
+	none grep -rlE 'rnbd|rtrs' var/lib/{systemd,dkms} etc/systemd
+	none grep -E 'updates/dkms' "/lib/modules/$(uname -r)/modules.dep"
 	run -1 dpkg-query -s rnbdadm rnbd-dkms
 }
 
@@ -169,7 +182,8 @@ purged() {
 	mkdir /run/tmp/disk
 	mount /dev/vda /run/tmp/disk
 	purged rnbdadm rnbd-dkms
-	run ! modinfo rnbd_client
+	# those that others put there are theirs
+	is "$(modinfo -n rnbd_client)" "/lib/modules/$(uname -r)/updates/rnbd-client.ko"
 }
 
 # The modules are in the kernel, though no package has them any more
@@ -190,6 +204,8 @@ purged() {
 	/var/lib/dpkg/info/rnbdadm.prerm upgrade 0
 	[ /dev/rnbd/by-name/data -ef /dev/rnbd0 ]
 	unit_is rnbd-shutdown ActiveState active
+	# made by the module, which no package has brought
+	rm /var/lib/rnbd-writers
 	purged rnbdadm
 	[[ $removed == *"to be unmapped, unless in use: rnbd0"* && $removed != *"still mapped"* ]]
 	[ ! -b /dev/rnbd0 ]

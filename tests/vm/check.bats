@@ -122,7 +122,7 @@ finds() { looks "$2" && told "$@"; }
 	ids=(modules.rtrs modules.rdma_cm modules.origin netlink.{family,version,ops,mcast} rdma.{devices,port_state,phys_state,rate,roce}
 		rdma.{gid,netns} net.{address,route,neigh,link,mtu,mtu_mismatch}
 		session.{paths_down,single_path,shared_fate,reconnects,policy} device.{state,access,node,readahead,scheduler}
-		server.{listen,export_perm,writers,size,memory})
+		server.{listen,record,names,export_perm,writers,size,memory})
 	looks "${ids[@]}"
 	[[ ${lines[-1]} == *" 0 warnings, 0 failures, "* ]]
 	for id in "${ids[@]}"; do

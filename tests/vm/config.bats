@@ -349,6 +349,25 @@ what_runs() {
 	diff /run/tmp/runs.{apply,batch}
 }
 
+@test "apply: servers that say nothing hold up neither the disk of another one nor other commands" {
+	local i pid rc=0
+	for i in 77 78; do
+		ip neigh replace 10.0.2.$i lladdr 02:00:00:00:00:$i dev dummy2 nud permanent
+		printf '%s\n' "[session silent$i]" "path = 10.0.2.$i" 'wait = 25s' "[device d$i]" "session = silent$i" 'device-path = ram0'
+	done >$CONF
+	printf '%s\n' '[session z]' 'path = ip:10.0.0.1' '[device data]' 'session = z' 'device-path = ram0' >>$CONF
+	"$ADM" config apply & pid=$!
+	await 12 adm_is '[.devices[].session] == ["z"]' device list
+	adm 0 map ram1 --session z
+	adm 0 unmap ram1 --session z
+	kill -0 $pid
+	wait $pid || rc=$?
+	is $rc 3
+	adm_is '[.sessions[].name] == ["z"]' session list
+	adm 0 session remove z --force
+	rm $CONF
+}
+
 hex() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
 
 @test "names with quotes, a backslash, wide characters and what is no text: mapped, listed, linked, selected, unmapped" {

@@ -180,3 +180,60 @@ w1/access_mode:rw" ]
 	[ ! -e /sys/class/rnbd-server ]
 	load_server
 }
+
+@test "F2: what this host has mounted is opened for reading alone, unless share_local=Y; what clients write to is not mounted" {
+	local share=/sys/module/rnbd_server/parameters/share_local mode
+	server
+	mkdir -p /run/tmp/mnt
+	mkfs.ext4 -q /dev/ram1
+	mount /dev/ram1 /run/tmp/mnt
+	for mode in rw migration; do
+		map_refused "resource busy" s1 /dev/ram1 $mode
+		dmesg_new | grep -qE "open \"/dev/ram1\" as $mode: -(EBUSY|16): this host uses it, mounted"
+	done
+	dmesg_new | grep -q "on the server '/dev/ram1' is in use, its log says how"
+	map s1 /dev/ram1 ro
+	all_closed
+	echo Y >$share
+	map s1 /dev/ram1
+	adm_is '[.exports[].used_by] == [["mount /run/tmp/mnt (ext4)"]]' server export list
+	run "$ADM" check server.in_use
+	[[ $output == *"FAIL  server.in_use"*"ram1: s1 may write to it, and this host uses it: mount /run/tmp/mnt (ext4)"* ]]
+	all_closed
+	umount /run/tmp/mnt
+	echo N >$share
+	map s1 /dev/ram1
+	map s2 /dev/ram1 migration
+	run ! mount /dev/ram1 /run/tmp/mnt
+	[[ $output == *busy* ]]
+	"$ADM" unmap /dev/ram1 --session s1
+	run ! mount /dev/ram1 /run/tmp/mnt
+	all_closed
+	mount /dev/ram1 /run/tmp/mnt
+	umount /run/tmp/mnt
+}
+
+@test "F2: below dm a partition and its disk are in use, its neighbour is not" {
+	local disk
+	server
+	truncate -s 16M /run/tmp/part
+	partitions /run/tmp/part 2048:8192 10240:8192
+	modprobe loop
+	disk=$(losetup -P --show -f /run/tmp/part)
+	await 10 test -b "${disk}p2"
+	dm_disk user "0 8192 linear ${disk}p1 0"
+	map_refused "resource busy" s1 "${disk}p1"
+	map_refused "resource busy" s1 "$disk"
+	map s1 "${disk}p2"
+	adm_is '[.exports[].used_by] == [[]]' server export list
+	run ! map s2 "$disk"
+	map s2 "$disk" ro
+	run ! dm_disk more "0 8192 linear ${disk}p2 0"
+	dmsetup remove --noudevsync user
+	map s3 "$disk"
+	all_closed
+	map s3 "$disk"
+	run ! dm_disk more "0 8192 linear ${disk}p1 0"
+	all_closed
+	losetup -d "$disk"
+}

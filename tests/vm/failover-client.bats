@@ -71,7 +71,8 @@ killed() {
 	# 6 ticks of 5 s, and what it takes to look
 	((took <= 34 * ${LAB_SLOW:-1}))
 	await 10 census_even
-	await 20 eval "((\$(mem_available) > $before - 48))"
+	# But for the 64 MiB of buffers that are kept for its return
+	await 20 eval "((\$(mem_available) > $before - 48 - 64))"
 	map_here
 	await 20 test -b /dev/rnbd0
 	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=8 oflag=direct status=none

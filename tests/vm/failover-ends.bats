@@ -21,7 +21,10 @@ setup() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 }
 
+MIN_FREE=$(</proc/sys/vm/min_free_kbytes)
+
 teardown() {
+	echo "$MIN_FREE" >/proc/sys/vm/min_free_kbytes
 	loss_end
 	"$ADM" session remove $SESSION --if-exists --force
 	"$ADM" session remove s2 --if-exists
@@ -337,4 +340,20 @@ closing() {
 	ends_badly $pid
 	ends 10 "rmmod rnbd-client rtrs-client" await 8 unload rnbd-client rtrs-client 2>/dev/null
 	load_client
+}
+
+# The kernel's reserve counts as not available, and is free
+@test "G9: less memory is available than a path takes: one that was up comes back, a new one is refused" {
+	map /dev/ram0
+	write 1 "$(file_of 2 remove_path)"
+	write 1 "$(file_of 1 disconnect)"
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '$1 == "MemFree:" { print int($2 * 3 / 4) }' /proc/meminfo >/proc/sys/vm/min_free_kbytes
+	grep -E '^Mem(Free|Available)' /proc/meminfo
+	(($(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo) < 1024))
+	run -1 "$ADM" session add-path $SESSION "ip:${NET[2]}1"
+	[[ $output == *" KiB, "*" are available"* ]] || fail "$output"
+	write 1 "$(file_of 1 reconnect)"
+	path_is 1 connected
+	unmap_all
 }

@@ -203,7 +203,7 @@ late() {
 
 closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(path_of "$1"): .*-> closing" /run/tmp/record; }
 
-@test "our client, our server: the last path is lost while another connects: that one is up when the first attempt has ended" {
+@test "E10: the last path is lost while another connects: that one is up at once, and the disk open when the first attempt has ended" {
 	local pid
 	BLOCK=$((100 + BATS_TEST_NUMBER))
 	mapped_over 1
@@ -219,9 +219,9 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 	slow 2 0
 	! path_is 2 connected || skip "this host was too slow: the other path was up before"
 	await 60 closed_on_server 1
-	path_is 2 disconnected
-	server command release
 	connected 2
+	await 20 adm_is '.devices[0] | .state == "disconnected" and .last_error == "EBUSY"' device list
+	server command release
 	wait $pid
 	put second
 	server record >/run/tmp/record

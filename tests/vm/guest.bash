@@ -17,7 +17,7 @@
 #   ends_badly PID              waits for this child, which must fail. Not by "run", whose shell has no such child.
 #   dead PID                    this process is through, though nobody may have waited for it
 #   asleep PID                  it waits in the kernel, and no signal but that of a kill ends it
-#   waits_in PID PATTERN        it waits in a function whose name matches
+#   waits_in PID PATTERN        it waits in a function whose name matches; worker_in PATTERN: so does any process, innermost first
 #   adm STATUS ARGS..           $ADM ends with this status; $output, $stderr
 #   refused STATUS CODE WORDS ARGS..   the same as text and as JSON, and the message holds the words
 #   adm_is FILTER ARGS..        the JSON of this command of $ADM passes the filter of jq
@@ -171,6 +171,8 @@ asleep() {
 	local stat
 	read -r stat <"/proc/$1/stat" && [[ ${stat##*) } == D* ]]
 }
+
+worker_in() { grep -lqzE "$1" /proc/[0-9]*/stack 2>/dev/null; }
 
 waits_in() { [[ $(<"/proc/$1/stack") =~ $2 ]]; }
 

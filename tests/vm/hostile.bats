@@ -4,6 +4,7 @@
 # test the kernel must have nothing to say, and the server must be there for a proper client.
 # lab: on debug: what a peer can break is seen by KASAN first
 # lab: make tests/fuzz/hostile
+# lab: make tests/vm/tools
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031
 
@@ -12,11 +13,18 @@ setup_file() {
 	net_up 1
 	ram_disk 16
 	setup_slow
+	ip addr add 10.0.0.9/24 dev dummy0
+	await 10 grep -qs 0a00:0009 /sys/class/infiniband/rxe0/ports/1/gids/*
 }
 
 setup() { . "$ROOT/tests/vm/hostile.bash"; }
 
-teardown() { dmesg_clean; }
+teardown() {
+	crowd_end
+	dmesg_clean
+}
+
+map_it() { echo "sessname=$1 path=$2 device_path=/dev/ram0" >/sys/class/rnbd-client/ctl/map_device; }
 
 # own FILE FUNCTION: tests of the peer that have one of their own in this file
 own() { sed -n "s/^@test.*{ $2 \(.*\); }\$/\1/p" "$1" | tr ' ' '\n'; }
@@ -96,6 +104,55 @@ proper_client() {
 
 @test "B2: the id of a device that was closed by force leads nowhere" { only Y access-force-close; }
 
+# The client itself has another path, or had one, or none. The log tells of each session once.
+@test "E16: a connect request ends nothing, and joins nothing, of a client that is somewhere else" {
+	only Y stranger-joins stranger-ends stranger-remembered
+	dmesg_new | grep 'is not where its client is'
+	[ "$(dmesg_new | grep -c 'ip:10.0.0.9 is not where its client is')" = 2 ]
+	[ "$(dmesg_new | grep -c 'connection of ip:10.0.0.9 refused')" = 0 ]
+}
+
+@test "E12: a path that comes up when the last other one has gone makes no empty session" { only Y stranger-last-path; }
+
+# Buffers of a session are 8 MiB here. 64 paths are as many as a host may begin and not end; a quarter of the account is less.
+@test "E15: connect requests take no buffers, those of one host little of the account, and another host is served" {
+	local limit pid
+	ip addr add 10.0.0.2/24 dev dummy0
+	for limit in 120 12; do
+		unload rnbd-server rtrs-server
+		load_server sess_queue_depth=64 max_memory=$limit
+		"$HOSTILE" 10.0.0.1 1234 /dev/ram0 /dev/slow special-crowd 3>&- >/run/tmp/crowd & pid=$!
+		await 60 grep -q . /run/tmp/crowd
+		cat /run/tmp/crowd
+		load_client
+		! map_it second ip:10.0.0.1@ip:10.0.0.1 || fail "a host that begins so much is taken"
+		await 20 map_it proper ip:10.0.0.2@ip:10.0.0.1
+		kill -9 $pid
+		ends_badly $pid
+		echo normal >/sys/block/rnbd0/rnbd/unmap_device
+		unload rnbd-client rtrs-client
+		await 30 nobody_there
+		case $limit in
+		120) grep -qx "64 paths, then errno 87" /run/tmp/crowd ;;
+		12) grep -qxE "[1-5]?[0-9] paths, then errno 87" /run/tmp/crowd ;;
+		esac
+	done
+	unload rnbd-server rtrs-server
+	ip addr del 10.0.0.2/24 dev dummy0
+}
+
+@test "E18: one disk under many names: no more openings than the administrator allows, which he may change" {
+	local max=/sys/module/rnbd_server/parameters/max_devices
+	invalidating Y
+	[ "$(<$max)" -eq 512 ]
+	for bad in 0 16385 x; do
+		! echo $bad >$max || fail "$bad is taken"
+	done
+	echo 8 >$max
+	only Y special-openings
+	echo 512 >$max
+}
+
 # All the others
 
 @test "connect requests" { group Y connect; }
@@ -124,6 +181,131 @@ proper_client() {
 	[ "$(grep -c ' WS\? ' /run/tmp/requests)" -eq 14 ]
 	await 30 nobody_there
 	null_disk_gone cached
+}
+
+@test "E8: a discard that is longer than the server has told is refused, not cut into thousands" {
+	invalidating Y
+	null_disk short size=16 discard=1
+	echo 65536 >/sys/block/short/queue/discard_max_bytes
+	DISK=/dev/short hostile special-long-discard
+	await 30 nobody_there
+	null_disk_gone short
+}
+
+@test "F9: a flush that the server has not caused is told once, with its connection" {
+	only Y request-bad-chunk
+	dmesg_new
+	(($(dmesg_new | grep -c 'receive on connection 1: WR flushed') == 2 && $(dmesg_new | grep -c ' on connection ') == 2))
+}
+
+# What the crowd of the test below began, also where that failed
+crowd_end() {
+	((${#CROWD[@]})) || return 0
+	dmsetup resume --noudevsync hung
+	kill -CONT "${CROWD[0]}"
+	kill "${CROWD[@]}"
+	wait "${CROWD[@]}" || :
+	CROWD=()
+	echo normal >/sys/block/rnbd0/rnbd/unmap_device
+	unload rnbd-client rtrs-client
+	await 20 nobody_there
+	losetup -d /dev/loop0
+	dmsetup remove --noudevsync hung
+	null_disk_gone deep
+	null_disk_gone cached
+}
+
+# What writes and flushes of the proper client took: there are N of them; those behind the first N
+writes_done() { (($(wc -l </run/tmp/times) >= $1)); }
+times_from() { tail -n +$(($1 + 1)) /run/tmp/times; }
+
+# A host that is busy with something else makes some of them longer by far, never most: the lower quartile does not see that
+quartile() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 3) / 4)] }'; }
+
+proper_paths() {
+	local dir=/sys/class/rtrs-client/proper/paths
+	[[ $(<"$dir/ip:10.0.0.1@ip:10.0.0.1/state") == connected && $(<"$dir/ip:fd00::1@ip:fd00::1/state") == connected ]]
+}
+
+# measure NAME: NAME gets three times of the proper client, in microseconds: of a write with its flush, of the longest of them
+# while the server ends one of two paths, and of a path that is disconnected and connected again
+measure() {
+	local n t0 failover='' connect='' path=ip:10.0.0.1@ip:10.0.0.1
+	local -n us=$1
+	kill -CONT "${CROWD[0]}"
+	n=$(wc -l </run/tmp/times)
+	await 20 writes_done $((n + 40))
+	us=("$(times_from "$n" | quartile)")
+	for _ in 1 2; do
+		n=$(wc -l </run/tmp/times)
+		echo 1 >"/sys/class/rtrs-server/proper/paths/$path/disconnect"
+		await 20 writes_done $((n + 4))
+		await 20 proper_paths
+		failover+=$(times_from "$n" | sort -n | tail -n 1)$'\n'
+		t0=${EPOCHREALTIME/./}
+		echo 1 >"/sys/class/rtrs-client/proper/paths/$path/disconnect"
+		echo 1 >"/sys/class/rtrs-client/proper/paths/$path/reconnect"
+		await 20 proper_paths
+		connect+=$((${EPOCHREALTIME/./} - t0))$'\n'
+	done
+	kill -STOP "${CROWD[0]}"
+	us+=("$(printf %s "$failover" | quartile)" "$(printf %s "$connect" | quartile)")
+	echo "# $1: a write and its flush ${us[0]} us, fail-over ${us[1]} us, a path lost and connected again ${us[2]} us" >&3
+}
+
+# as_alone NAME: measures, and none is more than half as much again as without the crowd. What is less than that by so much as
+# the host takes from a guest at once, or an "await" rests, is no time of the modules. A host that is busy with something else
+# for some seconds is given time: what the crowd holds up it holds up each time.
+as_alone() {
+	local i
+	for _ in {1..5}; do
+		measure "$1"
+		local -n now=$1
+		for i in 0 1 2; do
+			((now[i] * 2 <= alone[i] * 3 || now[i] <= alone[i] + (i ? 50000 : 10000))) || continue 2
+		done
+		return
+	done
+	fail "$1: ${now[*]} us, alone ${alone[*]} us"
+}
+
+# Who waits until the disk takes a request
+submitters() { grep -l blk_mq_get_tag /proc/[0-9]*/stack 2>/dev/null | wc -l; }
+
+few_submitters() { [[ $(submitters) == [1-4] ]]; } # RNBD_SERVER_WORKERS
+
+no_session() { ! compgen -G "/sys/class/rtrs-server/$1" >/dev/null; }
+
+# More openings than a work queue of Linux has workers, 512. Their disk keeps those waiting who submit requests to it.
+@test "E8: 600 openings of a disk that hangs, and their paths when they are lost, hold up no client of another disk" {
+	local alone beside behind
+	unload rnbd-server rtrs-server
+	load_server sess_queue_depth=32 heartbeat_interval_ms=60000
+	load_client
+	null_disk cached size=16 cache_size=4 # one that has to be flushed
+	echo "sessname=proper path=ip:10.0.0.1 path=ip:fd00::1 device_path=/dev/cached" >/sys/class/rnbd-client/ctl/map_device
+	echo 100 >/sys/class/rtrs-client/proper/reconnect_delay_ms
+	null_disk deep size=16
+	dm_disk hung "0 32768 linear /dev/deep 0"
+	modprobe loop hw_queue_depth=16
+	losetup /dev/loop0 /dev/dm-0
+	: >/run/tmp/times
+	"$ROOT/build/tools/sync-times" /dev/rnbd0 /run/tmp/times 3>&- & CROWD=($!)
+	measure alone
+	dmsetup suspend --noudevsync --nolockfs hung
+	PATHS=20 OPENINGS=30 "$HOSTILE" 10.0.0.1 1234 /dev/loop0 /dev/slow special-hang 3>&- >/run/tmp/crowd & CROWD+=($!)
+	await 60 grep -q . /run/tmp/crowd
+	cat /run/tmp/crowd
+	await 20 objects_are rnbd_server_dev 601
+	await 20 few_submitters
+	as_alone beside
+	kill "${CROWD[1]}"
+	unset 'CROWD[1]'
+	await 20 no_session 'hostile-*'
+	as_alone behind
+	objects_are rnbd_server_dev 601
+	objects_are rtrs_server_path 22
+	crowd_end
 }
 
 @test "a proper client after all that" { proper_client; }

@@ -115,10 +115,20 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	[[ $output == *"not supported"* ]]
 }
 
-@test "a device without a write cache is not flushed" {
+@test "E4: the disk's write cache is switched on while it is mapped: flushes reach it from then on, and before they cost no request" {
 	local disk
-	disk=$(map /dev/ram0)
-	[ "$(<"/sys/block/$disk/queue/write_cache")" = "write through" ]
+	null_disk cached size=16 cache_size=4
+	echo "write through" >/sys/block/cached/queue/write_cache
+	disk=$(map /dev/cached)
+	[ "$(<"/sys/block/$disk/rnbd/write_cache")" = "write through" ]
+	requests_to /dev/cached flushed "$disk"
+	[ "$(grep -c ' FF\?S\? 0 ' /run/tmp/requests)" -eq 0 ]
+	echo "write back" >/sys/block/cached/queue/write_cache
+	requests_to /dev/cached flushed "$disk"
+	[ "$(grep -c ' FF\?S\? 0 ' /run/tmp/requests)" -ge 5 ]
+	[ "$(grep -c ' WFS ' /run/tmp/requests)" -eq 7 ]
+	unmap "$disk"
+	null_disk_gone cached
 }
 
 @test "what the server's device fails is failed, and nothing else" {
@@ -204,13 +214,44 @@ bytes() { head -c $(($2 << 20)) /dev/zero | tr '\0' "\\$1"; }
 	disk=$(map /dev/ram0)
 	q=/sys/block/$disk/queue
 	[ "$(<$q/max_hw_sectors_kb)" = 124 ]
-	[ "$(<$q/optimal_io_size)" = 126976 ]
+	# F6: of the device, not of our requests; read-ahead is the default then
+	[ "$(<$q/optimal_io_size) $(<$q/minimum_io_size) $(<$q/read_ahead_kb)" = "0 4096 128" ]
 	[ "$(<$q/virt_boundary_mask)" = 4095 ]
 	[ "$(<$q/rotational)" = 0 ]
 	[ "$(<$q/logical_block_size)" = "$(</sys/block/ram0/queue/logical_block_size)" ]
 	[ "$(<$q/physical_block_size)" = "$(</sys/block/ram0/queue/physical_block_size)" ]
 	[ "$(blockdev --getsize64 "/dev/$disk")" = "$(blockdev --getsize64 /dev/ram0)" ]
-	[ "$(<"/sys/block/$disk/dev")" = "$(awk '$2 == "rnbd" { print $1 }' /proc/devices):0" ]
+}
+
+@test "F6: what the server's device says goes well together, with one of a disk that is made of two such" {
+	local disk q
+	dmsetup create --noudevsync stripes --table "0 65536 striped 2 128 /dev/ram0 0 /dev/ram1 0"
+	await 10 test -b /dev/dm-0
+	disk=$(map /dev/dm-0)
+	q=/sys/block/$disk/queue
+	[ "$(<$q/optimal_io_size) $(<$q/minimum_io_size) $(<$q/read_ahead_kb)" = "131072 65536 256" ]
+	unmap "$disk"
+	dmsetup remove --noudevsync stripes
+	disk=$(map /dev/ram0)
+	dmsetup create --noudevsync stripes --table "0 65536 striped 2 256 /dev/$disk 0 /dev/$(map /dev/ram1) 0"
+	await 10 test -b /dev/dm-0
+	q=/sys/block/dm-0/queue
+	[ "$(<$q/optimal_io_size) $(<$q/minimum_io_size)" = "262144 131072" ]
+	[ "$(<$q/read_ahead_kb)" -ge 128 ]
+	dmsetup remove --noudevsync stripes
+}
+
+@test "F5: the number of a disk is one of those that LVM knows, that of a partition too; netlink says the same" {
+	local disk devt
+	disk=$(map /dev/ram0)
+	devt=$(<"/sys/block/$disk/dev")
+	[[ $devt == 259:* && -b /dev/$disk ]]
+	adm_is ".devices[0].devnum == \"$devt\"" device list
+	partitions "/dev/$disk" 2048:8192
+	blockdev --rereadpt "/dev/$disk"
+	[[ $(<"/sys/block/$disk/${disk}p1/dev") == 259:* ]]
+	[ "$(awk '$1 == 259 { print $2 }' /proc/devices)" = blkext ]
+	dd if=/dev/zero of="/dev/$disk" bs=512 count=1 conv=fsync status=none
 }
 
 @test "sizes are in sectors of 512 bytes, whatever the blocks" {

@@ -116,6 +116,30 @@ killed_looking() {
 	[[ ! -e $TRACE/events/killed ]] || echo "# interrupted $(interrupted_at)" >&3
 }
 
+# A suspend that comes as far as to freeze all processes, and goes back
+froze() {
+	echo freezer >/sys/power/pm_test && echo 1 >/sys/module/suspend/parameters/pm_test_delay &&
+		echo freeze >/sys/power/state && echo none >/sys/power/pm_test
+}
+
+@test "F4: a suspend freezes who maps or adds a path while nobody answers, by netlink and in files; they wait on, and can be killed" {
+	local pid pids=()
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.1.0.77 >/dev/null 2>&1 3>&- & pids+=($!)
+	await 10 looks_for 10.1.0.77
+	bash -c "echo ip:10.2.0.77 >/sys/class/rtrs-client/s1/add_path" 2>/dev/null 3>&- & pids+=($!)
+	await 10 looks_for 10.2.0.77
+	# The second one waits for the first, which has its lock
+	bash -c "echo ip:10.2.0.78 >/sys/class/rtrs-client/s1/add_path" 2>/dev/null 3>&- & pids+=($!)
+	await 10 worker_in '^\[<0>\] rtrs_client_session_add_path'
+	froze
+	for pid in "${pids[@]}"; do
+		killed_while "it maps or adds a path, and was frozen" "$pid" 1000
+	done
+	await 10 adm_is '.sessions | map(.name) == ["s1"]' session list
+	await 10 adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
+}
+
 # killed_behind WHAT LINK FUNCTION FIRST SECOND: the first command looks for the server over this link, where nobody answers, the
 # second one waits for it in a function that matches: killed, it is gone, and the first one goes on when there is an answer. The tool
 # would wait for itself before that.
@@ -126,7 +150,7 @@ killed_behind() {
 	bash -c "exec $4" >/run/tmp/first 2>&1 3>&- & pid=$!
 	await 10 looks_for "10.$link.0.1"
 	bash -c "exec $5" >/run/tmp/second 2>&1 3>&- & behind=$!
-	await 10 waits_in $behind "$3" || fail "$(cat /run/tmp/second /proc/$behind/stack)"
+	await 10 worker_in "$3" || fail "$(cat /run/tmp/second /proc/$behind/stack)"
 	killed_while "another $what" $behind 1000
 	kill -0 $pid
 	mend drop "$link"
@@ -136,10 +160,10 @@ killed_behind() {
 }
 
 @test "map, session add-path: while another one is at the session" {
-	killed_behind map 1 'rnbd_client_session_join|find_or_create' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
+	killed_behind map 1 '^\[<0>\] (rnbd_client_session_join|find_or_create)' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
 		"echo 'sessname=s1 path=ip:10.1.0.1 device_path=/dev/ram0 access_mode=ro' >$CTL/map_device"
 	adm_is '.client | (.sessions | length == 1) and ([.devices[] | .name, .access] == ["rnbd0", "rw"])' status
-	killed_behind "session add-path" 2 'rtrs_client_session_add_path' "$ADM session add-path s1 ip:10.2.0.1" \
+	killed_behind "session add-path" 2 '^\[<0>\] rtrs_client_session_add_path' "$ADM session add-path s1 ip:10.2.0.1" \
 		"echo ip:fd01::1 >/sys/class/rtrs-client/s1/add_path"
 	adm_is '[.paths[] | .name, .state] == ["ip:10.1.0.2@ip:10.1.0.1", "connected", "ip:10.2.0.2@ip:10.2.0.1", "connected"]' path list
 	on_server '[[ $(ls /sys/class/rtrs-server/s1/paths | wc -l) == 2 ]]'

@@ -3,7 +3,7 @@
 # What a disk can do: limits as the server has them, every operation on the backing device, sizes from nothing to 16 TiB,
 # merged requests, polled queues. In one guest.
 # lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
-# lab: on 6.1 for ^(discard|what is cut|nothing|size of requests|logical blocks): kernel/compat sets the limits of a queue in another way than on 6.12
+# lab: on 6.1 for ^(discard|what is cut|nothing|size of requests|logical blocks|F15): kernel/compat sets the limits of a queue in another way than on 6.12
 # lab: cpus 1
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -26,6 +26,7 @@ setup() { . "$ROOT/tests/vm/disk.bash"; }
 
 teardown() {
 	local dir
+	[[ ! -e /sys/block/dm-0 || $(</sys/block/dm-0/dm/suspended) == 0 ]] || dmsetup resume --noudevsync "$(</sys/block/dm-0/dm/name)"
 	unmap_all
 	losetup -D
 	rm -f /run/tmp/disk.*
@@ -113,7 +114,10 @@ fill() { dd if=/dev/urandom of="$1" bs=1M oflag=direct status=none 2>/dev/null |
 @test "nothing: a device of 0 bytes" {
 	local back disk
 	back=$(losetup -f)
+	# It is given to a file while it is open
+	echo Y >/sys/module/rnbd_server/parameters/share_local
 	disk=$(map "$back")
+	echo N >/sys/module/rnbd_server/parameters/share_local
 	[ "$(blockdev --getsize64 "/dev/$disk")" -eq 0 ]
 	[ "$(dd if="/dev/$disk" bs=4k count=1 status=none | wc -c)" -eq 0 ]
 	truncate -s 8M /run/tmp/disk.late
@@ -130,7 +134,6 @@ largest_unaligned() {
 	disk=$(map "$1")
 	bytes=$(($(queue "$disk" max_hw_sectors_kb) << 10))
 	echo $((bytes >> 10)) >"/sys/block/$disk/queue/max_sectors_kb"
-	echo "$1: $bytes bytes"
 	traced $OPS "$ROOT/build/tools/unaligned" "/dev/$disk" $bytes
 	[ "$(grep -c 'op=write ' /run/tmp/trace)" -eq 2 ]
 	[ "$(grep -c "op=write .*bytes=$bytes$" /run/tmp/trace)" -eq 2 ]
@@ -148,7 +151,6 @@ largest_unaligned() {
 	disk=$(map /dev/nb1)
 	# 128 pages in a region, one for a buffer that begins inside of a page
 	[ "$(queue "$disk" max_hw_sectors_kb)" -eq 508 ]
-	[ "$(queue "$disk" optimal_io_size)" -eq 520192 ]
 	echo 508 >"/sys/block/$disk/queue/max_sectors_kb"
 	traced $OPS dd if=/dev/urandom of="/dev/$disk" bs=508K count=6 oflag=direct iflag=fullblock status=none
 	[ "$(grep -c 'op=write .*bytes=520192$' /run/tmp/trace)" -eq 6 ]
@@ -182,15 +184,29 @@ largest_unaligned() {
 	same_contents "/dev/$disk" /dev/nb1
 }
 
-@test "a disk that takes one request at a time holds up no other disk, and no path" {
-	local disk other same path i readers=()
-	mode sess_queue_depth=64 heartbeat_interval_ms=200 heartbeat_misses=2
-	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
-	disk=$(map /dev/nb1)
-	for ((i = 0; i < 40; i++)); do
-		dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip=$((i * 8)) iflag=direct status=none 3>&- & readers+=($!)
+# readers DISK N: so many wait for this disk
+readers() {
+	local i
+	READERS=()
+	for ((i = 0; i < $2; i++)); do
+		dd if="/dev/$1" of=/dev/null bs=4k count=1 skip=$((i * 8)) iflag=direct status=none 3>&- & READERS+=($!)
 	done
-	await 20 under_way "$disk" 24
+	await 20 under_way "$1" $(($2 * 6 / 10))
+}
+
+readers_end() {
+	local i
+	for i in "${READERS[@]}"; do
+		wait "$i"
+	done
+}
+
+# holds_nobody_up DEVICE N: which N read from, and which is not through with that when the others are
+holds_nobody_up() {
+	local disk other same path
+	mode sess_queue_depth=64 heartbeat_interval_ms=200 heartbeat_misses=2
+	disk=$(map "$1")
+	readers "$disk" "$2"
 	same=$(map /dev/ram0)
 	path=$("$ADM" server path list --no-headers -F id)
 	fill "/dev/$same"
@@ -202,11 +218,162 @@ largest_unaligned() {
 	# It is not through with what it had
 	under_way "$disk" 4
 	"$ADM" server path list --no-headers -F id | grep -qw "$path"
-	for i in "${readers[@]}"; do
-		wait "$i"
-	done
+	readers_end
 	unmap_all
 	mode
+}
+
+@test "a disk that takes one request at a time holds up no other disk, and no path" {
+	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
+	holds_nobody_up /dev/nb1 20
+}
+
+@test "E9: nor does one that is made of it, and does not know how not to wait" {
+	null_disk nb1 size=16 blocksize=4096 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1
+	modprobe dm-delay
+	dm_disk waits "0 32768 delay /dev/nb1 0 0"
+	holds_nobody_up /dev/dm-0 20
+	await 15 no_exports
+	dmsetup remove --noudevsync waits
+}
+
+@test "E11: a flush does not wait behind the discards of the same disk" {
+	local disk pid
+	null_disk nb1 size=16 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1 discard=1 cache_size=1
+	disk=$(map /dev/nb1)
+	echo $((1 << 20)) >"/sys/block/$disk/queue/discard_max_bytes"
+	blkdiscard "/dev/$disk" 3>&- & pid=$!
+	await 20 under_way "$disk" 12
+	sync "/dev/$disk"
+	under_way "$disk" 4
+	wait $pid
+}
+
+# The least time between two tries of one session to open a disk, in milliseconds, when each has tried three times
+tries() {
+	grep -v '^#' $TRACE/trace | awk '{ match($0, /session=[^ ]+/); who = substr($0, RSTART, RLENGTH); at = $4 + 0
+		if (n[who]++ && (!least || at - last[who] < least)) least = at - last[who]
+		last[who] = at }
+		END { for (who in n) { all++; tired += n[who] >= 3 } ; if (all && tired == all) print int(least * 1000) }'
+}
+
+closing_paths() { [[ $("$ADM" server path list --no-headers -F state | grep -c closing) == "$1" ]]; }
+
+# One that opens the disk for those who ask again is through in a moment
+no_worker_in_ours() { [[ $(grep -lE '(rtrs_server|rnbd_server)' /proc/[0-9]*/stack 2>/dev/null | xargs -r -n 1 cat) != *worker_thread* ]]; }
+
+@test "E8: a path that waits for a disk keeps no worker, nor does its session, nor who asks for the path again" {
+	local i readers=()
+	mode sess_queue_depth=16
+	dm_disk hung "0 32768 linear /dev/ram0 0"
+	for i in 1 2 3; do
+		map /dev/dm-0 sessname=c$i access_mode=ro
+	done
+	dmsetup suspend --noudevsync --nolockfs hung
+	for i in 1 2 3; do
+		dd if="/dev/$(disk_of c$i /dev/dm-0)" of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & readers+=($!)
+	done
+	for i in 1 2 3; do
+		await 20 under_way "$(disk_of c$i /dev/dm-0)"
+	done
+	for i in /sys/class/rtrs-server/c[123]/paths/*/disconnect; do
+		echo 1 >"$i"
+	done
+	await 20 closing_paths 3
+	# Each session is back at once, without that disk
+	await 20 adm_is '[.devices[].last_error] == ["EBUSY","EBUSY","EBUSY"]' device list
+	closing_paths 3
+	await 10 no_worker_in_ours
+	# Their clients ask again each second, and the server looks only once for each of them
+	echo >$TRACE/trace
+	echo 1 >$TRACE/events/rnbd_server/rnbd_server_open/enable
+	await 20 eval '[[ -n $(tries) ]]'
+	echo 0 >$TRACE/events/rnbd_server/rnbd_server_open/enable
+	i=$(tries)
+	echo "tries of a client: $i ms between them"
+	((i > 500))
+	dmsetup resume --noudevsync hung
+	await 20 closing_paths 0
+	unmap_all
+	wait "${readers[@]}" || :
+	await 15 no_exports
+	dmsetup remove --noudevsync hung
+	mode
+}
+
+@test "F4: a server opens a disk and answers no read: map returns, the disk can be opened, partitions come with the answer" {
+	local disk file pid
+	file=$(mktemp /run/tmp/disk.XXXXXX) && truncate -s 16M "$file" && partitions "$file" 2048:8192
+	dd if="$file" of=/dev/ram0 bs=1M oflag=direct status=none
+	dm_disk hung "0 32768 delay /dev/ram0 0 200"
+	disk=$(map /dev/dm-0)
+	# Where it answers, be it after a moment, they are there at once
+	[ -b "/dev/${disk}p1" ]
+	unmap "$disk"
+	dmsetup suspend --noudevsync --nolockfs hung
+	# Who waits for the node waits for them, too
+	"$ADM" map /dev/dm-0 --session s1 --path ip:10.0.0.1 --wait=100ms 2>/run/tmp/map 3>&- & pid=$!
+	await 10 dead $pid
+	ends_badly $pid
+	grep "cannot be opened" /run/tmp/map
+	disk=$(disk_of s1 /dev/dm-0)
+	grep 1 "/sys/block/$disk/rnbd/scanning"
+	[ "$(blockdev --getsz "/dev/$disk")" -eq 32768 ]
+	run ! worker_in bdev_disk_changed
+	dmsetup resume --noudevsync hung
+	await 10 grep -q 0 "/sys/block/$disk/rnbd/scanning"
+	[ -b "/dev/${disk}p1" ]
+	unmap "$disk"
+	# Unmapped while it is read: with the answer it is gone
+	dmsetup suspend --noudevsync --nolockfs hung
+	disk=$(map /dev/dm-0)
+	echo normal >"/sys/block/$disk/rnbd/unmap_device" 3>&- & pid=$!
+	await 10 test ! -e "/sys/block/$disk/rnbd"
+	dmsetup resume --noudevsync hung
+	wait $pid
+	[ ! -e "/sys/block/$disk" ]
+	await 15 no_exports
+	dmsetup remove --noudevsync hung
+}
+
+@test "F4b: forced away from a server that answers no request of it: within the time, other disks go on; by two paths, by one" {
+	local disk other paths pid t0
+	null_disk nb1 size=16
+	dm_disk hung "0 32768 linear /dev/ram0 0"
+	dmesg_mark
+	for paths in 2 1; do
+		disk=$(map /dev/dm-0)
+		[[ $paths == 1 ]] || echo ip:fd00::1 >/sys/class/rtrs-client/s1/add_path
+		"$ADM" session set s1 --no-path-timeout=60s
+		other=$(map /dev/nb1)
+		dmsetup suspend --noudevsync --nolockfs hung
+		dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct status=none 3>&- & pid=$!
+		await 20 under_way "$disk"
+		t0=$EPOCHREALTIME
+		adm 0 unmap "$disk" --force --timeout=4s
+		echo "# $paths paths: gone after $(seconds_since "$t0") s" >&3
+		[ ! -e "/sys/block/$disk" ]
+		ends_badly $pid
+		# More than there are slots: none is that of what the server still has
+		fio --filename="/dev/$other" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --name=o --minimal --size=3m \
+			--output=/run/tmp/fio 3>&- & pid=$!
+		await 30 dead $pid
+		wait $pid
+		[[ $paths == 1 ]] || run ! grep "$other: session s1 is lost" <(dmesg_new)
+		dmsetup resume --noudevsync hung
+		unmap_all
+		await 15 no_exports
+	done
+	dmsetup remove --noudevsync hung
+}
+
+@test "E23: what a disk ends in its interrupt is answered there" {
+	local disk
+	null_disk nb1 size=16 irqmode=2 completion_nsec=100000
+	disk=$(map /dev/nb1)
+	traced $TRACE/events/rnbd_server/rnbd_server_io_done dd if="/dev/$disk" of=/dev/null bs=4k count=50 iflag=direct status=none
+	# The third letter of the flags is that of the context
+	[ "$(grep -c '\] ..[hH].* rnbd_server_io_done:' /run/tmp/trace)" -eq 50 ] || fail "$(head -3 /run/tmp/trace)"
 }
 
 @test "a disk with less room than there are requests: all of them, verified; discards, zeroes and flushes between them" {
@@ -238,14 +405,23 @@ largest_unaligned() {
 	done
 }
 
+@test "F15: a disk that is opened again keeps the read-ahead and the write cache of the administrator" {
+	local disk
+	disk=$(map /dev/ram0)
+	echo 8192 >"/sys/block/$disk/queue/read_ahead_kb" && echo "write through" >"/sys/block/$disk/queue/write_cache"
+	echo 1 >/sys/class/rnbd-server/ctl/devices/ram0/sessions/s1/force_close
+	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null || await 10 state_is "$disk" closed
+	echo 1 >"/sys/block/$disk/rnbd/remap_device"
+	[ "$(queue "$disk" read_ahead_kb) $(queue "$disk" write_cache)" = "8192 write through" ]
+}
+
 @test "neighbours are merged" {
 	local disk before
 	disk=$(map /dev/ram0)
 	[ "$(queue "$disk" nomerges)" -eq 0 ]
 	before=$(awk '{ print $6 }' "/sys/block/$disk/stat")
 	traced $OPS fio --filename="/dev/$disk" --rw=write --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --iodepth_batch=16 \
-		--iodepth_batch_complete_min=16 \
-		--name=m --size=4m --minimal --output=/run/tmp/fio
+		--iodepth_batch_complete_min=16 --name=m --size=4m --minimal --output=/run/tmp/fio
 	[ "$(awk '{ print $6 }' "/sys/block/$disk/stat")" -gt $((before + 500)) ]
 	grep -q 'op=write .*bytes=65536$' /run/tmp/trace
 }

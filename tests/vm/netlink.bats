@@ -50,6 +50,28 @@ setup() { . "$ROOT/tests/vm/guest.bash"; }
 	jqe '(.reply | length) == 1 and .reply[0].name == "ram0" and .reply[0]."session-name" == "s1"'
 }
 
+# raw RESERVED FLAGS: errno of the get of a session that is not there, with these in its headers
+raw() {
+	python3 - "$@" <<-'END'
+		import socket, struct, sys
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+		def ask(family, command, reserved, flags, attributes=b""):
+		    s.send(struct.pack("=IHHIIBBH", 20 + len(attributes), family, flags, 1, 0, command, 1, reserved) + attributes)
+		    return s.recv(65536)
+		answer, at = ask(16, 3, 0, 1, struct.pack("=HH8s", 9, 2, b"rnbd")), 20
+		while struct.unpack_from("=HH", answer, at)[1] != 1:
+		    at += (struct.unpack_from("=H", answer, at)[0] + 3) & ~3
+		answer = ask(struct.unpack_from("=H", answer, at + 4)[0], 1, int(sys.argv[1]), int(sys.argv[2]) | 1, struct.pack("=HHI", 8, 1, 1 << 30))
+		print(-struct.unpack_from("=i", answer, 16)[0])
+	END
+}
+
+@test "G18: what is reserved in the headers of a request is refused" {
+	[ "$(raw 0 4)" = 2 ]
+	[ "$(raw 1 4)" = 22 ]
+	[ "$(raw 0 516)" = 22 ] # NLM_F_EXCL
+}
+
 @test "get by name and by id give the object of the dump" {
 	local id
 	run -0 ynl dump device-get
@@ -281,13 +303,13 @@ three_lives() {
 	jqe '.error.errno == 2 and (.error.attribute | test("session-name"))'
 	for req in '"heartbeat-interval-ms":100' '"heartbeat-interval-ms":60001' '"heartbeat-misses":1' '"reconnect-delay-ms":9' \
 		'"reconnect-delay-max-ms":600001' '"connect-timeout-ms":99' '"io-timeout-ms":999' '"no-path-timeout-ms":-2' \
-		'"max-reconnect-attempts":10000'; do
+		'"max-reconnect-attempts":10000' '"lost-writes":2'; do
 		run -0 ynl do session-set "{\"name\":\"p1\",\"settings\":{$req}}"
 		jqe '.error.errno == 22 or .error.errno == 34' || { echo "$req"; return 1; }
 	done
 	run -0 ynl do session-get '{"name":"p1","role":"client"}'
 	jqe '.reply.settings == {"max-reconnect-attempts":-1,"heartbeat-interval-ms":5000,"heartbeat-misses":5,"reconnect-delay-ms":1000,
-		"reconnect-delay-max-ms":30000,"connect-timeout-ms":30000,"io-timeout-ms":0,"no-path-timeout-ms":0}'
+		"reconnect-delay-max-ms":30000,"connect-timeout-ms":30000,"io-timeout-ms":0,"no-path-timeout-ms":0,"lost-writes":"fail-flush"}'
 	run -0 ynl --listen session do session-set '{"name":"p1","settings":{"no-path-timeout-ms":-1}}'
 	jqe '.error == null and .reply.settings."no-path-timeout-ms" == -1 and (.events | length) == 1'
 	run -0 ynl do session-del '{"name":"p1"}'

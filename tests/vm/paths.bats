@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# Paths of a session: several, of any family, and what remains when one dies.
+# Paths of a session: several, of any family, and what remains when one dies; the disk that one leads to when it is back.
 # lab: on debug: one-CPU logic, for KASAN, lockdep and kmemleak
-# lab: on 6.1 for ^a session of 128 paths: the debug kernel takes minutes for so many
+# lab: on 6.1 for ^(a session of 128 paths|E5): the debug kernel takes minutes for so many, and has no NVMe
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -215,19 +215,21 @@ mute() {
 }
 
 # What is in the page cache of a disk is written when the last one closes it
-@test "the server cannot close the disk of a session that is gone: it refuses who comes back, serves others, and takes him later" {
+@test "the server cannot close the disk of a session that is gone: it serves others, takes the client with its other disks, and that disk later" {
 	local path back
 	map_mute
+	"$ADM" map /dev/ram0 --session s1 --access ro
 	dd if=/dev/zero of=/dev/dm-0 bs=4k count=1 conv=notrunc status=none
 	mute
 	for path in /sys/class/rtrs-client/s1/paths/*; do echo 1 >"$path/disconnect"; done
 	echo 1 >"$path/reconnect" 3>&- & back=$!
-	# by number where the kernel knows no names
-	await 20 eval 'dmesg_new | grep -qE "connection of ip:10.0.1.1 refused: -(EBUSY|16)"'
+	await 20 adm_is '.devices[1].state == "mapped"' device list
+	wait $back
+	dd if=/dev/rnbd1 of=/dev/null bs=4k count=1 iflag=direct status=none
+	await 20 adm_is '.devices[0] | .state == "disconnected" and .last_error == "EBUSY"' device list
 	"$ADM" session add s2 --path ip:10.0.0.1
+	"$ADM" unmap rnbd1
 	mute off
-	await 30 grep -qx connected "$path/state"
-	wait $back || :
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none
 	"$ADM" session remove s2
@@ -277,4 +279,42 @@ mute() {
 	rxe_add rxe1 dummy1
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	copy_and_compare 16
+}
+
+# nvme_attach: a target of this host over TCP: /dev/nvme0n1 and /dev/nvme0n2, both with /dev/ram0 behind them
+nvme_attach() {
+	echo "transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=nqn.disks" >/dev/nvme-fabrics
+	await 20 test -b /dev/nvme0n1 && await 20 test -b /dev/nvme0n2
+}
+
+nvme_detach() { echo 1 >/sys/class/nvme/nvme0/delete_controller && await 20 test ! -e /sys/block/nvme0n1; }
+
+@test "E5: an NVMe namespace behind the node: the same, attached anew, is taken again, another one is not" {
+	local dir=/sys/kernel/config/nvmet ns pid
+	. "$ROOT/tests/vm/reconnect.bash"
+	modprobe -a nvmet-tcp nvme-tcp 2>/dev/null || skip "this kernel has no NVMe"
+	mkdir -p $dir/subsystems/nqn.disks/namespaces/{1,2} $dir/ports/1 /dev/vols
+	echo 1 >$dir/subsystems/nqn.disks/attr_allow_any_host
+	for ns in "$dir"/subsystems/nqn.disks/namespaces/*; do
+		echo -n /dev/ram0 >"$ns/device_path" && echo 1 >"$ns/enable"
+	done
+	for ns in trtype=tcp adrfam=ipv4 traddr=127.0.0.1 trsvcid=4420; do echo "${ns#*=}" >"$dir/ports/1/addr_${ns%=*}"; done
+	ln -s $dir/subsystems/nqn.disks $dir/ports/1/subsystems/
+	nvme_attach
+	cp -a /dev/nvme0n1 /dev/vols/disk
+	cut_off /dev/vols/disk
+	rmmod rnbd-server rtrs-server
+	nvme_detach
+	nvme_attach
+	load_server
+	back
+	goes_on
+	"$ADM" unmap rnbd0
+	cut_off /dev/vols/disk
+	cp -a --remove-destination /dev/nvme0n2 /dev/vols/disk
+	back
+	stays_away /dev/vols/disk
+	"$ADM" unmap rnbd0
+	nvme_detach
+	rm -r /dev/vols $dir/ports/1/subsystems/nqn.disks
 }

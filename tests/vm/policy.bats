@@ -284,8 +284,8 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	[ "$(of rnbd-server/)" = "remove@$ctl/rnbd-server/ctl add@$ctl/rnbd-server/ctl" ]
 }
 
-@test "pinned memory is told, for each path, and grows with the slots" {
-	local one two
+@test "pinned memory is told, for each path, and grows with the slots; G11: queue pairs are counted as adapters make them" {
+	local one two disk
 	map /dev/ram0
 	run -0 ynl do session-get '{"name":"s1"}'
 	one=$(jq '.reply."pinned-bytes"' <<<"$output")
@@ -293,8 +293,8 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	map2
 	run -0 ynl do session-get '{"name":"s1"}'
 	two=$(jq '.reply."pinned-bytes"' <<<"$output")
-	# 512 slots of a message, 1 KiB, and a list of 32 pages at least
-	[ "$one" -gt $((512 * (1024 + 256))) ]
+	# 512 slots of a message, 1 KiB, and a list of 32 pages at least; a send queue
+	[ "$one" -gt $((512 * (1024 + 256) + (1 << 20))) ]
 	[ "$two" -eq $((2 * one)) ]
 	unmap_all
 	mode sess_queue_depth=128
@@ -302,6 +302,17 @@ of() { grep -F "/virtual/$1" /run/tmp/uevents | xargs; }
 	run -0 ynl do session-get '{"name":"s1"}'
 	[ "$(jq '.reply."pinned-bytes"' <<<"$output")" -eq $((one / 4)) ]
 	unmap_all
+	# Of many connections each takes less: these write as well
+	for two in 64 65; do
+		"$ADM" session add s$two --path ip:10.0.0.1 --connections $two
+	done
+	adm_is '[.sessions[] | select(.role == "client") | .pinned_bytes] | .[0] > .[1]' session list
+	disk=$(map /dev/ram0 sessname=s65)
+	dd if=/dev/urandom of="/dev/$disk" bs=124k count=20 oflag=direct status=none
+	same_contents "/dev/$disk" /dev/ram0
+	unmap_all
+	"$ADM" session remove s64
+	"$ADM" session remove s65
 	mode
 }
 

@@ -138,3 +138,28 @@ is_connected() { adm_is "(.sessions[0].paths_connected // 0) == $1" session list
 	adm_is '[.ports[].drained] == [false, false]' server port list
 	load_client
 }
+
+# The last test: teardown's ports are there again
+@test "E19: listen= names devices and addresses: elsewhere nobody listens; another text is refused" {
+	local bad
+	unload rnbd-server rtrs-server
+	for bad in rxe0,,rxe1 ip:10.0.0 gid:x 'rxe 0'; do
+		dmesg_mark
+		! insmod "$MODS/rtrs-server.ko" "listen=\"$bad\"" || fail "'$bad' is taken"
+		dmesg_new | grep "listen: '.*' is neither the name of an RDMA device nor an address"
+	done
+	load_server sess_queue_depth=64 dev_search_path=/dev listen=rxe0,ip:10.0.9.1
+	adm_is '[.ports[].hca] == ["rxe0"]' server port list
+	run ! "$ADM" map ram0 --session s1 --path 10.0.1.1
+	[[ $output == *"nobody listens on port 1234"* ]]
+	"$ADM" map ram0 --session s1 --path 10.0.0.1
+	# An address may come later
+	run ! "$ADM" session add-path s1 10.0.9.1
+	ip addr add 10.0.9.1/24 dev dummy1
+	await 10 "$ADM" session add-path s1 10.0.9.1
+	adm_is '[.ports[].hca] == ["rxe0", "rxe1"]' server port list
+	reads
+	"$ADM" unmap --all
+	unload rnbd-server rtrs-server
+	load_server sess_queue_depth=64 dev_search_path=/dev
+}

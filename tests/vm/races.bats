@@ -114,3 +114,18 @@ raced() { grep -q forced $AT_ONCE && grep -q remapped $AT_ONCE; }
 	disk=$(map /dev/ram0)
 	same_contents "/dev/$disk" /dev/ram0
 }
+
+# Until it has the answer the client has one receive, for that
+@test "the server's heartbeats begin behind its answer to INFO" {
+	local trace=/sys/kernel/tracing
+	[[ -n $VIRTIO ]] || skip "the debug kernel has no kprobes"
+	printf 'p:path/%s\n' "sent rtrs_post_send_iu" "beats rtrs_hb_start" >$trace/kprobe_events
+	echo >$trace/trace
+	echo 1 >$trace/events/path/enable
+	"$ADM" session add s1 --path ip:10.0.0.1
+	echo 0 >$trace/events/path/enable
+	cat $trace/trace
+	[ "$(sed -n 's/.* \(sent\|beats\): .*/\1/p' $trace/trace | xargs)" = "sent sent beats beats" ]
+	echo >$trace/kprobe_events
+	"$ADM" session remove s1
+}

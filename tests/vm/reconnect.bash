@@ -6,6 +6,12 @@
 #   fio_end [N]                 it goes on for N (100) requests, then it ends, without an error
 #   said TEXT ERRNO             the kernel has said this in the test that runs
 #   paths_up N                  so many are connected
+#   cut_off DEVICE [ARG..]      mapped as s1, whose path is gone; a write waits, which is $pid. write_waits: this alone
+#   back                        the path comes back
+#   other_writes DEVICE         another client, which goes again; what it wrote is in /tmp/other
+#   server_again [PARAM=VALUE..]   the server's modules anew
+#   is_stale DEVICE             s1 is back, and what waited has failed; stays_away DEVICE: only a remap goes on, which finds /tmp/mine
+#   goes_on                     the write that waited is there
 #   reconnect_end               the teardown
 # shellcheck shell=bash disable=SC2034
 
@@ -54,4 +60,49 @@ paths_up() {
 		{ read -r state <"$path/state" && [[ $state == connected ]] && n=$((n + 1)); } 2>/dev/null
 	done
 	((n == $1))
+}
+
+cut_off() {
+	"$ADM" map "$1" --session s1 --path ip:10.0.0.1 --no-path-timeout -1 "${@:2}"
+	echo 1 >"$SYS/paths/ip:10.0.0.1@ip:10.0.0.1/disconnect"
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	write_waits
+}
+
+write_waits() {
+	tr '\0' w </dev/zero | dd of=/dev/rnbd0 bs=64k count=1 iflag=fullblock oflag=direct status=none & pid=$!
+	await 20 asleep $pid
+}
+
+# It is refused while an attempt of the path itself is under way
+back() { await 20 asked_back; }
+asked_back() { { echo 1 >"$SYS/paths/ip:10.0.0.1@ip:10.0.0.1/reconnect"; } 2>/dev/null; }
+
+other_writes() {
+	"$ADM" map "$1" --session s2 --path ip:10.0.1.1 "${@:2}"
+	dd if=/dev/urandom of=/dev/rnbd1 bs=64k count=1 oflag=direct status=none
+	dd if=/dev/rnbd1 of=/tmp/other bs=64k count=1 iflag=direct status=none
+	"$ADM" unmap rnbd1
+}
+
+server_again() {
+	rmmod rnbd-server rtrs-server
+	load_server "$@"
+}
+
+is_stale() {
+	await 20 said "session s1 is back, but not $1" ESTALE
+	ends_badly $pid
+	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
+}
+
+stays_away() {
+	is_stale "$1"
+	"$ADM" remap rnbd0
+	dd if=/dev/rnbd0 of=/tmp/mine bs=64k count=1 iflag=direct status=none
+}
+
+goes_on() {
+	wait $pid
+	[[ $(dd if=/dev/rnbd0 bs=64k count=1 iflag=direct status=none | tr -d w | wc -c) == 0 ]]
 }

@@ -3,7 +3,7 @@
 # Paths that are lost and come back, in one guest, or that are given up: an RDMA device is deleted and made again, an
 # administrator disconnects them. What I/O does meanwhile, where another path is left and where none is.
 # lab: on debug: objects that come and go are judged by KASAN and kmemleak
-# lab: on 6.1 for ^the module of the RDMA devices: the debug kernel has no such module
+# lab: on 6.1 for ^(the module of the RDMA devices|G3): the debug kernel has no such module, and no probes
 # lab: no sanitizers: its times are of the modules
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
@@ -290,6 +290,7 @@ wait_is() {
 	await 20 paths_up 0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
 	local pid=$!
+	await 20 asleep $pid
 	"$ADM" unmap rnbd0 --force -y
 	ends_badly $pid
 	rxe_add rxe0 dummy0
@@ -328,6 +329,48 @@ by_hand() { echo 1 >"$1"; } 2>/dev/null
 	await 30 grep -q '^2 ' "$other/stats/reconnects"
 	adm_is '.paths[0].state == "disconnected"' path list --session s1
 	[ "$(<"$path/stats/reconnects")" = "$counts" ]
+}
+
+@test "G2: while a port is down attempts to connect leave no CM ids" {
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --reconnect-delay 100ms --reconnect-delay-max 100ms
+	local before
+	before=$(rdma resource show cm_id | wc -l)
+	ip link set dummy0 down
+	"$ADM" server client disconnect s1 --force
+	await 60 eval "(( \$(awk '{ print \$2 }' $SYS/paths/*/stats/reconnects) >= 20 ))"
+	rdma resource show cm_id >/run/tmp/ids
+	(($(wc -l </run/tmp/ids) <= before)) || fail "$before were there: $(</run/tmp/ids)"
+	ip link set dummy0 up
+	await 30 paths_up 1
+}
+
+# hits EVENT: how often a probe was met
+hits() { awk -v event="$1" '$1 == event { print $2 }' /sys/kernel/tracing/kprobe_profile; }
+
+opened_again() { (($(dmesg_new | grep -c "mapped /dev/many/.* again") == $1)); }
+
+# Each of them takes as long as a grace period, and it was one for each disk
+@test "G3: disks of a session that is back are opened again without a grace period for each of them" {
+	local probes=/sys/kernel/tracing/kprobe_events i wait
+	[[ -e $probes ]] || skip "this kernel has no probes"
+	mkdir -p /dev/many
+	for i in {1..20}; do
+		cp -a /dev/ram0 /dev/many/$i
+		echo "sessname=s1 path=ip:10.0.0.1 device_path=/dev/many/$i access_mode=ro" >/sys/class/rnbd-client/ctl/map_device
+	done
+	printf '%s\n' "p:periods synchronize_rcu" "p:freezes blk_freeze_queue_start" >$probes
+	for wait in 0 -1; do
+		dmesg_mark
+		echo $wait >$SYS/no_path_timeout_ms
+		echo 1 >/sys/kernel/tracing/events/kprobes/enable
+		"$ADM" session reconnect s1 --force
+		await 30 opened_again 20
+		echo 0 >/sys/kernel/tracing/events/kprobes/enable
+		echo "$(hits periods) grace periods, $(hits freezes) queues frozen"
+		(($(hits freezes) == 0 && $(hits periods) < 15))
+	done
+	echo >$probes
+	rm -r /dev/many
 }
 
 @test "settings hold at once for a path that is lost: the delay, the attempts; one that was given up stays so" {

@@ -230,6 +230,32 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	refuse_end
 }
 
+@test "a port that somebody else listens on is told as that, once, and is free afterwards" {
+	local pid
+	"$ROOT/build/refuse/refuse" 4600 9 >/run/tmp/busy 2>&1 & pid=$!
+	await 10 grep -qs listens /run/tmp/busy
+	mkdir -p /etc/modprobe.d
+	printf '%s\n' "options rtrs_server listen=rxe0" "options rnbd-server record= port_nr=4600" >/etc/modprobe.d/port.conf
+	adm 0 check server.listen
+	[[ $output == "skip  server.listen "*" not loaded; process $pid (refuse) has port 4600"* ]]
+	run load_server port_nr=4600
+	echo "$output"
+	[[ $status != 0 && $output == *"Address already in use"* ]]
+	run -0 grep 'listen on port 4600' <(dmesg)
+	echo "$output"
+	[[ ${#lines[@]} == 1 && $output == *": cannot listen on port 4600: -"*"; 'rdma resource show cm_id' tells who does" ]]
+	# rtrs_server, which is still loaded, listens nowhere
+	adm 11 check server.listen
+	[[ $output == "FAIL  server.listen "*" process $pid (refuse) has port 4600: rnbd_server is refused"*"another port_nr"* ]]
+	kill $pid
+	ends_badly $pid
+	adm 0 check server.listen
+	[[ $output == "skip  server.listen "*" server module not loaded"[[:space:]]* ]]
+	await 10 load_server port_nr=4600
+	unload rnbd-server rtrs-server
+	rm /etc/modprobe.d/port.conf
+}
+
 @test "a server that dies while a device is mapped: who waits for it can be killed" {
 	local pid
 	refuse 4500 "$CONS"

@@ -44,7 +44,7 @@ is_larger() {
 	limit_is physical_block_size 4096
 	limit_is max_hw_sectors_kb 124
 	limit_is max_sectors_kb 124
-	limit_is write_cache "write back"
+	is "/sys/block/$disk/rnbd/write_cache" "write back"
 	limit_is fua 1
 	[ "$(<"/sys/block/$disk/queue/discard_max_bytes")" -gt 0 ]
 	limit_is discard_granularity "$(</sys/block/nb/queue/discard_granularity)"
@@ -84,9 +84,9 @@ hold() {
 	esac
 }
 
-# The process is waiting in the kernel for an answer
+# The process is waiting for an answer, which a worker of the kernel waits for
 dies_at_once() {
-	await 10 waits_in "$1" msg_run
+	await 10 worker_in msg_run
 	kill -9 "$1"
 	await 5 dead "$1"
 }
@@ -135,7 +135,7 @@ dies_at_once() {
 	disk=$(map /dev/nb)
 	limit_is max_hw_sectors_kb 64
 	limit_is discard_max_bytes 0
-	limit_is write_cache "write through"
+	is "/sys/block/$disk/rnbd/write_cache" "write through"
 	limit_is logical_block_size 512
 	lose /dev/nb
 	null_disk nb "${LARGER[@]}"
@@ -156,7 +156,7 @@ dies_at_once() {
 	limit_is minimum_io_size 512
 	limit_is max_hw_sectors_kb 64
 	limit_is discard_max_bytes 0
-	limit_is write_cache "write through"
+	is "/sys/block/$disk/rnbd/write_cache" "write through"
 	dd if=/dev/urandom of="/dev/$disk" bs=512 count=50 oflag=direct status=none
 	same_contents "/dev/$disk" /dev/nb
 }
@@ -183,21 +183,30 @@ dies_at_once() {
 	losetup -d "$loop"
 }
 
+# named SECTORS: /dev/dm-0, over /dev/nb, the same disk for ever
+named() { dmsetup create --noudevsync --uuid for-ever named --table "0 $1 linear /dev/nb 0" && await 10 test -b /dev/dm-0; }
+
 @test "the server is loaded again with a larger device of other limits: the disk is opened by itself and takes them over, told in order" {
 	local disk pid
 	null_disk nb size=16 blocksize=512 discard=0 cache_size=0 max_sectors=128
-	disk=$(map /dev/nb)
+	named 32768
+	disk=$(map /dev/dm-0)
 	limit_is max_hw_sectors_kb 64
 	echo 100 >/sys/class/rtrs-client/s1/reconnect_delay_ms
 	uevents /run/tmp/uevents
 	unload rnbd-server rtrs-server
+	dmsetup remove --noudevsync named
 	null_disk nb "${LARGER[@]}"
+	named 65536
 	load_server
 	await 20 grep -q online /run/tmp/uevents
 	uevents_end
 	[ "$(grep -vx change /run/tmp/uevents | xargs)" = "ready offline change RESIZE=1 online" ] || fail "$(</run/tmp/uevents)"
 	state_is "$disk" open
 	is_larger
+	unmap "$disk"
+	await 10 no_exports
+	dmsetup remove --noudevsync named
 }
 
 @test "remap keeps what the administrator has lowered, as far as the device goes along" {
@@ -306,6 +315,23 @@ dies_at_once() {
 
 last_error_is() { adm_is ".devices[0].last_error == \"$2\"" device show "$1"; }
 
+# The one that hangs is asked for first, as it was mapped first
+@test "G4: the session is back, and one disk of it does not open: the others do" {
+	local disk other path=/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.0.1
+	hold setup
+	disk=$(map /dev/loop3)
+	other=$(map /dev/ram0)
+	echo 1 >$path/disconnect
+	await 10 test ! -e /sys/class/rnbd-server/ctl/devices/loop3
+	hold
+	echo 1 >$path/reconnect
+	await 10 state_is "$other" open
+	same_contents "/dev/$other" /dev/ram0
+	state_is "$disk" closed
+	hold end
+	await 20 state_is "$disk" open
+}
+
 # Nothing waits for it, which would be tried again in any case
 @test "the session is back, but the server takes its time to open the device: it is tried again" {
 	local disk path=/sys/class/rtrs-client/s1/paths/ip:10.0.0.1@ip:10.0.0.1
@@ -335,14 +361,16 @@ refuses() {
 	lose /dev/loop3
 	hold
 	"$ADM" map /dev/loop3 --session s2 --path ip:10.0.0.1 --access ro 3>&- >/dev/null 2>&1 & mapper=$!
-	await 10 waits_in $mapper msg_run
+	await 10 worker_in 'msg_run.*rnbd_client_map'
+	# F4: nobody has a lock of generic netlink meanwhile
+	run ! worker_in genl_rcv
 	refuses remap rnbd1 16 "is being mapped"
 	refuses unmap rnbd1 16 "is being mapped"
 	kill -9 $mapper
 
 	# The remap is first, the unmap waits for it
 	bash -c "LC_ALL=C; echo 1 >/sys/block/$disk/rnbd/remap_device" 3>&- 2>/run/tmp/remap & pid=$!
-	await 10 waits_in $pid msg_run
+	await 10 worker_in 'msg_run.*remap_dev'
 	bash -c "echo force >/sys/block/$disk/rnbd/unmap_device" 3>&- & mapper=$!
 	await 10 test ! -e "/sys/block/$disk/rnbd/unmap_device"
 	refuses unmap "$disk" 114 "is being unmapped"

@@ -10,7 +10,10 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	both_ends 32
+	net_up 2
+	ram_disk 32 2
+	load_server
+	load_client
 }
 
 setup() { . "$ROOT/tests/vm/reconnect.bash"; }
@@ -109,6 +112,233 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	cmp -n $((4 << 20)) /dev/ram0 /tmp/other
 }
 
+@test "E1: cut off with a write waiting, another client writes, the server is loaded again: what waited fails" {
+	local pid
+	cut_off /dev/ram0
+	other_writes /dev/ram0
+	server_again
+	back
+	stays_away /dev/ram0
+	cmp /tmp/mine /tmp/other
+}
+
+@test "E1: between two restarts of the server another client writes: what waited fails; the owner is let in after one without that" {
+	local pid
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --no-path-timeout -1
+	echo 60000 >$SYS/reconnect_delay_ms
+	server_again
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	write_waits
+	back
+	goes_on
+	server_again
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	write_waits
+	other_writes /dev/ram0
+	server_again
+	back
+	stays_away /dev/ram0
+	cmp /tmp/mine /tmp/other
+}
+
+@test "E1: who comes back too late takes nothing from the owner, whether that is there or cut off, too" {
+	local pid path2="/sys/class/rtrs-client/s2/paths/ip:10.0.1.1@ip:10.0.1.1"
+	cut_off /dev/ram0
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	echo 1 >"$path2/disconnect"
+	await 20 adm_is '.devices[0].state == "disconnected"' device show rnbd1
+	back
+	is_stale /dev/ram0
+	echo 1 >"$path2/reconnect"
+	await 20 adm_is '.devices[0].state == "mapped"' device show rnbd1
+}
+
+@test "E1: a record that is damaged lets nobody in by itself; one that cannot be made is told, and lets in until a restart" {
+	local pid
+	server_again record=/tmp/record
+	cut_off /dev/ram0
+	[ "$(stat -c '%s %a' /tmp/record)" = "64 600" ]
+	rmmod rnbd-server rtrs-server
+	printf x | dd of=/tmp/record bs=1 seek=40 conv=notrunc status=none
+	load_server record=/tmp/record
+	back
+	stays_away /dev/ram0
+	"$ADM" unmap rnbd0
+	rmmod rnbd-server rtrs-server
+	truncate -s 100 /tmp/record
+	load_server record=/none/record
+	cut_off /dev/ram0
+	dmesg_new | grep 'rnbd_server: /none/record cannot be made: .*clients stay disconnected'
+	back
+	goes_on
+	rmmod rnbd-server rtrs-server
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	write_waits
+	load_server record=/tmp/record
+	back
+	stays_away /dev/ram0
+	"$ADM" unmap rnbd0
+	# Behind the piece
+	[ "$(stat -c %s /tmp/record)" = 192 ]
+	rm /tmp/record
+	server_again
+}
+
+@test "E1: a record that cannot be changed keeps other clients from writing, and not the one that it names" {
+	local pid
+	mkdir -p /tmp/ro
+	mount -t tmpfs record /tmp/ro
+	server_again record=/tmp/ro/record
+	cut_off /dev/ram0
+	mount -o remount,ro /tmp/ro
+	run ! "$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	[[ $output == *EROFS* ]]
+	dmesg_new | grep 'rnbd_server: /tmp/ro/record cannot be written: .*No other client'
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access ro
+	"$ADM" unmap rnbd1
+	back
+	goes_on
+	mount -o remount,rw /tmp/ro
+	"$ADM" unmap rnbd0
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	"$ADM" unmap rnbd0
+	server_again
+	umount /tmp/ro
+}
+
+@test "E2: in migration and cut off, another client may write: what waited fails, whether it came before or after, is there or not" {
+	local pid
+	cut_off /dev/ram0 --access migration
+	other_writes /dev/ram0
+	back
+	stays_away /dev/ram0
+	cmp /tmp/mine /tmp/other
+	"$ADM" unmap rnbd0
+	cut_off /dev/ram0 --access migration
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	back
+	stays_away /dev/ram0
+	"$ADM" unmap --all --force -y
+	# The other was there before, and until the server went
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access migration
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --access migration --no-path-timeout -1
+	rmmod rnbd-server rtrs-server
+	await 20 adm_is 'all(.devices[]; .state == "disconnected")' device list
+	dd if=/dev/zero of=/dev/rnbd1 bs=64k count=1 oflag=direct status=none & pid=$!
+	await 20 asleep $pid
+	load_server
+	# The other, if it was asked for while it was alone, may be back
+	await 30 adm_is '.devices[0].last_error == "ESTALE"' device show rnbd1
+	ends_badly $pid
+}
+
+@test "E2: an end of a migration is rw when the other one has gone, and comes back as the one that wrote last" {
+	local access=/sys/class/rnbd-server/ctl/devices/ram0/sessions/s1/access_mode pid
+	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --access migration --no-path-timeout -1
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access migration
+	"$ADM" unmap rnbd1
+	await 20 adm_is '.devices[0].access == "rw"' device list
+	[ "$(<$access)" = rw ]
+	[ "$(</sys/block/rnbd0/rnbd/access_mode)" = rw ]
+	# Nobody else writes beside it then, and it was told that it wrote last
+	run ! "$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	echo 1 >"$SYS/paths/ip:10.0.0.1@ip:10.0.0.1/disconnect"
+	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	write_waits
+	back
+	goes_on
+	# One that was rw all along
+	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access migration
+	"$ADM" unmap rnbd1
+	server_again
+	await 20 adm_is '.devices[0].state == "mapped"' device list
+}
+
+@test "E1: remapped before it comes back by itself: what waited fails, what another client wrote stays" {
+	local pid
+	mkdir -p /dev/vols
+	cp -a /dev/ram0 /dev/vols/disk
+	cut_off /dev/vols/disk
+	mv /dev/vols/disk /dev/vols/away
+	back
+	await 20 said 'session s1 is back, but not /dev/vols/disk' ENOENT
+	other_writes /dev/ram0
+	mv /dev/vols/away /dev/vols/disk
+	"$ADM" remap rnbd0 || :	# by itself, just then
+	ends_badly $pid
+	cmp -n 65536 /dev/ram0 /tmp/other
+	rm -r /dev/vols
+}
+
+@test "E5: the number of a disk has come to another one: what waited fails, and does not get there" {
+	local pid loop
+	loop=$(loop_disk 16)
+	cut_off "$loop"
+	losetup -d "$loop"
+	truncate -s 16M /tmp/other-file
+	losetup "$loop" /tmp/other-file
+	back
+	stays_away "$loop"
+	cmp -n 65536 /dev/zero /tmp/other-file
+	"$ADM" unmap rnbd0
+	losetup -d "$loop"
+
+	dm_disk one "0 32768 linear /dev/ram0 0"
+	cut_off /dev/dm-0
+	dmsetup remove --noudevsync one
+	dm_disk one "0 32768 linear /dev/ram0 0"
+	dd if=/dev/zero of=/dev/dm-0 bs=64k count=1 oflag=direct status=none
+	back
+	stays_away /dev/dm-0
+	cmp -n 65536 /dev/zero /tmp/mine
+	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync one
+}
+
+@test "E5: a disk that has a name for ever is the same under another number, and attached anew; a smaller one is not" {
+	local pid
+	dm_disk one "0 16384 linear /dev/ram0 0" dm-0
+	dmsetup create --noudevsync --uuid for-ever same --table "0 32768 linear /dev/ram0 0"
+	await 10 test -b /dev/dm-1
+	ln -s dm-1 /dev/away
+	cut_off /dev/away
+	dmsetup remove --noudevsync same
+	dmsetup remove --noudevsync one
+	dmsetup create --noudevsync --uuid for-ever same --table "0 32768 linear /dev/ram0 0"
+	await 10 test -b /dev/dm-0
+	ln -sfn dm-0 /dev/away
+	back
+	goes_on
+	"$ADM" unmap rnbd0
+	cut_off /dev/away
+	dmsetup remove --noudevsync same
+	dmsetup create --noudevsync --uuid for-ever same --table "0 32760 linear /dev/ram0 0"
+	back
+	stays_away /dev/away
+	"$ADM" unmap rnbd0
+	dmsetup remove --noudevsync same
+	rm /dev/away
+}
+
+@test "E5: the node leads to another disk, whether the server is loaded again meanwhile or not: what waited fails" {
+	local pid by
+	mkdir -p /dev/vols
+	for by in server_again nothing; do
+		cp -a /dev/ram0 /dev/vols/sdb
+		cut_off /dev/vols/sdb
+		rm /dev/vols/sdb
+		cp -a /dev/ram1 /dev/vols/sdb
+		dd if=/dev/zero of=/dev/ram1 bs=64k count=1 oflag=direct status=none
+		[[ $by != server_again ]] || server_again
+		back
+		stays_away /dev/vols/sdb
+		cmp -n 65536 /dev/zero /dev/ram1
+		"$ADM" unmap rnbd0
+		rm /dev/vols/sdb
+	done
+	rmdir /dev/vols
+}
+
 @test "a reader in between, or the same client again, is no reason to stay away" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	local path=("$SYS"/paths/*) i
@@ -197,10 +427,11 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	load_server
 	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
 	echo 1 >"$path/reconnect"
-	await 20 said 'session s1 is back, but not /dev/ram0' EPERM
-	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
+	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
+	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
 	run ! "$ADM" recover device rnbd0
-	adm_is '.devices[0] | .state == "disconnected" and .last_error == "EPERM"' device show rnbd0
+	[[ $output == *"another client has it open for writing"* ]]
+	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
 	"$ADM" unmap rnbd1
 	"$ADM" recover device rnbd0
 	adm_is '.devices[0] | .state == "mapped" and .last_error == null' device show rnbd0

@@ -245,13 +245,17 @@ agree() {
 		/tmp/sysfs.json /tmp/netlink.json
 }
 
-@test "ours: the same module parameters and modes, and three more" {
+@test "ours: the same module parameters and modes, and seven more" {
 	unload_all
 	load_server
 	load_client
 	[ "$(parameters)" = "$(sort <<<"$PARAMETERS
+rnbd_server max_devices 644
+rnbd_server record 444
+rnbd_server share_local 644
 rtrs_server heartbeat_interval_ms 644
 rtrs_server heartbeat_misses 644
+rtrs_server listen 444
 rtrs_server max_memory 444")" ] || fail "$(parameters)"
 }
 

@@ -102,6 +102,19 @@ enum rnbd_event {
 };
 
 /**
+ * enum rnbd_lost_writes - What becomes of a disk when its server has lost what
+ *   it had acknowledged and not flushed.
+ * @RNBD_LOST_WRITES_FAIL_FLUSH: It goes on, and its next flush or write with
+ *   FUA fails with EIO, once.
+ * @RNBD_LOST_WRITES_DISCONNECT: It stays disconnected until it is asked for,
+ *   then as fail-flush.
+ */
+enum rnbd_lost_writes {
+	RNBD_LOST_WRITES_FAIL_FLUSH,
+	RNBD_LOST_WRITES_DISCONNECT,
+};
+
+/**
  * enum rnbd_reach - How far the word of a new size came.
  * @RNBD_REACH_TOLD: The client has asked for the size, and got it.
  * @RNBD_REACH_NO_ANSWER: The client was told, but did not ask in time.
@@ -170,6 +183,7 @@ enum {
 	RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS,
 	RNBD_A_SETTINGS_IO_TIMEOUT_MS,
 	RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS,
+	RNBD_A_SETTINGS_LOST_WRITES,
 
 	__RNBD_A_SETTINGS_MAX,
 	RNBD_A_SETTINGS_MAX = (__RNBD_A_SETTINGS_MAX - 1)
@@ -240,6 +254,8 @@ enum {
 	RNBD_A_DEVICE_GENERATION,
 	RNBD_A_DEVICE_PAD,
 	RNBD_A_DEVICE_SETTINGS,
+	RNBD_A_DEVICE_ALWAYS_FUA,
+	RNBD_A_DEVICE_WRITE_LOSSES,
 
 	__RNBD_A_DEVICE_MAX,
 	RNBD_A_DEVICE_MAX = (__RNBD_A_DEVICE_MAX - 1)

@@ -18,16 +18,23 @@
 #include "map-args.h"
 #include "state.h"
 
-#define RNBD_CLIENT_MINOR_SHIFT	6		/* 64 minors for each disk */
-#define RNBD_CLIENT_INDEX_MAX	((1 << (MINORBITS - RNBD_CLIENT_MINOR_SHIFT)) - 1)
+#define RNBD_CLIENT_INDEX_MAX	16383
 #define RNBD_CLIENT_NAME_LEN	16		/* "rnbd16383" */
 
 #define RNBD_CLIENT_PAGE_BYTES	4096		/* of the transport, whatever PAGE_SIZE is */
 
+#define RNBD_CLIENT_CTRL_SLOTS	4
+
 /* Slots of a session that are kept for control messages. */
 static inline u32 rnbd_client_ctrl_slots(u32 queue_depth)
 {
-	return min_t(u32, 4, queue_depth / 2);
+	return min_t(u32, RNBD_CLIENT_CTRL_SLOTS, queue_depth / 2);
+}
+
+/* Slots that are kept for those of requests which were given up while the server is at them. */
+static inline u32 rnbd_client_spare_slots(u32 queue_depth)
+{
+	return queue_depth / 32;
 }
 
 /* Access modes; values are those of the OPEN message and of the uapi. */
@@ -53,6 +60,16 @@ enum rnbd_client_session_state {
 };
 
 /**
+ * struct rnbd_client_recoverer - opens devices of a session that is back, beside others
+ * @session: that session
+ * @work: takes one device after the other
+ */
+struct rnbd_client_recoverer {
+	struct rnbd_client_session *session;
+	struct work_struct work;
+};
+
+/**
  * struct rnbd_client_session - a session and the devices mapped over it
  * @ref: waiters, users, and each disk, as its requests live in @tags
  * @entry: in the list of sessions, under its lock, as are @state and @users
@@ -67,6 +84,12 @@ enum rnbd_client_session_state {
  * @no_disk: has the tags in common with the queues of the disks, and no requests
  * @slots: the slots for them, looked at with @few_slots only
  * @few_slots: the server came back with less of them than there are tags
+ * @slot_lock: protects what follows
+ * @slot: of each tag, which its request may look at; then those that are spare, and those that are
+ *	in use by a server which has not answered
+ * @spares: slots that are none of a tag
+ * @spares_left: of them those that can be used
+ * @spares_epoch: in which others cannot
  * @io_cons: interrupt driven connections of each path
  * @poll_cons: polled ones
  * @max_bytes: of one request, whatever the alignment of its pages
@@ -79,7 +102,10 @@ enum rnbd_client_session_state {
  * @lost_at: the last time, in jiffies; the same
  * @down: it is lost, and not known to be back; the same
  * @expire_work: no path has come for so long that I/O waits no more
- * @recover_work: devices that did not come back are tried again
+ * @recover_work: the session is back, or devices did not come back and are tried again
+ * @recover: those who open the devices then
+ * @recovered: id of the device that the last of them took; @lock
+ * @recover_err: what the server said of the session; the same
  * @notices: how often the server has told of a size; @msg_lock
  * @stale: bit for each device that may have another size, by its id modulo their number
  * @revalidate_work: asks the server for them
@@ -108,6 +134,11 @@ struct rnbd_client_session {
 	struct request_queue *no_disk;
 	struct sbitmap slots;
 	bool few_slots;
+	spinlock_t slot_lock; /* any context but hard interrupts */
+	u32 *slot;
+	u32 spares;
+	u32 spares_left;
+	u32 spares_epoch;
 	unsigned int io_cons;
 	unsigned int poll_cons;
 	u32 max_bytes;
@@ -122,6 +153,9 @@ struct rnbd_client_session {
 	bool down;
 	struct delayed_work expire_work;
 	struct delayed_work recover_work;
+	struct rnbd_client_recoverer recover[RNBD_CLIENT_CTRL_SLOTS];
+	u32 recovered;
+	int recover_err;
 	unsigned long stale;
 	unsigned int notices;
 	struct work_struct revalidate_work;
@@ -143,6 +177,11 @@ enum rnbd_client_dev_flag {
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
 	RNBD_CLIENT_DEV_PARKED,	/* what waits is set aside; cleared under aside_lock, too */
+	RNBD_CLIENT_DEV_FUA,	/* it was mapped so: every write goes with FUA */
+	RNBD_CLIENT_DEV_DIRTY,	/* the server has acknowledged what no flush has taken since */
+	RNBD_CLIENT_DEV_LOST,	/* and has lost it: the next flush fails */
+	RNBD_CLIENT_DEV_DROPS,	/* it is unmapped, and its server too slow: requests are given up */
+	RNBD_CLIENT_DEV_RECOVERS,	/* somebody opens it again; under session->lock */
 };
 
 /**
@@ -150,16 +189,26 @@ enum rnbd_client_dev_flag {
  * @flags: enum rnbd_client_dev_flag; the I/O path looks at RNBD_CLIENT_DEV_OPEN
  * @device_id: name of the device in messages
  * @epoch: of the session, in which the server gave it
+ * @closed_gp: where it is DISCONNECTED, the grace period after which no queue_rq() runs that saw it
+ *	open; under session->lock
  * @session: carries it
  * @disk: NULL before it is made
+ * @devt: number of the disk, 0 before it was added
  * @state: changed under session->lock only
  * @openers: of the disk, under session->lock
  * @last_error: what made it disconnected
  * @gone_work: makes it disconnected, as the server does not know it any more
  * @limits_work: gives the disk the limits that it could not take when it was opened again
+ * @scan_work: reads the partition table
+ * @scan_disk: @disk, for that
+ * @scanned: that is over
  * @remove_work: takes it down
  * @removed: that is over
+ * @unmap_ms: how long that may take
+ * @drop_work: gives up what is not answered meanwhile
  * @notices: those of the session before it was opened
+ * @flushing: flushes under way that have taken RNBD_CLIENT_DEV_DIRTY
+ * @write_losses: how often the server has lost what it had acknowledged
  * @aside_lock: protects what is set aside
  * @aside: bios that are to make requests anew
  * @aside_flushes: requests that are a part of a flush
@@ -172,7 +221,8 @@ enum rnbd_client_dev_flag {
  * @kobj: directory "rnbd" of the disk
  * @link: name in ctl/devices, NULL for none
  * @info: what the server told
- * @access_mode: enum rnbd_client_access, as asked of the server
+ * @access_mode: enum rnbd_client_access, as asked of the server; migration becomes rw when the
+ *	other end is gone
  * @timeout_ms: for the answer to the OPEN of its map
  * @path: name on the server
  */
@@ -180,17 +230,26 @@ struct rnbd_client_dev {
 	unsigned long flags;
 	u32 device_id;
 	u32 epoch;
+	unsigned long closed_gp;
 	struct rnbd_client_session *session;
 	struct gendisk *disk;
+	dev_t devt;
 
 	enum rnbd_client_dev_state state;
 	unsigned int openers;
 	int last_error;
 	struct work_struct gone_work;
 	struct work_struct limits_work;
+	struct work_struct scan_work;
+	struct gendisk *scan_disk;
+	struct completion scanned;
 	struct work_struct remove_work;
 	struct completion removed;
+	unsigned int unmap_ms;
+	struct delayed_work drop_work;
 	unsigned int notices;
+	atomic_t flushing;
+	unsigned int write_losses;
 	spinlock_t aside_lock; /* inside of session->lock; process context */
 	struct bio_list aside;
 	struct list_head aside_flushes;
@@ -214,6 +273,8 @@ struct rnbd_client_dev {
  * @status: result
  * @slot: on the wire
  * @borrowed: from session->slots
+ * @took_dirty: a flush, of what was RNBD_CLIENT_DEV_DIRTY
+ * @epoch: of the session, in which it was sent
  * @msg: user message
  * @sgl: session->max_segments entries
  */
@@ -221,12 +282,13 @@ struct rnbd_client_io {
 	blk_status_t status;
 	int slot;
 	bool borrowed;
+	bool took_dirty;
+	u32 epoch;
 	struct rnbd_msg_io msg;
 	struct scatterlist sgl[];
 };
 
 /* main.c */
-extern int rnbd_client_major;
 
 /*
  * Maps a device: the one call behind sysfs and netlink. 0 and a reference to the
@@ -277,8 +339,12 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* For the mapping process, when something failed: any state -> UNMAPPED. */
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev);
-/* For an administrator: -> UNMAPPED, then rnbd_client_dev_unmap(). -EBUSY, -EALREADY. */
-int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack);
+/*
+ * For an administrator: -> UNMAPPED, then rnbd_client_dev_unmap(), which takes @timeout_ms, 0 for
+ * the default, where the server answers nothing. -EBUSY, -EALREADY.
+ */
+int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, unsigned int timeout_ms,
+			  struct netlink_ext_ack *extack);
 /*
  * Has a device taken down, by the one who made the edge to UNMAPPED. Returns when it is; killable:
  * it goes down nevertheless.
@@ -288,7 +354,7 @@ int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
 /* Whether the edge was made. Under session->lock. */
 bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state);
-/* MAPPED -> DISCONNECTED, if it is MAPPED. Under session->lock. */
+/* MAPPED -> DISCONNECTED, if it is MAPPED. It is not open any more. Under session->lock. */
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
 /* Under session->lock: @dev has got @id from the server in @epoch, nobody else has it any more. */
 void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch);
@@ -310,8 +376,10 @@ static inline void rnbd_client_dev_set_open(struct rnbd_client_dev *dev)
 	set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 }
 
-/* Work that I/O waits for. */
+/* Work that I/O waits for, and that waits for no server. */
 extern struct workqueue_struct *rnbd_client_wq;
+/* Work that I/O waits for, and that asks a server. */
+extern struct workqueue_struct *rnbd_client_recover_wq;
 /* Work that waits for I/O of other disks, for their tags. */
 extern struct workqueue_struct *rnbd_client_aside_wq;
 extern struct workqueue_struct *rnbd_client_remove_wq;
@@ -342,16 +410,18 @@ void rnbd_client_aside_work(struct work_struct *work);
 /* For the block layer, in jiffies. Any context. */
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
 
-/* recover.c; process context, no locks held: the session is back, its devices shall be */
+/* recover.c. The session is back, its devices shall be: begins that. Process context. */
 void rnbd_client_recover(struct rnbd_client_session *session);
-void rnbd_client_recover_work(struct work_struct *work);
+void rnbd_client_recover_init(struct rnbd_client_session *session);
+/* Behind rnbd_client_msg_session_stop(). Process context. */
+void rnbd_client_recover_stop(struct rnbd_client_session *session);
 
 /* remap.c */
 
 /*
  * DISCONNECTED -> MAPPED, with all that the server tells of it now. Killable. -EALREADY: mapped,
  * -EBUSY: being mapped, -ENODEV: unmapped; -ESTALE where nobody asks for it, @by_itself: another
- * client has written to it. Process context.
+ * client may have written to it, or it is another disk. Process context.
  */
 int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			  struct netlink_ext_ack *extack);
@@ -361,6 +431,12 @@ int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 /* The same under session->lock. */
 int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 			     struct netlink_ext_ack *extack);
+/*
+ * Has the server, which tells this of @dev now, lost what it had acknowledged and not flushed?
+ * Nothing is sent to it meanwhile. Under session->lock.
+ */
+bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev,
+			     const struct rnbd_device_info *now);
 /* The server does not know it any more. Softirq or the process that polls. */
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
 void rnbd_client_dev_gone_work(struct work_struct *work);
@@ -369,13 +445,15 @@ void rnbd_client_dev_gone_work(struct work_struct *work);
 void rnbd_client_notice(void *session, u32 what);
 void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
 void rnbd_client_missed_notice(struct rnbd_client_dev *dev);	/* process context */
+/* What the answer to an OPEN says of the right to write. Under session->lock. */
+void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info);
 void rnbd_client_revalidate_work(struct work_struct *work);
 
 /* disk.c; process context */
 
 /* Makes the disk of a device that is open on the server; adds nothing yet. */
 int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-/* Shows it to the world. Reads the partition table, so the device must be MAPPED. */
+/* Shows it to the world, without partitions: rnbd_client_scan_begin(). */
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* Takes over @info, and is open again, since @epoch. Under session->lock. */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
@@ -384,11 +462,20 @@ void rnbd_client_disk_limits_work(struct work_struct *work);
 /* Ends with all requests done. Idempotent. */
 void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 
+/* scan.c; process context */
+
+/* Has the partition table read. The disk was added, and nobody may unmap it yet. */
+void rnbd_client_scan_begin(struct rnbd_client_dev *dev);
+/* For a moment, as long as it takes where a server answers. Killable. */
+void rnbd_client_scan_wait(struct rnbd_client_dev *dev);
+void rnbd_client_scan_work(struct work_struct *work);
+
 /* queue.c */
 extern const struct blk_mq_ops rnbd_client_mq_ops;
 
 /* Sets up the requests of a session once its attributes are known. Process context. */
-int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth);
+int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 spares);
+void rnbd_client_queue_drop_work(struct work_struct *work);
 void rnbd_client_queue_exit(struct rnbd_client_session *session);
 /* Under session->lock, no request of this epoch is under way: there are @count slots. */
 void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count);
@@ -401,10 +488,16 @@ static inline unsigned int rnbd_client_timeout_ms(const struct rnbd_client_sessi
 
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
-/* *@epoch: that of the session in which the server gave the id */
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+/*
+ * *@epoch: that of the session in which the server gave the id. @by_itself: nobody asks for it, so
+ * it is to be what it was: else -ESTALE, where the server can tell.
+ */
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			 struct rnbd_device_info *info, u32 *epoch);
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch);
+/* The same, with a limit of its own. */
+int rnbd_client_msg_close_within(struct rnbd_client_dev *dev, u32 device_id, u32 epoch,
+				 unsigned int timeout_ms);
 /* The text of an error that a message can end with, whatever it is about; true if it is one. */
 bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack);
 void rnbd_client_msg_session_init(struct rnbd_client_session *session);

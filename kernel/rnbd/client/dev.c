@@ -7,14 +7,19 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <rtrs/aside.h>
 #include "client.h"
 #include "trace.h"
+
+#define UNMAP_MS	24000	/* less than the tool waits for */
+#define DROP_MS		6000	/* of it, at most, for the end of a path and the CLOSE */
 
 static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
 static DEFINE_XARRAY(devs);	/* by id */
 static DEFINE_IDA(indices);
 static struct kmem_cache *dev_cache;
 struct workqueue_struct *rnbd_client_wq;
+struct workqueue_struct *rnbd_client_recover_wq;
 struct workqueue_struct *rnbd_client_remove_wq;
 struct workqueue_struct *rnbd_client_aside_wq;
 
@@ -99,25 +104,43 @@ static int publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	return 0;
 }
 
+/* Of the time of an unmap, what a server has that answers late: the rest is for the transport. */
+static unsigned int answer_ms(const struct rnbd_client_dev *dev)
+{
+	return dev->unmap_ms - min_t(unsigned int, dev->unmap_ms / 2, DROP_MS);
+}
+
+/* What is left of it, for the CLOSE. */
+static unsigned int close_ms(const struct rnbd_client_dev *dev, unsigned long end)
+{
+	unsigned int left = time_before(jiffies, end) ? jiffies_to_msecs(end - jiffies) : 0;
+
+	return clamp(left, 100U, rnbd_client_timeout_ms(dev->session));
+}
+
 /*
  * Who may still run: readers of sysfs (waited for there), openers of the disk (they
- * get -EIO from now on), requests (del_gendisk() waits for them, and the
- * transport ends them), the work that they have begun, rnbd_client_dev_lost() (sees
+ * get -EIO from now on), requests (del_gendisk() waits for them; the transport ends
+ * them, for drop_work at the latest), the work that they have begun, rnbd_client_dev_lost() (sees
  * UNMAPPED, touches the OPEN bit only), a remap (sees UNMAPPED and closes what it has
  * opened), netlink with a reference. In that order they are shut out.
  */
 static void dev_remove(struct rnbd_client_dev *dev)
 {
 	struct rnbd_client_session *session = dev->session;
+	unsigned long end = jiffies + msecs_to_jiffies(dev->unmap_ms);
 	int err = 0;
 
 	rnbd_client_sysfs_dev_remove(dev);
+	queue_delayed_work(rnbd_client_wq, &dev->drop_work, msecs_to_jiffies(answer_ms(dev)));
 	rnbd_client_disk_remove(dev);
+	cancel_delayed_work_sync(&dev->drop_work);
 	cancel_work_sync(&dev->gone_work);
 	cancel_work_sync(&dev->limits_work);
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
-		err = rnbd_client_msg_close(dev, dev->device_id, dev->epoch);
+		err = rnbd_client_msg_close_within(dev, dev->device_id, dev->epoch,
+						   close_ms(dev, end));
 	mutex_unlock(&dev->open_lock);
 	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		pr_info("%s: unmapped\n", dev->name);
@@ -159,11 +182,17 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->session = session;
 	dev->state = RNBD_CLIENT_DEV_INIT;
 	dev->access_mode = args->access_mode;
+	if (args->always_fua)
+		set_bit(RNBD_CLIENT_DEV_FUA, &dev->flags);
 	dev->timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
 	INIT_WORK(&dev->aside_work, rnbd_client_aside_work);
 	INIT_WORK(&dev->limits_work, rnbd_client_disk_limits_work);
+	INIT_WORK(&dev->scan_work, rnbd_client_scan_work);
+	init_completion(&dev->scanned);
 	INIT_WORK(&dev->remove_work, remove_work);
+	INIT_DELAYED_WORK(&dev->drop_work, rnbd_client_queue_drop_work);
+	dev->unmap_ms = UNMAP_MS;
 	init_completion(&dev->removed);
 	spin_lock_init(&dev->aside_lock);
 	bio_list_init(&dev->aside);
@@ -207,13 +236,17 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	case -EROFS:
 		return rtrs_fail(extack, err, "the server may not write to '%.40s'", path);
 	case -EBUSY:
-		return rtrs_fail(extack, err, "on the server '%.40s' is in use", path);
+		return rtrs_fail(extack, err, "on the server '%.28s' is in use, its log says how",
+				 path);
 	case -ENXIO:
 	case -ENODEV:
 		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", path);
 	case -EXDEV:
 		return rtrs_fail(extack, err, "on the server '%.40s' leads out of its search path",
 				 path);
+	case -EMFILE:
+		return rtrs_fail(extack, err,
+				 "the server's max_devices allows this client no more");
 	case -EINVAL:
 		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
 	default:
@@ -275,7 +308,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 		return err;
 
 	dev->notices = READ_ONCE(session->notices);
-	err = rnbd_client_msg_open(dev, dev->timeout_ms, &info, &epoch);
+	err = rnbd_client_msg_open(dev, dev->timeout_ms, false, &info, &epoch);
 	if (err)
 		return open_failed(dev, err, extack);
 
@@ -333,7 +366,8 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	return err;
 }
 
-int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlink_ext_ack *extack)
+int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, unsigned int timeout_ms,
+			  struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
 	int err = 0;
@@ -348,8 +382,10 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 				dev->openers);
 	else
 		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
-	if (!err)
+	if (!err) {
+		dev->unmap_ms = timeout_ms ?: UNMAP_MS;
 		rnbd_client_park_forbid(dev);
+	}
 	mutex_unlock(&session->lock);
 	return err;
 }
@@ -357,7 +393,7 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, struct netlin
 int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	queue_work(rnbd_client_remove_wq, &dev->remove_work);
-	if (!wait_for_completion_killable(&dev->removed))
+	if (!wait_for_completion_state(&dev->removed, RTRS_WAIT_STATE))
 		return 0;
 	return rtrs_fail(extack, -EINTR, "interrupted; %s goes when its requests are done",
 			 dev->name);
@@ -375,6 +411,7 @@ void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err)
 {
 	lockdep_assert_held(&dev->session->lock);
 	WRITE_ONCE(dev->last_error, err);
+	dev->closed_gp = get_state_synchronize_rcu();	/* nobody sees it open behind that */
 	if (rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_DISCONNECTED) &&
 	    test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
@@ -426,6 +463,8 @@ static void destroy_workqueues(void)
 		destroy_workqueue(rnbd_client_aside_wq);
 	if (rnbd_client_remove_wq)
 		destroy_workqueue(rnbd_client_remove_wq);
+	if (rnbd_client_recover_wq)
+		destroy_workqueue(rnbd_client_recover_wq);
 	if (rnbd_client_wq)
 		destroy_workqueue(rnbd_client_wq);
 }
@@ -437,9 +476,12 @@ int __init rnbd_client_dev_init(void)
 	if (!dev_cache)
 		return -ENOMEM;
 	rnbd_client_wq = alloc_workqueue("rnbd_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	rnbd_client_recover_wq = alloc_workqueue("rnbd_client_recover",
+						 WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	rnbd_client_remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
 	rnbd_client_aside_wq = alloc_workqueue("rnbd_client_aside", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (rnbd_client_wq && rnbd_client_remove_wq && rnbd_client_aside_wq)
+	if (rnbd_client_wq && rnbd_client_recover_wq && rnbd_client_remove_wq &&
+	    rnbd_client_aside_wq)
 		return 0;
 	destroy_workqueues();
 	kmem_cache_destroy(dev_cache);

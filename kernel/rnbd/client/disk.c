@@ -93,14 +93,25 @@ static struct rnbd_disk_limits limits_of(const struct rnbd_client_session *sessi
 	struct rnbd_disk_limits l = {
 		.logical_block = info->logical_block_size,
 		.physical_block = info->physical_block_size,
+		.io_min = max(info->io_min, info->physical_block_size),
+		/*
+		 * Who puts volumes or partitions there aligns them to it: only what the server's
+		 * device says of itself, not how much goes into a request.
+		 */
+		.io_opt = info->io_opt,
 		.max_bytes = request_bytes(session, info),
 		.max_segments = session->max_segments,
 		/* A region is made of pages: only its first may start, its last end, inside. */
 		.virt_boundary = RNBD_CLIENT_PAGE_BYTES - 1,
 		.discard_sectors = clamp_sectors(info, info->max_discard_sectors),
 		.write_zeroes_sectors = clamp_sectors(info, info->max_write_zeroes_sectors),
-		.write_cache = info->writeback,
-		.fua = info->writeback && info->fua,
+		/*
+		 * Whether it has one may change while it is open, and nobody is told: what needs
+		 * no flush is for the server to know.
+		 */
+		.write_cache = true,
+		/* And ours does itself what its disk does not. */
+		.fua = info->fua || info->more,
 	};
 
 	if (l.discard_sectors) {
@@ -138,9 +149,10 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 	rnbd_client_dev_get(dev);
 	dev->disk = disk;
 	blk_queue_rq_timeout(disk->queue, rnbd_client_io_timeout(dev->session));
-	disk->major = rnbd_client_major;
-	disk->first_minor = dev->index << RNBD_CLIENT_MINOR_SHIFT;
-	disk->minors = 1 << RNBD_CLIENT_MINOR_SHIFT;
+	/*
+	 * Without a major number of its own it gets one of the block layer's, as NVMe has it: LVM
+	 * takes only those that it knows.
+	 */
 	disk->fops = &disk_ops;
 	disk->private_data = dev;
 	strscpy(disk->disk_name, dev->name, sizeof(disk->disk_name));
@@ -168,35 +180,49 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 }
 
 /*
- * Who changes a limit in sysfs has the lock of the limits, and waits for requests. Those that are
- * parked wait for us: then that lock is not waited for, and else no longer than they are.
+ * Who changes a limit in sysfs has the lock of the limits, and waits for requests. Of a session
+ * that was lost they may wait for us: then that lock is not waited for, and else no longer than
+ * they are.
  */
-static int limits_begin(struct rnbd_client_dev *dev, bool parked, struct queue_limits *update)
+static int limits_begin(struct rnbd_client_dev *dev, bool lost, struct queue_limits *update)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(FREEZE_MS);
 	int err;
 
 	while (!rnbd_disk_limits_trystart(dev->disk, update)) {
-		if (parked || time_after(jiffies, until))
+		if (lost || time_after(jiffies, until))
 			return -ETIMEDOUT;
 		msleep(20);
 	}
-	err = parked ? 0 : freeze(dev->session, dev->disk->queue);
+	err = lost ? 0 : freeze(dev->session, dev->disk->queue);
 	if (err)
 		rnbd_disk_limits_cancel(dev->disk);
 	return err;
 }
 
+/* From now on the next flush fails, once: whoever waits for it learns that it comes too late. */
+static void take_losses(struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+{
+	if (!rnbd_client_lost_writes(dev, now))
+		return;
+	pr_warn("%s: the server was booted, or its disk began anew, and %s of session %s may have lost what was written since the last flush: the next one fails\n",
+		dev->name, dev->path, dev->session->name);
+	WRITE_ONCE(dev->write_losses, dev->write_losses + 1);
+	clear_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
+	set_bit(RNBD_CLIENT_DEV_LOST, &dev->flags);
+}
+
 /*
- * Its limits become those of @dev->info, and it goes on with the device that this
- * names. Requests wait meanwhile; those of before are done, as none of them has a device
- * on the server, or they are set aside: bios are cut anew, and a freeze would wait for the
- * parts of a flush. Under session->lock, so that nobody opens it.
+ * Its limits become those of @dev->info, and it goes on with the device that this names. Where the
+ * session was lost, nothing of before is under way: it has failed or is set aside, to be cut anew,
+ * and queue_rq() lets nothing pass. A freeze would wait for the parts of a flush, and hold up the
+ * disks behind this one. Else requests may be under way, of a device that the server has closed:
+ * they are waited for. Under session->lock, so that nobody opens it.
  */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
 			    u32 epoch, struct netlink_ext_ack *extack)
 {
-	bool parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
+	bool lost = dev->epoch != epoch;
 	struct rnbd_disk_limits limits = limits_of(dev->session, info);
 	struct queue_limits update;
 	int err, busy;
@@ -210,21 +236,21 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 		return rtrs_fail(extack, -EBUSY,
 				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
 				 info->logical_block_size, dev->info.logical_block_size);
-	if (parked)
-		synchronize_rcu();	/* nobody is in queue_rq() any more */
-	busy = limits_begin(dev, parked, &update);
-	if (busy && !parked)
+	busy = limits_begin(dev, lost, &update);
+	if (busy && !lost)
 		return rtrs_fail(extack, busy, "requests of %s are still under way", dev->name);
 	if (busy)
 		queue_work(rnbd_client_remove_wq, &dev->limits_work);
 	err = busy ? 0 : rnbd_disk_limits_commit(dev->disk, &update, &limits);
 	if (!err) {
-		dev->info = *info;
 		dev->device_id = info->device_id;
-		dev->epoch = epoch;
+		WRITE_ONCE(dev->epoch, epoch);
+		smp_mb();	/* who is late to make it dirty sees the epoch: note_written() */
+		take_losses(dev, info);
+		dev->info = *info;
 		rnbd_client_dev_set_open(dev);
 	}
-	if (!parked)
+	if (!lost)
 		blk_mq_unfreeze_queue(dev->disk->queue);
 	if (err)
 		return rtrs_fail(extack, err, "%s cannot take the new limits: error %d", dev->name,
@@ -274,11 +300,14 @@ void rnbd_client_disk_limits_work(struct work_struct *work)
 
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
-	int err = add_disk(dev->disk);
+	int err;
 
+	set_bit(GD_SUPPRESS_PART_SCAN, &dev->disk->state);
+	err = add_disk(dev->disk);
 	if (err)
 		return rtrs_fail(extack, err, "cannot add disk %s: error %d", dev->name, err);
 	set_bit(RNBD_CLIENT_DEV_ADDED, &dev->flags);
+	WRITE_ONCE(dev->devt, disk_devt(dev->disk));
 	return 0;
 }
 
@@ -293,6 +322,7 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev)
 	if (added)
 		del_gendisk(disk);
 	flush_work(&dev->aside_work);
+	flush_work(&dev->scan_work);
 	put_disk(disk);
 	/* The block layer tells us of the end of such disks only that it has shown. */
 	if (!added)

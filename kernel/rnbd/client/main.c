@@ -2,11 +2,8 @@
 /* rnbd-client: what a mapping is made of, in order; the module's init and exit. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/blkdev.h>
 #include <linux/module.h>
 #include "client.h"
-
-int rnbd_client_major;
 
 static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
@@ -27,7 +24,12 @@ static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	err = rnbd_client_sysfs_dev_add(dev, extack);
 	if (err)
 		return err;
-	return rnbd_client_dev_ready(dev, extack);
+	/* Others may unmap it as soon as it is ready. */
+	rnbd_client_scan_begin(dev);
+	err = rnbd_client_dev_ready(dev, extack);
+	if (!err)
+		rnbd_client_scan_wait(dev);
+	return err;
 }
 
 static struct rnbd_client_dev *map(const struct rnbd_client_map_args *args,
@@ -87,14 +89,9 @@ static int __init rnbd_client_init(void)
 	err = rnbd_client_msg_init();
 	if (err)
 		goto err_dev;
-	rnbd_client_major = register_blkdev(0, "rnbd");
-	if (rnbd_client_major < 0) {
-		err = rnbd_client_major;
-		goto err_msg;
-	}
 	err = rnbd_client_nl_init();
 	if (err)
-		goto err_blkdev;
+		goto err_msg;
 	err = rnbd_client_sysfs_init();
 	if (err)
 		goto err_nl;
@@ -102,8 +99,6 @@ static int __init rnbd_client_init(void)
 
 err_nl:
 	rnbd_client_nl_exit();
-err_blkdev:
-	unregister_blkdev(rnbd_client_major, "rnbd");
 err_msg:
 	rnbd_client_msg_exit();
 err_dev:
@@ -118,7 +113,6 @@ static void __exit rnbd_client_exit(void)
 {
 	rnbd_client_sysfs_exit();
 	rnbd_client_nl_exit();
-	unregister_blkdev(rnbd_client_major, "rnbd");
 	rcu_barrier();
 	rnbd_client_msg_exit();
 	rnbd_client_dev_exit();
@@ -129,4 +123,5 @@ module_init(rnbd_client_init);
 module_exit(rnbd_client_exit);
 
 MODULE_DESCRIPTION("RDMA network block device: client");
+MODULE_VERSION(RNBD_VERSION);
 MODULE_LICENSE("GPL");

@@ -23,6 +23,7 @@ static const struct setting {
 	{ "connect_timeout_ms", offsetof(struct rtrs_client_settings, connect_ms) },
 	{ "io_timeout_ms", offsetof(struct rtrs_client_settings, io_ms) },
 	{ "no_path_timeout_ms", offsetof(struct rtrs_client_settings, no_path_ms) },
+	{ "lost_writes", offsetof(struct rtrs_client_settings, lost_writes) },
 };
 
 /**
@@ -118,7 +119,7 @@ static int parse_setting(const struct option *opt, struct rtrs_client_settings *
 static int parse_option(const struct option *opt, int cpus, int *port,
 			struct rtrs_client_settings *settings, struct rnbd_client_map_args *args)
 {
-	int err, n;
+	int err, n = 0;
 
 	if (equals(opt->name, opt->name_len, "sessname"))
 		return parse_name(opt, args->session, sizeof(args->session));
@@ -130,6 +131,11 @@ static int parse_option(const struct option *opt, int cpus, int *port,
 		return parse_number(opt, 0, 65535, port);
 	if (equals(opt->name, opt->name_len, "access_mode"))
 		return parse_access_mode(opt, &args->access_mode);
+	if (equals(opt->name, opt->name_len, "always_fua")) {
+		err = parse_number(opt, 0, 1, &n);
+		args->always_fua = n;
+		return err;
+	}
 	if (equals(opt->name, opt->name_len, "nr_poll_queues")) {
 		err = parse_number(opt, -1, cpus, &n);
 		if (!err)

@@ -21,6 +21,7 @@
  * @session: name of the session
  * @device_path: name of the device on the server
  * @access_mode: 0 ro, 1 rw, 2 migration
+ * @always_fua: every write goes with FUA
  * @poll_queues: hardware queues for polled I/O; RNBD_CLIENT_POLL_ANY: as the session has, or none
  * @connections: I/O connections for each path, 0 is one per online CPU
  * @policy: enum rtrs_client_policy
@@ -33,6 +34,7 @@ struct rnbd_client_map_args {
 	char session[RTRS_NAME_MAX + 1];
 	char device_path[RNBD_PATH_LEN];
 	u8 access_mode;
+	bool always_fua;
 	unsigned int poll_queues;
 	unsigned int connections;
 	unsigned int policy;

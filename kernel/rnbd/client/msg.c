@@ -51,7 +51,10 @@ struct rnbd_client_msg {
 	char path[RNBD_PATH_LEN];
 	union {
 		struct rnbd_msg_sess_info sess_info;
-		struct rnbd_msg_open open;
+		struct {
+			struct rnbd_msg_open open;
+			struct rnbd_msg_open_claim claim;
+		} __packed;
 		struct rnbd_msg_close close;
 	} usr;
 	u32 usr_len;
@@ -59,7 +62,10 @@ struct rnbd_client_msg {
 	struct scatterlist sg;
 	union {
 		struct rnbd_msg_sess_info sess_info;
-		struct rnbd_msg_open_rsp open;
+		struct {
+			struct rnbd_msg_open_rsp open;
+			struct rnbd_msg_open_rsp_more more;
+		} __packed;
 	} rsp ____cacheline_aligned;
 };
 
@@ -165,7 +171,8 @@ static void msg_done(void *priv, int err)
 		rnbd_client_stale(session, msg->device_id);
 	if (orphan) {
 		list_move_tail(&msg->entry, &session->orphans);
-		schedule_work(&session->orphan_work);
+		/* An OPEN may wait for it, and I/O for that. */
+		queue_work(rnbd_client_wq, &session->orphan_work);
 	} else {
 		finish(msg, err);
 		complete(&msg->done);
@@ -262,6 +269,25 @@ static int msg_run(struct rnbd_client_msg *msg, unsigned int timeout_ms)
 	return left ? -EINTR : -ETIMEDOUT;
 }
 
+/* Of the server that there is: not where the session was lost behind the answer. */
+static int take_version(struct rnbd_client_session *session, const struct rnbd_client_msg *msg)
+{
+	u8 version;
+	int err = rnbd_sess_info_parse(&msg->rsp.sess_info, msg->rsp_len, &version);
+
+	if (err)
+		return err;
+	mutex_lock(&session->lock);
+	if (rnbd_client_epoch_is(session, msg->epoch)) {
+		session->version = version;
+		session->minor = rnbd_sess_info_minor(&msg->rsp.sess_info);
+	} else {
+		err = -ECONNABORTED;
+	}
+	mutex_unlock(&session->lock);
+	return err;
+}
+
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms)
 {
 	struct rnbd_client_msg *msg = msg_alloc(session, RNBD_MSG_SESS_INFO, NULL);
@@ -270,19 +296,33 @@ int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int 
 	if (!msg)
 		return -ENOMEM;
 	rnbd_sess_info_pack(&msg->usr.sess_info, RNBD_MSG_SESS_INFO, RNBD_VERSION_MAJOR);
-	msg->usr.sess_info.minor = RNBD_VERSION_MINOR;
+	rnbd_sess_info_set_minor(&msg->usr.sess_info, RNBD_VERSION_MINOR);
 	msg->usr_len = sizeof(msg->usr.sess_info);
 	msg->rsp_len = sizeof(msg->rsp.sess_info);
 	err = msg_run(msg, timeout_ms);
 	if (!err)
-		err = rnbd_sess_info_parse(&msg->rsp.sess_info, msg->rsp_len, &session->version);
-	if (!err)
-		session->minor = rnbd_sess_info_minor(&msg->rsp.sess_info);
+		err = take_version(session, msg);
 	msg_put(msg);
 	return err;
 }
 
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+/* To a server that knows what is behind the OPEN that all know. */
+static void ask_for_more(struct rnbd_client_msg *msg, const struct rnbd_client_dev *dev,
+			 bool by_itself)
+{
+	struct rnbd_claim claim = { .start = dev->info.start, .writers = dev->info.writers };
+
+	msg->usr.open.flags |= RNBD_OPEN_MORE;
+	msg->rsp_len += sizeof(msg->rsp.more);
+	if (!by_itself)
+		return;
+	memcpy(claim.identity, dev->info.identity, sizeof(claim.identity));
+	rnbd_claim_pack(&msg->usr.claim, &claim);
+	msg->usr.open.flags |= RNBD_OPEN_CLAIM;
+	msg->usr_len += sizeof(msg->usr.claim);
+}
+
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			 struct rnbd_device_info *info, u32 *epoch)
 {
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_OPEN, dev->path);
@@ -295,11 +335,15 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 	msg->usr.open.flags = RNBD_OPEN_TELL_WRITERS;
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
+	if (dev->session->minor >= 3)
+		ask_for_more(msg, dev, by_itself);
 	msg->known = test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	msg->device_id = READ_ONCE(dev->device_id);
 	err = msg_run(msg, timeout_ms);
 	if (!err) {
 		err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
+		if (!err && msg->rsp_len > sizeof(msg->rsp.open))
+			rnbd_open_rsp_more_parse(&msg->rsp.more, info);
 		if (err) {
 			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
 					    dev->session->name, dev->path);
@@ -315,6 +359,13 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch)
 {
+	return rnbd_client_msg_close_within(dev, device_id, epoch,
+					    rnbd_client_timeout_ms(dev->session));
+}
+
+int rnbd_client_msg_close_within(struct rnbd_client_dev *dev, u32 device_id, u32 epoch,
+				 unsigned int timeout_ms)
+{
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_CLOSE, dev->path);
 	int err;
 
@@ -323,7 +374,7 @@ int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch)
 	msg->epoch = epoch;
 	rnbd_close_pack(&msg->usr.close, device_id);
 	msg->usr_len = sizeof(msg->usr.close);
-	err = msg_run(msg, rnbd_client_timeout_ms(dev->session));
+	err = msg_run(msg, timeout_ms);
 	msg_put(msg);
 	return err;
 }

@@ -34,12 +34,23 @@ static int put_identity(struct sk_buff *msg, const struct rnbd_client_dev *dev)
 
 	return nla_put_u32(msg, RNBD_A_DEVICE_ID, dev->id) ?:
 	       nla_put_string(msg, RNBD_A_DEVICE_NAME, dev->name) ?:
-	       nla_put_u32(msg, RNBD_A_DEVICE_MAJOR, rnbd_client_major) ?:
-	       nla_put_u32(msg, RNBD_A_DEVICE_MINOR, dev->index << RNBD_CLIENT_MINOR_SHIFT) ?:
 	       nla_put_u32(msg, RNBD_A_DEVICE_SESSION_ID, session->id) ?:
 	       nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, session->name) ?:
 	       nla_put_string(msg, RNBD_A_DEVICE_DEVICE_PATH, dev->path) ?:
-	       nla_put_u32(msg, RNBD_A_DEVICE_ACCESS_MODE, dev->access_mode);
+	       nla_put_u32(msg, RNBD_A_DEVICE_ACCESS_MODE, dev->access_mode) ?:
+	       nla_put_u8(msg, RNBD_A_DEVICE_ALWAYS_FUA,
+			  test_bit(RNBD_CLIENT_DEV_FUA, &dev->flags));
+}
+
+/* The block layer gives the numbers, when the disk is added. */
+static int put_numbers(struct sk_buff *msg, const struct rnbd_client_dev *dev)
+{
+	dev_t devt = READ_ONCE(dev->devt);
+
+	if (!devt)
+		return 0;
+	return nla_put_u32(msg, RNBD_A_DEVICE_MAJOR, MAJOR(devt)) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_MINOR, MINOR(devt));
 }
 
 /* What the server told of it, once it was opened. */
@@ -62,6 +73,7 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_client_dev *dev)
 	const struct rnbd_client_session *session = dev->session;
 
 	return put_identity(msg, dev) ?:
+	       put_numbers(msg, dev) ?:
 	       put_info(msg, dev) ?:
 	       nla_put_u32(msg, RNBD_A_DEVICE_STATE, READ_ONCE(dev->state)) ?:
 	       nla_put_u8(msg, RNBD_A_DEVICE_READ_ONLY,
@@ -70,6 +82,7 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_client_dev *dev)
 	       nla_put_u32(msg, RNBD_A_DEVICE_HW_QUEUES, session->tags.nr_hw_queues) ?:
 	       nla_put_u32(msg, RNBD_A_DEVICE_OPEN_COUNT, READ_ONCE(dev->openers)) ?:
 	       nla_put_s32(msg, RNBD_A_DEVICE_LAST_ERROR, READ_ONCE(dev->last_error)) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_WRITE_LOSSES, READ_ONCE(dev->write_losses)) ?:
 	       nla_put_u32(msg, RNBD_A_DEVICE_GENERATION, rtrs_nl_generation());
 }
 
@@ -291,6 +304,8 @@ static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 	nla_strscpy(args->device_path, attrs[RNBD_A_DEVICE_DEVICE_PATH], sizeof(args->device_path));
 	if (attrs[RNBD_A_DEVICE_ACCESS_MODE])
 		args->access_mode = nla_get_u32(attrs[RNBD_A_DEVICE_ACCESS_MODE]);
+	if (attrs[RNBD_A_DEVICE_ALWAYS_FUA])
+		args->always_fua = nla_get_u8(attrs[RNBD_A_DEVICE_ALWAYS_FUA]);
 	if (attrs[RNBD_A_DEVICE_CONNECTIONS])
 		args->connections = nla_get_u32(attrs[RNBD_A_DEVICE_CONNECTIONS]);
 	if (attrs[RNBD_A_DEVICE_MP_POLICY])
@@ -361,12 +376,15 @@ free:
 static int unmap(struct genl_info *info)
 {
 	struct rnbd_client_dev *dev = find_dev(info, false);
+	unsigned int timeout_ms = 0;
 	int err;
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	err = rnbd_client_dev_claim(dev, nla_get_flag(info->attrs[RNBD_A_DEVICE_FORCE]),
-				    info->extack);
+	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
+	if (!err)
+		err = rnbd_client_dev_claim(dev, nla_get_flag(info->attrs[RNBD_A_DEVICE_FORCE]),
+					    timeout_ms, info->extack);
 	if (!err)
 		err = rnbd_client_dev_unmap(dev, info->extack);
 	rnbd_client_dev_put(dev);

@@ -41,7 +41,12 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev)
 		bio_io_error(bio);
 	list_for_each_entry_safe(rq, next, &flushes, queuelist) {
 		list_del_init(&rq->queuelist);
-		blk_mq_requeue_request(rq, false);
+		if (fails) {
+			blk_mq_start_request(rq);
+			blk_mq_end_request(rq, BLK_STS_IOERR);
+		} else {
+			blk_mq_requeue_request(rq, false);
+		}
 	}
 	blk_mq_kick_requeue_list(dev->disk->queue);
 	queue_work(rnbd_client_aside_wq, &dev->aside_work);
@@ -92,8 +97,9 @@ void rnbd_client_park(struct rnbd_client_session *session)
 		set_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 		any = true;
 	}
-	if (any)
-		start_clock(session);
+	if (!any)
+		return;
+	start_clock(session);
 }
 
 void rnbd_client_park_expired(struct work_struct *work)

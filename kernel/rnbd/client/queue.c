@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From block requests to RTRS requests and back. The tag of a request is its slot: nothing is
- * allocated here. Only where the server came back with less slots than there are tags, which
- * cannot change under the disks, a request takes one of those.
+ * From block requests to RTRS requests and back. Each tag has a slot: nothing is allocated here.
+ * Only where the server came back with less slots than there are tags, which cannot change under
+ * the disks, a request takes one of those.
  */
 #include <linux/scatterlist.h>
 #include <compat/blkdev.h>
@@ -20,12 +20,12 @@ static bool waits(const struct rnbd_client_dev *dev)
 	return test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
 }
 
-/* The tag of @rq, or where there are more tags than slots, a free one of those. */
+/* That of the tag of @rq, or where there are more tags than slots, a free one of those. */
 static bool take_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
-	io->slot = rq->tag;
+	io->slot = session->slot[rq->tag];
 	io->borrowed = READ_ONCE(session->few_slots);
 	if (unlikely(io->borrowed))
 		io->slot = sbitmap_get(&session->slots);
@@ -40,6 +40,92 @@ static void put_slot(struct rnbd_client_session *session, struct request *rq)
 		sbitmap_put(&session->slots, io->slot);
 }
 
+/*
+ * @rq was given up, and the server may be at it: no request may have its slot before the session
+ * was lost, which ends that on the server. Its tag gets a spare one. Where there is none, the
+ * session is given up.
+ */
+static void lose_slot(struct rnbd_client_session *session, struct request *rq)
+{
+	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
+	bool found = false;
+
+	spin_lock_bh(&session->slot_lock);
+	if (session->spares_epoch != io->epoch) {
+		session->spares_epoch = io->epoch;
+		session->spares_left = session->spares;
+	}
+	if (!io->borrowed && session->spares_left) {
+		session->spares_left--;
+		swap(session->slot[rq->tag],
+		     session->slot[session->tags.queue_depth + session->spares_left]);
+		found = true;
+	}
+	spin_unlock_bh(&session->slot_lock);
+	if (found)
+		return;
+	rtrs_client_lose(session->rtrs);
+	put_slot(session, rq);
+}
+
+/*
+ * What is not flushed and has no FUA is in the write cache of the server's disk, to be missed when
+ * that is gone. The bit is set nearly always, so it is looked at first: its cache line stays where
+ * it is. False: the device was opened again since, maybe on a server that has lost it.
+ */
+static bool note_written(struct rnbd_client_dev *dev, const struct rnbd_client_io *io)
+{
+	if (!test_bit_acquire(RNBD_CLIENT_DEV_DIRTY, &dev->flags)) {
+		set_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
+		smp_mb__after_atomic();	/* rnbd_client_disk_reopen() sees it, or else we do */
+	}
+	return READ_ONCE(dev->epoch) == io->epoch;
+}
+
+static bool has_fua(const struct rnbd_client_io *io)
+{
+	return rnbd_get_le32(&io->msg.rw) & RNBD_F_FUA;
+}
+
+/* What is acknowledged from now on makes it dirty again. */
+static void flush_begin(struct rnbd_client_dev *dev, struct rnbd_client_io *io)
+{
+	io->took_dirty = test_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
+	if (!io->took_dirty)
+		return;
+	atomic_inc(&dev->flushing);
+	smp_mb__after_atomic();	/* rnbd_client_lost_writes() sees one of both */
+	clear_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
+	smp_mb__after_atomic();	/* what is acknowledged and not seen here has seen this */
+}
+
+static void flush_end(struct rnbd_client_dev *dev, const struct rnbd_client_io *io, int err)
+{
+	if (!io->took_dirty)
+		return;
+	if (err)
+		set_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
+	smp_mb__before_atomic();	/* rnbd_client_lost_writes() sees one of both */
+	atomic_dec(&dev->flushing);
+}
+
+/* Those that are waited for to make data lasting; one of them learns that data was lost. */
+static bool tells_loss(struct rnbd_client_dev *dev, const struct request *rq)
+{
+	return op_is_flush(rq->cmd_flags) &&
+	       unlikely(test_bit(RNBD_CLIENT_DEV_LOST, &dev->flags)) &&
+	       test_and_clear_bit(RNBD_CLIENT_DEV_LOST, &dev->flags);
+}
+
+/* Its path was lost. */
+static bool wanted(const void *priv)
+{
+	const struct request *rq = priv;
+	const struct rnbd_client_dev *dev = rq->q->queuedata;
+
+	return !test_bit(RNBD_CLIENT_DEV_DROPS, &dev->flags);
+}
+
 /* softirq, the process that polls, or a path worker */
 static void done(void *priv, int err)
 {
@@ -47,8 +133,17 @@ static void done(void *priv, int err)
 	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
-	put_slot(dev->session, rq);
-	if (unlikely(err == -ENOTCONN))
+	if (unlikely(err == -ECONNABORTED && !wanted(rq) &&
+		     rnbd_client_epoch_is(dev->session, io->epoch)))
+		lose_slot(dev->session, rq);
+	else
+		put_slot(dev->session, rq);
+	if (req_op(rq) == REQ_OP_FLUSH)
+		flush_end(dev, io, err);
+	else if (op_is_write(req_op(rq)) && !err && !has_fua(io) &&
+		 unlikely(!note_written(dev, io)))
+		err = -ECONNABORTED;
+	if (unlikely(err == -ENOTCONN && READ_ONCE(dev->epoch) == io->epoch))
 		rnbd_client_dev_gone(dev);
 	if (unlikely(err == -ECONNABORTED && waits(dev))) {
 		blk_mq_requeue_request(rq, true);
@@ -65,14 +160,15 @@ static void complete_rq(struct request *rq)
 	blk_mq_end_request(rq, io->status);
 }
 
-static u32 io_flags(const struct request *rq)
+static u32 io_flags(const struct rnbd_client_dev *dev, const struct request *rq)
 {
 	u32 flags = 0;
 
 	if (op_is_sync(rq->cmd_flags))
 		flags |= RNBD_F_SYNC;
 	/* A flush carries the bit as well: peers have always sent it so. */
-	if (rq->cmd_flags & (REQ_FUA | REQ_PREFLUSH))
+	if (rq->cmd_flags & (REQ_FUA | REQ_PREFLUSH) ||
+	    (req_op(rq) == REQ_OP_WRITE && test_bit(RNBD_CLIENT_DEV_FUA, &dev->flags)))
 		flags |= RNBD_F_FUA;
 	if (req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_PREFLUSH)
 		flags |= RNBD_F_PREFLUSH;
@@ -88,7 +184,7 @@ static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_ms
 		.device_id = dev->device_id,
 		.sector = blk_rq_pos(rq),
 		.bytes = blk_rq_bytes(rq),
-		.flags = io_flags(rq),
+		.flags = io_flags(dev, rq),
 		.prio = req_get_ioprio(rq),
 	};
 
@@ -140,6 +236,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		.usr = &io->msg,
 		.usr_len = sizeof(io->msg),
 		.done = done,
+		.wanted = wanted,
 		.priv = rq,
 	};
 	int err;
@@ -148,12 +245,15 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	 * Not the state: what the page cache of a disk that is being unmapped still
 	 * holds is written. What waits comes again until it can be set aside.
 	 */
-	if (unlikely(!test_bit_acquire(RNBD_CLIENT_DEV_OPEN, &dev->flags))) {
+	if (unlikely(!test_bit_acquire(RNBD_CLIENT_DEV_OPEN, &dev->flags) || !wanted(rq))) {
 		if (!waits(dev))
 			return BLK_STS_IOERR;
 		return rnbd_client_set_aside(rq) ? BLK_STS_OK : BLK_STS_RESOURCE;
 	}
+	if (tells_loss(dev, rq))
+		return BLK_STS_IOERR;
 	req.epoch = READ_ONCE(dev->epoch);
+	io->epoch = req.epoch;
 	if (unlikely(!pack(dev, rq, &io->msg))) {
 		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
@@ -171,9 +271,13 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req.sgl = io->sgl;
 		req.data_len = blk_rq_bytes(rq);
 	}
+	if (req_op(rq) == REQ_OP_FLUSH)
+		flush_begin(dev, io);
 	err = rtrs_client_submit(dev->session->rtrs, &req);
 	if (likely(!err))
 		return BLK_STS_OK;
+	if (req_op(rq) == REQ_OP_FLUSH)
+		flush_end(dev, io, err);
 	put_slot(dev->session, rq);
 	/* The block layer comes again by itself, after a while at the latest. */
 	if (err == -EAGAIN || err == -ENOMEM || (err == -ECONNABORTED && waits(dev)))
@@ -210,6 +314,34 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	if (READ_ONCE(rtrs_client_settings(rtrs)->io_ms))
 		rtrs_client_timed_out(rtrs, io->slot, rq);
 	return BLK_EH_RESET_TIMER;
+}
+
+static bool drop_request(struct request *rq, void *priv)
+{
+	struct rnbd_client_dev *dev = priv;
+	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
+
+	/* Its slot is its own as long as we look at it. */
+	if (rq->q->queuedata == dev && blk_mq_rq_state(rq) == MQ_RQ_IN_FLIGHT)
+		rtrs_client_timed_out(dev->session->rtrs, io->slot, rq);
+	return true;
+}
+
+/*
+ * The device is being unmapped, and the server had time to answer. What it has not answered is
+ * ended by the end of the path that carries it, and goes by no other one; what comes fails.
+ */
+void rnbd_client_queue_drop_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(to_delayed_work(work), struct rnbd_client_dev,
+						   drop_work);
+
+	if (!test_and_set_bit(RNBD_CLIENT_DEV_DROPS, &dev->flags))
+		pr_warn("%s: session %s has not answered all in time: the rest is given up\n",
+			dev->name, dev->session->name);
+	blk_mq_tagset_busy_iter(&dev->session->tags, drop_request, dev);
+	/* One may have been on its way to another path. */
+	queue_delayed_work(rnbd_client_wq, &dev->drop_work, HZ / 5);
 }
 
 /* driver_data: number of the connection */
@@ -268,11 +400,20 @@ void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count)
 	WRITE_ONCE(session->few_slots, true);
 }
 
-int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth)
+int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 spares)
 {
 	struct blk_mq_tag_set *set = &session->tags;
 	int err;
+	u32 i;
 
+	session->slot = kvcalloc(depth + spares, sizeof(*session->slot), GFP_KERNEL);
+	if (!session->slot)
+		return -ENOMEM;
+	for (i = 0; i < depth + spares; i++)
+		session->slot[i] = i;
+	session->spares = spares;
+	session->spares_left = spares;
+	spin_lock_init(&session->slot_lock);
 	err = sbitmap_init_node(&session->slots, depth, -1, GFP_KERNEL, NUMA_NO_NODE, false, true);
 	if (err)
 		return err;
@@ -305,4 +446,6 @@ void rnbd_client_queue_exit(struct rnbd_client_session *session)
 	if (session->tags.tags)
 		blk_mq_free_tag_set(&session->tags);
 	sbitmap_free(&session->slots);
+	kvfree(session->slot);
+	session->slot = NULL;
 }

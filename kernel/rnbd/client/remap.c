@@ -57,10 +57,43 @@ static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *
 	return rtrs_fail(extack, -EBUSY, "%s is being mapped", dev->name);
 }
 
+bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+{
+	lockdep_assert_held(&dev->session->lock);
+	/* A flush that fails makes it dirty before it is not under way any more. */
+	return rnbd_cache_lost(&dev->info, now) &&
+	       (atomic_read_acquire(&dev->flushing) ||
+		test_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags));
+}
+
+/* The administrator wants to look at such a disk before anybody goes on with it. */
+static bool stays_away(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+{
+	return READ_ONCE(rtrs_client_settings(dev->session->rtrs)->lost_writes) ==
+	       RTRS_CLIENT_LOST_DISCONNECT && rnbd_client_lost_writes(dev, now);
+}
+
 /*
- * Under session->lock, the device is open on the server. What still waits to be written is
- * older than what another client has written meanwhile: only an administrator goes on then.
+ * What still waits is meant for what was there: not for another disk, nor for one that another
+ * client has written to meanwhile. Only an administrator goes on then, without what waited. A
+ * server of ours has looked at some of it before it opened the device.
  */
+static bool is_stale(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+{
+	return rnbd_is_another(&dev->info, now) ||
+	       (dev->access_mode != RNBD_CLIENT_ACCESS_RO && rnbd_others_wrote(&dev->info, now));
+}
+
+/* What waited fails: it must not meet what a remap opens. */
+static int give_up(struct rnbd_client_dev *dev, int err)
+{
+	lockdep_assert_held(&dev->session->lock);
+	if (dev->state == RNBD_CLIENT_DEV_DISCONNECTED)
+		rnbd_client_park_forbid(dev);
+	return err;
+}
+
+/* Under session->lock, the device is open on the server. */
 static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info, u32 epoch,
 		     bool by_itself, struct netlink_ext_ack *extack)
 {
@@ -69,15 +102,18 @@ static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info 
 	err = may_remap(dev, extack);
 	if (err)
 		return err;
-	if (by_itself && dev->access_mode == RNBD_CLIENT_ACCESS_RW &&
-	    rnbd_others_wrote(&dev->info, info)) {
+	if (is_stale(dev, info)) {
+		if (by_itself)
+			return give_up(dev, -ESTALE);
 		rnbd_client_park_forbid(dev);
-		return -ESTALE;
 	}
+	if (by_itself && stays_away(dev, info))
+		return give_up(dev, -EREMOTEIO);
 	err = rnbd_client_disk_reopen(dev, info, epoch, extack);
 	if (err)
 		return err;
 	WRITE_ONCE(dev->last_error, 0);
+	rnbd_client_take_right(dev, info);
 	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_MAPPED);
 	set_capacity_and_notify(dev->disk, info->nsectors);
 	rnbd_client_park_allow(dev);
@@ -95,6 +131,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 {
 	struct rnbd_client_session *session = dev->session;
 	struct rnbd_device_info info = {};
+	unsigned long closed_gp;
 	unsigned int lost;
 	bool valid;
 	u32 epoch;
@@ -102,6 +139,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 
 	mutex_lock(&session->lock);
 	lost = session->lost;
+	closed_gp = dev->closed_gp;
 	err = may_remap(dev, extack) ?: rnbd_client_session_limits(session, extack);
 	mutex_unlock(&session->lock);
 	if (err)
@@ -109,10 +147,17 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 
 	timeout_ms = timeout_ms ?: rnbd_client_timeout_ms(session);
 	dev->notices = READ_ONCE(session->notices);
-	err = rnbd_client_msg_open(dev, timeout_ms, &info, &epoch);
+	err = rnbd_client_msg_open(dev, timeout_ms, by_itself, &info, &epoch);
+	if (err == -ESTALE && by_itself) {
+		mutex_lock(&session->lock);
+		give_up(dev, err);
+		mutex_unlock(&session->lock);
+	}
 	if (err)
 		return rnbd_client_dev_open_failed(dev, err, timeout_ms, extack);
 
+	/* Before the lock is taken: one grace period serves all devices that a session has lost. */
+	cond_synchronize_rcu(closed_gp);
 	/* An id that the server gave before the session was lost means nothing any more. */
 	mutex_lock(&session->lock);
 	valid = session->lost == lost || rnbd_client_epoch_is(session, epoch);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server says that a device may have another size. It is asked with an OPEN of what is open
- * already: the answer is what holds now, and the disk follows it.
+ * The server says that a device may have another size, or that the other end of a migration has
+ * gone. It is asked with an OPEN of what is open already: the answer is what holds now, and the
+ * disk follows it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +21,7 @@ void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
 	set_bit(bit_of(device_id), &session->stale);
 	WRITE_ONCE(session->notices, session->notices + 1);
 	if (!session->closing)
-		queue_work(rnbd_client_wq, &session->revalidate_work);
+		queue_work(rnbd_client_recover_wq, &session->revalidate_work);
 }
 
 /* As many come as there are paths: what is not asked yet is asked once. */
@@ -54,6 +55,20 @@ static bool is_open(const struct rnbd_client_dev *dev)
 	       test_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
 }
 
+/* The other end of the migration has gone. */
+void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info)
+{
+	lockdep_assert_held(&dev->session->lock);
+	dev->info.start = info->start;
+	dev->info.writers = info->writers;
+	if (!info->more || info->access_mode != RNBD_CLIENT_ACCESS_RW ||
+	    dev->access_mode != RNBD_CLIENT_ACCESS_MIGRATION)
+		return;
+	pr_info("%s: is rw from now on, the other end of the migration is gone\n", dev->name);
+	WRITE_ONCE(dev->access_mode, RNBD_CLIENT_ACCESS_RW);
+	rnbd_client_nl_changed(dev, dev->state);
+}
+
 /* Under session->lock. */
 static void take_size(struct rnbd_client_dev *dev, const struct rnbd_device_info *info)
 {
@@ -85,7 +100,7 @@ static void ask(struct rnbd_client_dev *dev)
 	mutex_unlock(&session->lock);
 	if (lost)
 		return;
-	err = rnbd_client_msg_open(dev, timeout_ms, &info, &epoch);
+	err = rnbd_client_msg_open(dev, timeout_ms, true, &info, &epoch);
 	if (err) {
 		pr_warn_ratelimited("%s: session %s: the size of %s: %pe\n", dev->name,
 				    session->name, dev->path, ERR_PTR(err));
@@ -94,8 +109,10 @@ static void ask(struct rnbd_client_dev *dev)
 	mutex_lock(&session->lock);
 	lost = session->lost != before;
 	same = !lost && dev->device_id == info.device_id;
-	if (same && is_open(dev))
+	if (same && is_open(dev)) {
+		rnbd_client_take_right(dev, &info);
 		take_size(dev, &info);
+	}
 	mutex_unlock(&session->lock);
 	/* It was closed there meanwhile, and this opened it anew: nobody has asked for that. */
 	if (!lost && !same)

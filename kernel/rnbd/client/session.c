@@ -60,7 +60,7 @@ static void session_gone(struct rnbd_client_session *session)
 static void disconnect(struct rnbd_client_session *session)
 {
 	rnbd_client_msg_session_stop(session);
-	cancel_delayed_work_sync(&session->recover_work);
+	rnbd_client_recover_stop(session);
 	cancel_work_sync(&session->revalidate_work);
 	cancel_delayed_work_sync(&session->expire_work);	/* no device is left to start it */
 	rtrs_client_close(session->rtrs);
@@ -120,7 +120,8 @@ static const struct rtrs_client_ops rtrs_ops = {
 /* Those that control messages leave. */
 static u32 io_slots(u32 queue_depth)
 {
-	return min_t(u32, queue_depth - rnbd_client_ctrl_slots(queue_depth), BLK_MQ_MAX_DEPTH);
+	return min_t(u32, queue_depth - rnbd_client_ctrl_slots(queue_depth) -
+			  rnbd_client_spare_slots(queue_depth), BLK_MQ_MAX_DEPTH);
 }
 
 /*
@@ -142,7 +143,13 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 	/* A buffer that starts inside of a page touches one page more. */
 	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
 	bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
-	WRITE_ONCE(session->max_bytes, round_down(bytes, SECTOR_SIZE));
+	bytes = round_down(bytes, SECTOR_SIZE);
+	/* The block layer cuts nothing below a page of this host: it would cut for ever. */
+	if (bytes < PAGE_SIZE)
+		return rtrs_fail(extack, -EINVAL,
+				 "the server takes requests of %u bytes, a page of this host has %lu",
+				 bytes, PAGE_SIZE);
+	WRITE_ONCE(session->max_bytes, bytes);
 	WRITE_ONCE(session->max_segments, DIV_ROUND_UP(session->max_bytes, page) + 1);
 	if (session->tags.tags)
 		rnbd_client_queue_shrink(session, io_slots(attrs.queue_depth));
@@ -161,7 +168,8 @@ static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *ex
 	rtrs_client_query(session->rtrs, &attrs);
 	session->io_cons = attrs.io_cons;
 	session->poll_cons = attrs.poll_cons;
-	err = rnbd_client_queue_init(session, io_slots(attrs.queue_depth));
+	err = rnbd_client_queue_init(session, io_slots(attrs.queue_depth),
+				     rnbd_client_spare_slots(attrs.queue_depth));
 	if (err)
 		return rtrs_fail(extack, err, "no memory for %u requests",
 				 io_slots(attrs.queue_depth));
@@ -254,7 +262,7 @@ static struct rnbd_client_session *create(const char *name)
 	mutex_init(&session->lock);
 	INIT_LIST_HEAD(&session->devs);
 	INIT_DELAYED_WORK(&session->expire_work, rnbd_client_park_expired);
-	INIT_DELAYED_WORK(&session->recover_work, rnbd_client_recover_work);
+	rnbd_client_recover_init(session);
 	INIT_WORK(&session->revalidate_work, rnbd_client_revalidate_work);
 	rnbd_client_msg_session_init(session);
 	list_add_tail(&session->entry, &sessions);

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <rtrs/aside.h>
 #include <rtrs/sysfs.h>
 #include "client.h"
 
@@ -67,7 +68,7 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	rnbd_client_dev_get(dev);
-	err = rnbd_client_dev_claim(dev, force, &why);
+	err = rnbd_client_dev_claim(dev, force, 0, &why);
 	if (!err) {
 		/* The removal waits for all who are inside of these files, but not for us. */
 		sysfs_remove_file_self(kobj, &attr->attr);
@@ -104,17 +105,35 @@ static ssize_t remap_device_show(struct kobject *kobj, struct kobj_attribute *at
 	return sysfs_emit(buf, "Usage: echo <1> > %s\n", attr->attr.name);
 }
 
+/**
+ * struct wait_for_dev - what a worker does while its asker waits in a file
+ * @args: what to map
+ * @dev: the device
+ * @why: it failed
+ */
+struct wait_for_dev {
+	const struct rnbd_client_map_args *args;
+	struct rnbd_client_dev *dev;
+	struct netlink_ext_ack why;
+};
+
+static int remap_dev(void *arg)
+{
+	struct wait_for_dev *w = arg;
+
+	return rnbd_client_dev_remap(w->dev, 0, false, &w->why);
+}
+
 static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *attr,
 				  const char *buf, size_t count)
 {
-	struct rnbd_client_dev *dev = to_dev(kobj);
-	struct netlink_ext_ack why = {};
+	struct wait_for_dev w = { .dev = to_dev(kobj) };
 	int err;
 
 	if (!sysfs_streq(buf, "1"))
 		return -EINVAL;
-	err = rnbd_client_dev_remap(dev, 0, false, &why);
-	return rtrs_stored(dev->name, attr->attr.name, buf, count, err, &why);
+	err = rtrs_aside(remap_dev, &w);
+	return rtrs_stored(w.dev->name, attr->attr.name, buf, count, err, &w.why);
 }
 
 static ssize_t mapping_path_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -137,6 +156,30 @@ static ssize_t access_mode_show(struct kobject *kobj, struct kobj_attribute *att
 	return sysfs_emit(buf, "%s\n", access_name[to_dev(kobj)->access_mode]);
 }
 
+static ssize_t always_fua_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", test_bit(RNBD_CLIENT_DEV_FUA, &to_dev(kobj)->flags));
+}
+
+/* What the server told, not what the queue of the disk does. */
+static ssize_t write_cache_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	bool writeback = READ_ONCE(to_dev(kobj)->info.writeback);
+
+	return sysfs_emit(buf, "%s\n", writeback ? "write back" : "write through");
+}
+
+static ssize_t fua_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_dev(kobj)->info.fua));
+}
+
+/* The partition table is still to be read. */
+static ssize_t scanning_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", !completion_done(&to_dev(kobj)->scanned));
+}
+
 static ssize_t nr_poll_queues_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", to_dev(kobj)->session->poll_cons);
@@ -149,6 +192,10 @@ static struct kobj_attribute mapping_path_attr = __ATTR_RO(mapping_path);
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute session_attr = __ATTR_RO(session);
 static struct kobj_attribute access_mode_attr = __ATTR_RO(access_mode);
+static struct kobj_attribute always_fua_attr = __ATTR_RO(always_fua);
+static struct kobj_attribute write_cache_attr = __ATTR_RO(write_cache);
+static struct kobj_attribute fua_attr = __ATTR_RO(fua);
+static struct kobj_attribute scanning_attr = __ATTR_RO(scanning);
 static struct kobj_attribute nr_poll_queues_attr = __ATTR_RO(nr_poll_queues);
 
 static struct attribute *dev_attrs[] = {
@@ -159,6 +206,10 @@ static struct attribute *dev_attrs[] = {
 	&state_attr.attr,
 	&session_attr.attr,
 	&access_mode_attr.attr,
+	&always_fua_attr.attr,
+	&write_cache_attr.attr,
+	&fua_attr.attr,
+	&scanning_attr.attr,
 	&nr_poll_queues_attr.attr,
 	NULL
 };
@@ -233,17 +284,23 @@ void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev)
 static ssize_t map_device_show(struct device *device, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf,
-			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [nr_poll_queues=<number of polled queues>] [<setting of a new session>=<number>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
+			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [always_fua=<0|1>] [nr_poll_queues=<number of polled queues>] [<setting of a new session>=<number>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
 			  attr->attr.name);
+}
+
+static int map_dev(void *arg)
+{
+	struct wait_for_dev *w = arg;
+
+	return rnbd_client_map(w->args, &w->why, &w->dev);
 }
 
 static ssize_t map_device_store(struct device *device, struct device_attribute *attr,
 				const char *buf, size_t count)
 {
 	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
+	struct wait_for_dev w = { .args = args };
 	struct rtrs_client_settings settings;
-	struct netlink_ext_ack why = {};
-	struct rnbd_client_dev *dev;
 	int err;
 
 	if (!args)
@@ -251,11 +308,11 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 	rtrs_client_settings_init(&settings);
 	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, &settings, args);
 	if (!err)
-		err = rnbd_client_map(args, &why, &dev);
+		err = rtrs_aside(map_dev, &w);
 	if (!err)
-		rnbd_client_dev_put(dev);
+		rnbd_client_dev_put(w.dev);
 	kfree(args);
-	return rtrs_stored(dev_name(device), attr->attr.name, buf, count, err, &why);
+	return rtrs_stored(dev_name(device), attr->attr.name, buf, count, err, &w.why);
 }
 static DEVICE_ATTR_RW(map_device);
 

@@ -5,16 +5,13 @@
  * Life: OPEN makes one, publishes it under its id and answers. Whoever ends it
  * (CLOSE, the administrator, loss of the session) takes it out of the ids and kills
  * its I/O counter; the last I/O, or the grace period of the kill, queues
- * finish_close(), which releases everything. Nobody waits for I/O with a lock held or
+ * close_bdev(), and that release_all(). Nobody waits for I/O with a lock held or
  * on a work queue that others need.
  */
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include <linux/wait_bit.h>
 #include "server.h"
 #include "trace.h"
-
-#define OPENS_MAX	16384	/* of a session: as many disks as a client can have */
 
 static const char *const access_name[] = {
 	[RNBD_ACCESS_MODE_RO]		= "ro",
@@ -23,7 +20,7 @@ static const char *const access_name[] = {
 };
 
 static struct kmem_cache *dev_cache;
-static struct workqueue_struct *close_wq;
+static struct workqueue_struct *release_wq;
 
 const char *rnbd_server_access_name(u8 access_mode)
 {
@@ -49,6 +46,7 @@ static void answer_closers(struct rnbd_server_dev *dev)
 
 	mutex_lock(&session->lock);
 	list_del(&dev->session_entry);
+	session->dev_count--;
 	list_splice_init(&dev->closers, &closers);
 	mutex_unlock(&session->lock);
 	list_for_each_entry_safe(closer, next, &closers, entry) {
@@ -63,31 +61,37 @@ static void answer_closers(struct rnbd_server_dev *dev)
  * is hidden; sysfs, until its directory is gone; the force that one of them began; and
  * those who wait, with a reference.
  */
-static void finish_close(struct work_struct *work)
+static void close_bdev(struct work_struct *work)
 {
 	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, close_work);
-	struct rnbd_server_session *session = dev->session;
 
 	rnbd_server_export_hide(dev);
 	trace_rnbd_server_close(dev);
 	rnbd_server_io_dev_exit(dev);
 	rnbd_bdev_close(&dev->handle);
+	queue_work(release_wq, &dev->release_work);
+}
+
+/* No disk is waited for any more: the queue of this one goes with its last device. */
+static void release_all(struct work_struct *work)
+{
+	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, release_work);
+	struct rnbd_server_session *session = dev->session;
+
 	rnbd_server_export_remove(dev);
 	cancel_work_sync(&dev->force_work);
 	percpu_ref_exit(&dev->inflight);
 	answer_closers(dev);
 	rnbd_server_dev_put(dev);
-	/* The session may be gone after the decrement. */
-	if (atomic_dec_and_test(&session->open_count))
-		wake_up_var(&session->open_count);
+	rnbd_server_session_put(session);
 }
 
-/* Any context but hard interrupts. */
+/* Any context. */
 static void drained(struct percpu_ref *ref)
 {
 	struct rnbd_server_dev *dev = container_of(ref, struct rnbd_server_dev, inflight);
 
-	queue_work(close_wq, &dev->close_work);
+	queue_work(dev->export->close_wq, &dev->close_work);
 }
 
 /* The device is in session->ids no more: its id was erased, or is kept from others. */
@@ -147,24 +151,21 @@ static void force_close(struct work_struct *work)
 
 void rnbd_server_dev_force(struct rnbd_server_dev *dev)
 {
-	queue_work(close_wq, &dev->force_work);
+	queue_work(release_wq, &dev->force_work);
 }
 
-/*
- * The session is down: no message of it is being handled. What still runs are
- * closes that drain and I/O that was answered but has not let go of its device.
- */
+/* The session is lost. An OPEN may be under way, and come to nothing. */
 void rnbd_server_dev_close_all(struct rnbd_server_session *session)
 {
 	struct rnbd_server_dev *dev, *next;
 
 	mutex_lock(&session->lock);
+	session->lost = true;
 	list_for_each_entry_safe(dev, next, &session->devs, session_entry) {
 		xa_erase(&session->ids, dev->id);
 		begin_close(dev);
 	}
 	mutex_unlock(&session->lock);
-	wait_var_event(&session->open_count, !atomic_read(&session->open_count));
 }
 
 static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
@@ -185,14 +186,26 @@ static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 		.secure_erase = bdev_max_secure_erase_sectors(bdev),
 		.fua = bdev_fua(bdev),
 		.writeback = bdev_write_cache(bdev),
+		.weak = dev->identity.weak,
+		.boot = rnbd_server_boot(),
+		.diskseq = dev->identity.diskseq,
+		.access_mode = dev->access_mode,
 	};
+	memcpy(info->identity, dev->identity.hash, sizeof(info->identity));
 	if (dev->tell_writers && dev->writers) {
-		info->start = rnbd_server_writers_start();
+		info->start = dev->start;
 		info->writers = dev->writers;
 	}
 	rnbd_server_size_told(dev, info->nsectors);
+	WRITE_ONCE(dev->max_discard, max(dev->max_discard, info->max_discard_sectors));
+	WRITE_ONCE(dev->max_zeroes, max(dev->max_zeroes, info->max_write_zeroes_sectors));
 	if (info->max_discard_sectors)
 		info->discard_alignment = bdev_discard_alignment(bdev);
+	/* Of a partition that begins askew these would be wrong. */
+	if (!bdev_alignment_offset(bdev)) {
+		info->io_min = bdev_io_min(bdev);
+		info->io_opt = bdev_io_opt(bdev);
+	}
 }
 
 static struct rnbd_server_dev *find_path(struct rnbd_server_session *session, const char *path)
@@ -227,7 +240,8 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 		return ERR_PTR(-ENOMEM);
 	kref_init(&dev->ref);
 	INIT_WORK(&dev->force_work, force_close);
-	INIT_WORK(&dev->close_work, finish_close);
+	INIT_WORK(&dev->close_work, close_bdev);
+	INIT_WORK(&dev->release_work, release_all);
 	INIT_LIST_HEAD(&dev->closers);
 	rnbd_server_io_dev_init(dev);
 	init_completion(&dev->released);
@@ -244,9 +258,14 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	if (err)
 		goto exit_ref;
 	dev->bdev = dev->handle.bdev;
+	err = rnbd_server_identify(dev->bdev, &dev->identity);
+	if (err)
+		goto close;
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_DEV);
 	return dev;
 
+close:
+	rnbd_bdev_close(&dev->handle);
 exit_ref:
 	percpu_ref_exit(&dev->inflight);
 free:
@@ -266,93 +285,120 @@ static void destroy(struct rnbd_server_dev *dev)
  * Gives the device its names. From here on the client can reach it, were it by guessing the id,
  * and everybody can close it, which begins with session->lock.
  */
-static int publish(struct rnbd_server_dev *dev)
+static int publish(struct rnbd_server_dev *dev, bool came_back, struct rnbd_server_wait *wait)
 {
 	struct rnbd_server_session *session = dev->session;
 	int err;
 
 	lockdep_assert_held(&session->lock);
-	if (atomic_read(&session->open_count) >= OPENS_MAX)
+	if (session->lost)
+		return -ENOTCONN;
+	if (session->dev_count >= READ_ONCE(rnbd_server_max_devices))
 		return -EMFILE;
 	err = reserve_id(session, &dev->id);
 	if (err)
 		return err;
-	err = rnbd_server_export_add(dev);
+	err = rnbd_server_export_add(dev, wait);
 	if (err) {
 		xa_erase(&session->ids, dev->id);
 		return err;
 	}
-	if (!dev->read_only)
-		dev->writers = rnbd_server_writers_enter(dev->bdev->bd_dev, &session->client);
-	atomic_inc(&session->open_count);
+	/* The other end of the migration went while this one was away. */
+	if (came_back && rnbd_server_export_alone(dev))
+		WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
+	kref_get(&session->ref);
 	list_add_tail(&dev->session_entry, &session->devs);
+	session->dev_count++;
 	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */
 	rnbd_server_nl_event(dev, RNBD_EVENT_CREATE);
 	return 0;
 }
 
-/* The answer is made before anybody can close the device. */
+/*
+ * Nothing is counted, nor does anybody else notice, before it is sure that the client may have it.
+ * The answer is made before anybody can close the device.
+ */
+static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
+		 struct rnbd_device_info *info, struct rnbd_server_wait *wait)
+{
+	struct rnbd_server_session *session = dev->session;
+	int err;
+
+	err = rnbd_server_writers_begin(dev, open->claims ? &open->claim : NULL);
+	if (err)
+		return err;
+	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
+	if (!err) {
+		mutex_lock(&session->lock);
+		err = publish(dev, open->claims, wait);
+		if (!err)
+			put_info(dev, info);
+		mutex_unlock(&session->lock);
+	}
+	rnbd_server_writers_end(dev);
+	return err;
+}
+
 static int open_new(struct rnbd_server_session *session, const struct rnbd_open *open,
-		    struct rnbd_device_info *info)
+		    struct rnbd_device_info *info, struct rnbd_server_wait *wait)
 {
 	struct rnbd_server_dev *dev = create(session, open);
 	int err;
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	mutex_lock(&session->lock);
-	err = publish(dev);
-	if (!err)
-		put_info(dev, info);
-	mutex_unlock(&session->lock);
+	err = grant(dev, open, info, wait);
 	if (err)
 		destroy(dev);
 	return err;
 }
 
-/*
- * CLOSE and OPEN of a path come one after the other, but a close goes on behind its
- * message: the right to write is given back in the end. A disk that hangs is not waited for.
- */
-static void wait_draining(struct rnbd_server_session *session, const char *path)
+/* The other writer has gone: from now on it was this one that wrote last. */
+static void note_alone(struct rnbd_server_dev *dev)
 {
-	struct rnbd_server_dev *dev, *found = NULL;
-
-	mutex_lock(&session->lock);
-	list_for_each_entry(dev, &session->draining, session_entry) {
-		if (strcmp(dev->path, path))
-			continue;
-		found = dev;
-		kref_get(&dev->ref);
-		break;
-	}
-	mutex_unlock(&session->lock);
-	if (!found)
+	if (!rnbd_server_export_alone(dev) || rnbd_server_writers_begin(dev, NULL))
 		return;
-	wait_for_completion_timeout(&found->released, 5 * HZ);
-	rnbd_server_dev_put(found);
+	dev->beside = !rnbd_server_export_alone(dev);
+	if (!dev->beside)
+		rnbd_server_writers_enter(dev);
+	rnbd_server_writers_end(dev);
 }
 
 /*
  * A path that is open already is answered again: a client that lost some of its
- * state comes back like that. The access mode stays what it was. OPEN and CLOSE of a session
- * come one after the other: nobody opens the same path meanwhile.
+ * state comes back like that, or asks for what is new. The access mode stays what it is.
  */
-int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
+static bool answer_again(struct rnbd_server_session *session, const char *path,
 			 struct rnbd_device_info *info)
 {
 	struct rnbd_server_dev *dev;
-	int err = 0;
+	bool open;
 
 	mutex_lock(&session->lock);
-	dev = find_path(session, open->path);
+	dev = find_path(session, path);
 	if (dev)
+		kref_get(&dev->ref);
+	mutex_unlock(&session->lock);
+	if (!dev)
+		return false;
+	note_alone(dev);
+	mutex_lock(&session->lock);
+	open = !dev->closing;
+	if (open)
 		put_info(dev, info);
 	mutex_unlock(&session->lock);
-	if (!dev) {
-		wait_draining(session, open->path);
-		err = open_new(session, open, info);
-	}
+	rnbd_server_dev_put(dev);
+	return open;
+}
+
+/* Those of a path come one after the other: nobody in this session opens it meanwhile. */
+int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
+			 struct rnbd_device_info *info, struct rnbd_server_wait *wait)
+{
+	int err = 0;
+
+	if (!answer_again(session, open->path, info))
+		err = open_new(session, open, info, wait);
 	trace_rnbd_server_open(session, open, err);
 	return err;
 }
@@ -362,9 +408,8 @@ int __init rnbd_server_dev_init(void)
 	dev_cache = KMEM_CACHE(rnbd_server_dev, 0);
 	if (!dev_cache)
 		return -ENOMEM;
-	/* Not for memory reclaim: the close of a block device may wait for work that is not. */
-	close_wq = alloc_workqueue("rnbd-server-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!close_wq) {
+	release_wq = alloc_workqueue("rnbd-server-release", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!release_wq) {
 		kmem_cache_destroy(dev_cache);
 		return -ENOMEM;
 	}
@@ -373,6 +418,6 @@ int __init rnbd_server_dev_init(void)
 
 void rnbd_server_dev_exit(void)
 {
-	destroy_workqueue(close_wq);
+	destroy_workqueue(release_wq);
 	kmem_cache_destroy(dev_cache);
 }

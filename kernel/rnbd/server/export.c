@@ -5,11 +5,13 @@
  * name is never taken by one that is still on its way out.
  */
 #include <linux/slab.h>
+#include <rtrs/aside.h>
 #include "server.h"
 
 static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
 static LIST_HEAD(opened);	/* ascending netlink ids */
+static LIST_HEAD(waiting);	/* of struct rnbd_server_wait */
 static struct kmem_cache *export_cache;
 
 static bool writes(const struct rnbd_server_dev *dev)
@@ -31,6 +33,96 @@ static bool may_open(const struct rnbd_server_export *export, u8 access_mode)
 	return false;
 }
 
+static bool has_lost(const struct rnbd_server_session *session,
+		     const struct rnbd_server_session *other)
+{
+	return session != other && uuid_equal(&session->client, &other->client);
+}
+
+static bool is_namesake(const struct rnbd_server_session *session,
+			const struct rnbd_server_session *other)
+{
+	return session == other || !strcmp(session->name, other->name);
+}
+
+/*
+ * -EBUSY: whoever had it is not through. Its client is not let in before, not even beside
+ * another writer: what it wrote then may be overtaken by what it wrote before. -EALREADY: the
+ * same, of a session that this client has lost.
+ */
+static int may_join(const struct rnbd_server_export *export,
+		    const struct rnbd_server_dev *newcomer)
+{
+	int err = may_open(export, newcomer->access_mode) ? 0 : -EPERM;
+	const struct rnbd_server_dev *dev;
+
+	list_for_each_entry(dev, &export->openings, export_entry) {
+		if (!READ_ONCE(dev->closing))
+			continue;
+		if (has_lost(newcomer->session, dev->session))
+			return -EALREADY;
+		if ((err && writes(dev)) || is_namesake(newcomer->session, dev->session))
+			err = -EBUSY;
+	}
+	return err;
+}
+
+/* As may_join(). Who has to wait is in the list before the other one can be through. */
+static int check(const struct rnbd_server_export *export, const struct rnbd_server_dev *newcomer,
+		 struct rnbd_server_wait *wait)
+{
+	int err = may_join(export, newcomer);
+
+	lockdep_assert_held(&exports_lock);
+	if (err == -EBUSY || err == -EALREADY) {
+		wait->devt = export->devt;
+		wait->busy = true;
+		list_add_tail(&wait->entry, &waiting);
+	}
+	return err;
+}
+
+/* Only those whom it kept out: there may be as many who wait as there are openings to end. */
+static void wake(const struct rnbd_server_dev *dev)
+{
+	struct rnbd_server_wait *wait, *next;
+
+	lockdep_assert_held(&exports_lock);
+	list_for_each_entry_safe(wait, next, &waiting, entry) {
+		if (wait->devt != dev->export->devt ||
+		    !(writes(dev) || is_namesake(wait->session, dev->session) ||
+		      has_lost(wait->session, dev->session)))
+			continue;
+		list_del_init(&wait->entry);
+		/* One that is about to begin to wait will see that. */
+		if (cancel_delayed_work(&wait->work))
+			queue_delayed_work(wait->wq, &wait->work, 0);
+	}
+}
+
+void rnbd_server_export_wait(struct rnbd_server_wait *wait, unsigned long until)
+{
+	long left = until - jiffies;
+
+	mutex_lock(&exports_lock);
+	if (list_empty(&wait->entry))
+		left = 0;
+	queue_delayed_work(wait->wq, &wait->work, max(left, 0L));
+	mutex_unlock(&exports_lock);
+}
+
+bool rnbd_server_export_wait_end(struct rnbd_server_wait *wait)
+{
+	bool over;
+
+	mutex_lock(&exports_lock);
+	over = list_empty(&wait->entry);
+	list_del_init(&wait->entry);
+	wait->busy = false;
+	mutex_unlock(&exports_lock);
+	return over;
+}
+
 static struct rnbd_server_export *find(dev_t devt)
 {
 	struct rnbd_server_export *export;
@@ -42,6 +134,30 @@ static struct rnbd_server_export *find(dev_t devt)
 	return NULL;
 }
 
+/* Closes are not for memory reclaim: that of a block device may wait for work that is not. */
+static int create_queues(struct rnbd_server_export *export)
+{
+	const unsigned int major = MAJOR(export->devt), minor = MINOR(export->devt);
+
+	export->submit_wq = alloc_workqueue("rnbd-server-%u:%u", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					    RNBD_SERVER_WORKERS, major, minor);
+	export->close_wq = alloc_workqueue("rnbd-close-%u:%u", WQ_UNBOUND, RNBD_SERVER_WORKERS,
+					   major, minor);
+	return export->submit_wq && export->close_wq ? 0 : -ENOMEM;
+}
+
+/* Without the lock: those who run on the queues may want it. */
+static void destroy(struct rnbd_server_export *export)
+{
+	if (!export)
+		return;
+	if (export->submit_wq)
+		destroy_workqueue(export->submit_wq);
+	if (export->close_wq)
+		destroy_workqueue(export->close_wq);
+	kmem_cache_free(export_cache, export);
+}
+
 static struct rnbd_server_export *create(struct block_device *bdev)
 {
 	struct rnbd_server_export *export = kmem_cache_zalloc(export_cache, GFP_KERNEL);
@@ -50,9 +166,12 @@ static struct rnbd_server_export *create(struct block_device *bdev)
 	if (!export)
 		return ERR_PTR(-ENOMEM);
 	export->devt = bdev->bd_dev;
-	err = rnbd_server_sysfs_add_export(export, bdev);
+	INIT_LIST_HEAD(&export->openings);
+	err = create_queues(export);
+	if (!err)
+		err = rnbd_server_sysfs_add_export(export, bdev);
 	if (err) {
-		kmem_cache_free(export_cache, export);
+		destroy(export);
 		return ERR_PTR(err);
 	}
 	list_add(&export->entry, &exports);
@@ -60,50 +179,78 @@ static struct rnbd_server_export *create(struct block_device *bdev)
 	return export;
 }
 
-static void destroy_unused(struct rnbd_server_export *export)
+/* What to destroy, or NULL. */
+static struct rnbd_server_export *unlink_unused(struct rnbd_server_export *export)
 {
 	lockdep_assert_held(&exports_lock);
-	if (export->opens)
-		return;
+	if (!list_empty(&export->openings))
+		return NULL;
 	list_del(&export->entry);
 	rnbd_server_sysfs_remove_export(export);
-	kmem_cache_free(export_cache, export);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_EXPORT);
+	return export;
 }
 
-static int add_locked(struct rnbd_server_dev *dev)
+static int add_locked(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait,
+		      struct rnbd_server_export **unused)
 {
 	struct rnbd_server_export *export = find(dev->bdev->bd_dev);
-	int err = -EPERM;
+	int err;
 
 	if (!export)
 		export = create(dev->bdev);
 	if (IS_ERR(export))
 		return PTR_ERR(export);
-	if (!may_open(export, dev->access_mode))
+	err = check(export, dev, wait);
+	if (err)
 		goto unused;
 	dev->export = export;
 	err = rnbd_server_sysfs_add_dev(dev);
 	if (err)
 		goto unused;
-	export->opens++;
+	list_add_tail(&dev->export_entry, &export->openings);
 	export->writers += writes(dev);
 	dev->nl_id = rnbd_server_nl_new_id();
 	list_add_tail(&dev->entry, &opened);
 	return 0;
 
 unused:
-	destroy_unused(export);
+	*unused = unlink_unused(export);
 	return err;
 }
 
-int rnbd_server_export_add(struct rnbd_server_dev *dev)
+int rnbd_server_export_check(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait)
 {
+	struct rnbd_server_export *export;
 	int err;
 
 	mutex_lock(&exports_lock);
-	err = add_locked(dev);
+	export = find(dev->bdev->bd_dev);
+	err = export ? check(export, dev, wait) : 0;
+	dev->beside = export && export->writers;
 	mutex_unlock(&exports_lock);
+	return err;
+}
+
+bool rnbd_server_export_alone(const struct rnbd_server_dev *dev)
+{
+	bool alone;
+
+	mutex_lock(&exports_lock);
+	alone = dev->export && writes(dev) && dev->export->writers == 1;
+	mutex_unlock(&exports_lock);
+	return alone;
+}
+
+int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait)
+{
+	struct rnbd_server_export *unused = NULL;
+	int err;
+
+	mutex_lock(&exports_lock);
+	err = add_locked(dev, wait, &unused);
+	mutex_unlock(&exports_lock);
+	destroy(unused);
 	return err;
 }
 
@@ -116,6 +263,26 @@ void rnbd_server_export_hide(struct rnbd_server_dev *dev)
 }
 
 /*
+ * Of two ends of a migration one is gone: the other writes alone, if it can be told. It asks, and
+ * what it is answered is in dev.c.
+ */
+static void end_migration(struct rnbd_server_export *export)
+{
+	struct rnbd_server_dev *dev;
+
+	lockdep_assert_held(&exports_lock);
+	if (export->writers != 1)
+		return;
+	list_for_each_entry(dev, &opened, entry) {
+		if (dev->export != export || !writes(dev) || rnbd_server_tell_size(dev) ||
+		    dev->access_mode == RNBD_ACCESS_MODE_RW)
+			continue;
+		WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
+		rnbd_server_nl_event(dev, RNBD_EVENT_CHANGE);
+	}
+}
+
+/*
  * Whoever waits in a file of the directory for dev->released holds no lock and goes at once:
  * its removal waits for that. The next opening waits for the removal, and finds the name free.
  */
@@ -125,11 +292,16 @@ void rnbd_server_export_remove(struct rnbd_server_dev *dev)
 
 	mutex_lock(&exports_lock);
 	export->writers -= writes(dev);
-	export->opens--;
+	list_del(&dev->export_entry);
+	if (writes(dev))
+		end_migration(export);
+	wake(dev);
 	complete_all(&dev->released);
 	rnbd_server_sysfs_remove_dev(dev);
-	destroy_unused(export);
+	dev->export = NULL;
+	export = unlink_unused(export);
 	mutex_unlock(&exports_lock);
+	destroy(export);
 }
 
 struct rnbd_server_dev *rnbd_server_export_find(u32 nl_id,
@@ -163,7 +335,7 @@ int rnbd_server_export_force(u32 nl_id)
 
 	if (!dev)
 		return -ENOENT;
-	err = wait_for_completion_killable(&dev->released);
+	err = wait_for_completion_state(&dev->released, RTRS_WAIT_STATE);
 	rnbd_server_dev_put(dev);
 	if (err)
 		return -EINTR;

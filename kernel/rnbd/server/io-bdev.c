@@ -6,8 +6,13 @@
  *
  * Requests come in the completion context of the transport, which has other things to do than
  * to wait for a device that takes no more. It is asked not to wait; what it cannot take
- * then goes to a worker of this device, and all that comes behind it, so that nothing is overtaken
- * for ever. Flushes, discards and their like may always wait, and have a worker of their own.
+ * then goes to a worker, and all that comes behind it, so that nothing is overtaken for ever. So
+ * does all that a device gets which does not know how not to wait: many that are made of
+ * others. Flushes may always wait, and discards and their like; each of the two has a worker, as a
+ * discard may take the disk a minute.
+ *
+ * Each opening has these three workers, but they run on the queue of their disk, a few at
+ * a time: one that takes nothing keeps a few, however often it is open.
  */
 #include <linux/bio.h>
 #include <linux/llist.h>
@@ -19,7 +24,6 @@
  * struct rnbd_server_io - an operation on a block device
  * @dev: held by its inflight counter
  * @op: to be answered
- * @work: ends the operation where an interrupt handler must not
  * @late: in the list of a worker that submits it
  * @sector: where it begins
  * @opf: what it is
@@ -29,10 +33,7 @@
 struct rnbd_server_io {
 	struct rnbd_server_dev *dev;
 	struct rtrs_server_op *op;
-	union {
-		struct work_struct work;
-		struct llist_node late;
-	};
+	struct llist_node late;
 	sector_t sector;
 	blk_opf_t opf;
 	u16 prio;
@@ -40,8 +41,6 @@ struct rnbd_server_io {
 };
 
 static struct bio_set io_bios;
-static struct workqueue_struct *io_wq;
-static struct workqueue_struct *submit_wq;
 
 /* The device with a reference on its inflight counter, or NULL. */
 static struct rnbd_server_dev *get_dev(struct rnbd_server_session *session, u32 id)
@@ -60,6 +59,23 @@ static struct rnbd_server_dev *get_dev(struct rnbd_server_session *session, u32 
 static bool is_flush(const struct rnbd_io *io)
 {
 	return !io->bytes;
+}
+
+/*
+ * One discard of the whole disk would be thousands for the disk, and keep its worker. Reads and
+ * writes end with their chunk; in-tree clients do not look at the limit of the disk.
+ */
+static bool longer_than_told(const struct rnbd_server_dev *dev, enum rnbd_op op, u32 sectors)
+{
+	switch (op) {
+	case RNBD_OP_DISCARD:
+	case RNBD_OP_SECURE_ERASE:
+		return dev->max_discard && sectors > READ_ONCE(dev->max_discard);
+	case RNBD_OP_WRITE_ZEROES:
+		return dev->max_zeroes && sectors > READ_ONCE(dev->max_zeroes);
+	default:
+		return false;
+	}
 }
 
 /*
@@ -82,7 +98,13 @@ static int check(const struct rnbd_server_dev *dev, const struct rnbd_io *io)
 		return -EINVAL;
 	if (io->sector > end || sectors > end - io->sector)
 		return -EIO;
-	return 0;
+	return longer_than_told(dev, io->op, sectors) ? -EINVAL : 0;
+}
+
+/* The block layer would end it at once as well, but in a worker, behind whatever that waits for. */
+static bool flushes_nothing(const struct rnbd_server_dev *dev, const struct rnbd_io *io)
+{
+	return is_flush(io) && !bdev_write_cache(dev->bdev);
 }
 
 static blk_opf_t opf_of(const struct rnbd_io *io)
@@ -123,15 +145,15 @@ static void finish(struct rnbd_server_io *io)
 	percpu_ref_put(&dev->inflight);	/* the device, the session, this module may go now */
 }
 
-static void finish_work(struct work_struct *work)
-{
-	finish(container_of(work, struct rnbd_server_io, work));
-}
-
+/* The worker may run already, and be through with @io before it is queued here. */
 static void submit_later(struct rnbd_server_io *io, struct rnbd_server_late *late)
 {
+	struct rnbd_server_dev *dev = io->dev;
+
+	percpu_ref_get(&dev->inflight);
 	if (llist_add(&io->late, &late->list))
-		queue_work(submit_wq, &late->work);
+		queue_work(dev->export->submit_wq, &late->work);
+	percpu_ref_put(&dev->inflight);
 }
 
 static void join_backlog(struct rnbd_server_io *io)
@@ -147,19 +169,15 @@ static bool would_wait(const struct bio *bio)
 	       (bio->bi_status == BLK_STS_AGAIN || bio->bi_status == BLK_STS_NOTSUPP);
 }
 
-/* Many drivers end bios in their interrupt handler; the transport does not answer there. */
+/* Many drivers end bios in their interrupt handler, and there they are answered. */
 static void end_io(struct bio *bio)
 {
 	struct rnbd_server_io *io = container_of(bio, struct rnbd_server_io, bio);
 
-	if (unlikely(would_wait(bio))) {
+	if (unlikely(would_wait(bio)))
 		join_backlog(io);
-	} else if (in_hardirq() || irqs_disabled()) {
-		INIT_WORK(&io->work, finish_work);
-		queue_work(io_wq, &io->work);
-	} else {
+	else
 		finish(io);
-	}
 }
 
 /* A part of it may have been submitted and done. */
@@ -189,10 +207,10 @@ static void backlog_work(struct work_struct *work)
 	}
 }
 
-static void slow_work(struct work_struct *work)
+static void late_work(struct work_struct *work)
 {
-	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, slow.work);
-	struct llist_node *first = llist_reverse_order(llist_del_all(&dev->slow.list));
+	struct rnbd_server_late *late = container_of(work, struct rnbd_server_late, work);
+	struct llist_node *first = llist_reverse_order(llist_del_all(&late->list));
 	struct rnbd_server_io *io, *next;
 
 	llist_for_each_entry_safe(io, next, first, late)
@@ -202,13 +220,16 @@ static void slow_work(struct work_struct *work)
 void rnbd_server_io_dev_init(struct rnbd_server_dev *dev)
 {
 	INIT_WORK(&dev->backlog.work, backlog_work);
-	INIT_WORK(&dev->slow.work, slow_work);
+	INIT_WORK(&dev->flushes.work, late_work);
+	INIT_WORK(&dev->discards.work, late_work);
 }
 
+/* Nothing is in the lists: what has not begun need not wait for its turn. */
 void rnbd_server_io_dev_exit(struct rnbd_server_dev *dev)
 {
-	flush_work(&dev->backlog.work);
-	flush_work(&dev->slow.work);
+	cancel_work_sync(&dev->backlog.work);
+	cancel_work_sync(&dev->flushes.work);
+	cancel_work_sync(&dev->discards.work);
 }
 
 static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
@@ -235,13 +256,14 @@ static void submit(struct rnbd_server_dev *dev, const struct rnbd_io *msg,
 	else
 		bio->bi_iter.bi_size = msg->bytes;
 	trace_rnbd_server_io(dev, req->op, msg);
-	if (!has_data || io->opf & REQ_PREFLUSH) {
-		submit_later(io, &dev->slow);
-	} else if (unlikely(atomic_read(&dev->backlogged))) {
+	if (io->opf & REQ_PREFLUSH) {
+		submit_later(io, &dev->flushes);
+	} else if (!has_data) {
+		submit_later(io, &dev->discards);
+	} else if (unlikely(!bdev_nowait(dev->bdev) || atomic_read(&dev->backlogged))) {
 		join_backlog(io);
 	} else {
-		if (bdev_nowait(dev->bdev))
-			bio->bi_opf |= REQ_NOWAIT;
+		bio->bi_opf |= REQ_NOWAIT;
 		submit_bio(bio);
 	}
 }
@@ -264,7 +286,7 @@ void rnbd_server_io_request(struct rnbd_server_session *session,
 		goto respond;
 	}
 	err = check(dev, &msg);
-	if (err) {
+	if (err || flushes_nothing(dev, &msg)) {
 		percpu_ref_put(&dev->inflight);
 		goto respond;
 	}
@@ -277,31 +299,11 @@ respond:
 
 int __init rnbd_server_io_init(void)
 {
-	int err;
-
-	err = bioset_init(&io_bios, BIO_POOL_SIZE, offsetof(struct rnbd_server_io, bio),
-			  BIOSET_NEED_BVECS);
-	if (err)
-		return err;
-	io_wq = alloc_workqueue("rnbd-server-io", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (!io_wq)
-		goto bios;
-	/* Two for each device: those that take nothing must not be all that it can have at once. */
-	submit_wq = alloc_workqueue("rnbd-server-submit", WQ_UNBOUND | WQ_MEM_RECLAIM,
-				    WQ_MAX_ACTIVE);
-	if (!submit_wq)
-		goto wq;
-	return 0;
-wq:
-	destroy_workqueue(io_wq);
-bios:
-	bioset_exit(&io_bios);
-	return -ENOMEM;
+	return bioset_init(&io_bios, BIO_POOL_SIZE, offsetof(struct rnbd_server_io, bio),
+			   BIOSET_NEED_BVECS);
 }
 
 void rnbd_server_io_exit(void)
 {
-	destroy_workqueue(submit_wq);
-	destroy_workqueue(io_wq);
 	bioset_exit(&io_bios);
 }

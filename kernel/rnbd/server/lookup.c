@@ -89,6 +89,62 @@ out:
 	return err;
 }
 
+/* One for all disks and all who write to them: these do not shut each other out. */
+static char holder;
+
+static bool is_ours(struct block_device *bdev)
+{
+	return READ_ONCE(bdev->bd_holder) == &holder;
+}
+
+static bool is_used(struct block_device *bdev)
+{
+	void *by = READ_ONCE(bdev->bd_holder);
+
+	return by && by != &holder;
+}
+
+/*
+ * It could not be claimed: is that because clients write to the disk that it is a partition of,
+ * or to its partitions? Then nobody else has claimed any of them as a whole.
+ */
+static bool is_used_by_clients(struct block_device *bdev)
+{
+	struct block_device *part;
+	unsigned long i;
+	bool ours = false, used = false;
+
+	if (bdev_is_partition(bdev))
+		return !is_used(bdev) && is_ours(bdev_whole(bdev));
+	rcu_read_lock();
+	xa_for_each_start(&bdev->bd_disk->part_tbl, i, part, 1) {
+		ours |= is_ours(part);
+		used |= is_used(part);
+	}
+	rcu_read_unlock();
+	return ours && !used;
+}
+
+/*
+ * What this host has mounted, or has given to dm, md or swap, is claimed. Who writes to it as
+ * well destroys it, and so does who mounts what a client writes to.
+ */
+static int open_claimed(dev_t devt, struct rnbd_bdev *handle)
+{
+	int err = rnbd_bdev_open(handle, devt, true, &holder);
+
+	if (err != -EBUSY)
+		return err;
+	/* Some kernels let nobody write to what is mounted, claimed or not. */
+	err = rnbd_bdev_open(handle, devt, true, NULL);
+	if (err == -EBUSY)
+		return -ETXTBSY;
+	if (err || is_used_by_clients(handle->bdev))
+		return err;
+	rnbd_bdev_close(handle);
+	return -ETXTBSY;
+}
+
 int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
 		       struct rnbd_bdev *handle)
 {
@@ -99,7 +155,10 @@ int rnbd_server_lookup(const struct rnbd_server_session *session, const struct r
 	err = lookup(session, open->path, &devt);
 	if (err)
 		return err;
-	err = rnbd_bdev_open(handle, devt, write);
+	if (write && !READ_ONCE(rnbd_server_share_local))
+		err = open_claimed(devt, handle);
+	else
+		err = rnbd_bdev_open(handle, devt, write, NULL);
 	if (err)
 		return err;
 	if (write && bdev_read_only(handle->bdev)) {

@@ -35,8 +35,31 @@ module_param_cb(dev_search_path, &search_path_ops, NULL, 0444);
 MODULE_PARM_DESC(dev_search_path,
 		 "Directory below which clients may open devices; %SESSNAME% becomes the name of the session (default: /)");
 
+/* What a client opens takes kernel memory that no account has; one disk has many spellings. */
+unsigned int rnbd_server_max_devices = 512;
+
+static int max_devices_set(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, 16384);
+}
+
+static const struct kernel_param_ops max_devices_ops = {
+	.set = max_devices_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(max_devices, &max_devices_ops, &rnbd_server_max_devices, 0644);
+__MODULE_PARM_TYPE(max_devices, "uint");
+MODULE_PARM_DESC(max_devices, "Devices that a client may have open, 1 to 16384 (default: 512)");
+
+bool rnbd_server_share_local;
+module_param_named(share_local, rnbd_server_share_local, bool, 0644);
+MODULE_PARM_DESC(share_local,
+		 "Clients may write to what this host itself uses: mounted, swap, held by dm or md (default: N)");
+
 static const struct rtrs_server_ops ops = {
 	.session_up = rnbd_server_session_up,
+	.session_lost = rnbd_server_session_lost,
 	.session_down = rnbd_server_session_down,
 	.request = rnbd_server_msg_request,
 	.opens = rnbd_server_session_opens,
@@ -52,13 +75,12 @@ static int __init rnbd_server_init(void)
 		pr_err("port_nr: must not be 0\n");
 		return -EINVAL;
 	}
-	err = rnbd_server_session_init();
+	err = rnbd_server_record_init() ?: rnbd_server_session_init();
 	if (err)
 		return err;
 	err = rnbd_server_export_init();
 	if (err)
 		goto session;
-	rnbd_server_writers_init();
 	err = rnbd_server_dev_init();
 	if (err)
 		goto export;
@@ -74,7 +96,8 @@ static int __init rnbd_server_init(void)
 	server = rtrs_server_open(&ops, port_nr);
 	if (IS_ERR(server)) {
 		err = PTR_ERR(server);
-		pr_err("cannot listen on port %u: %pe\n", port_nr, server);
+		pr_err("cannot listen on port %u: %pe%s\n", port_nr, server,
+		       err == -EADDRINUSE ? "; 'rdma resource show cm_id' tells who does" : "");
 		goto sysfs;
 	}
 	/* Last: what is registered may be called while the module is being refused. */
@@ -118,4 +141,5 @@ module_init(rnbd_server_init);
 module_exit(rnbd_server_exit);
 
 MODULE_DESCRIPTION("RDMA network block device: server");
+MODULE_VERSION(RNBD_VERSION);
 MODULE_LICENSE("GPL");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Messages of clients. IO goes straight to the device; OPEN and CLOSE, which
- * block, go to the queue of their session. The message was copied by the
- * transport before it came here, and is parsed once.
+ * block, go to the queue of their session. A CLOSE has begun there before an
+ * OPEN that came behind it; disks are opened side by side, but for those of
+ * one path. The message was copied by the transport before it came here, and
+ * is parsed once.
  */
 #include <linux/slab.h>
 #include "server.h"
@@ -10,16 +12,22 @@
 
 /**
  * struct rnbd_server_ctl - an OPEN or a CLOSE on its way
- * @work: in the queue of the session
+ * @begin: its turn has come
+ * @entry: an OPEN, in session->opening
+ * @wait: its work opens the disk
+ * @since: jiffies at which it came
  * @session: where it came from
  * @op: to be answered
- * @reply: where the answer to OPEN goes
+ * @reply: where the answer to OPEN goes, the longer one where it was asked for
  * @open: what to open
  * @close_id: what to close
  * @closer: where the CLOSE waits for that
  */
 struct rnbd_server_ctl {
-	struct work_struct work;
+	struct work_struct begin;
+	struct list_head entry;
+	struct rnbd_server_wait wait;
+	unsigned long since;
 	struct rnbd_server_session *session;
 	struct rtrs_server_op *op;
 	void *reply;
@@ -31,6 +39,11 @@ struct rnbd_server_ctl {
 		};
 	};
 };
+
+#define OPEN_WAIT_MS		4000
+#define OPEN_WAIT_LOST_MS	120
+
+#define USED_HERE	": this host uses it, mounted, as swap, or below dm, md or a program; 'lsblk' tells"
 
 static struct kmem_cache *ctl_cache;
 
@@ -59,33 +72,121 @@ static int handle_sess_info(struct rnbd_server_session *session,
 	if (!reply_fits(req, sizeof(struct rnbd_msg_sess_info)))
 		return -EINVAL;
 	WRITE_ONCE(session->version, version);
+	WRITE_ONCE(session->minor, rnbd_sess_info_minor(req->usr));
 	rsp = req->data;
 	rnbd_sess_info_pack(rsp, RNBD_MSG_SESS_INFO_RSP, version);
-	rsp->minor = rnbd_sess_info_minor(req->usr);
+	rnbd_sess_info_set_minor(rsp, session->minor);
 	return 0;
+}
+
+static size_t reply_size(const struct rnbd_open *open)
+{
+	return sizeof(struct rnbd_msg_open_rsp) +
+	       (open->more ? sizeof(struct rnbd_msg_open_rsp_more) : 0);
+}
+
+static void put_reply(const struct rnbd_server_ctl *ctl, const struct rnbd_device_info *info)
+{
+	struct rnbd_msg_open_rsp *rsp = ctl->reply;
+
+	rnbd_open_rsp_pack(rsp, info);
+	if (ctl->open.more)
+		rnbd_open_rsp_more_pack((void *)(rsp + 1), info);
+}
+
+/*
+ * CLOSE and OPEN of a path come one after the other, but a close goes on behind its message, and
+ * so does what is left of a session: the disk is free in the end. An OPEN waits for that, for some
+ * seconds, and looks again only when somebody is through: that costs more than all else, and those
+ * who wait for a disk that hangs may be many. A client that has lost its session asks again
+ * by itself, and has other disks to open meanwhile: it is told earlier.
+ */
+static bool waits(struct rnbd_server_ctl *ctl, int err)
+{
+	unsigned long until = ctl->since + msecs_to_jiffies(err == -EALREADY ? OPEN_WAIT_LOST_MS :
+							    OPEN_WAIT_MS);
+
+	if (!ctl->wait.busy)
+		return false;
+	if (time_before(jiffies, until)) {
+		rnbd_server_export_wait(&ctl->wait, until);
+		return true;
+	}
+	rnbd_server_export_wait_end(&ctl->wait);
+	return false;
+}
+
+/* The first in session->opening with the path of @ctl; under session->lock. */
+static struct rnbd_server_ctl *first_of_path(const struct rnbd_server_ctl *ctl)
+{
+	struct rnbd_server_ctl *first;
+
+	lockdep_assert_held(&ctl->session->lock);
+	list_for_each_entry(first, &ctl->session->opening, entry)
+		if (!strcmp(first->open.path, ctl->open.path))
+			return first;
+	return NULL;
+}
+
+/* In the order of the session: what an OPEN finds open, no CLOSE of before is about to close. */
+static void begin_open(struct work_struct *work)
+{
+	struct rnbd_server_ctl *ctl = container_of(work, struct rnbd_server_ctl, begin);
+	struct rnbd_server_session *session = ctl->session;
+
+	mutex_lock(&session->lock);
+	if (!first_of_path(ctl))
+		queue_delayed_work(session->open_wq, &ctl->wait.work, 0);
+	list_add_tail(&ctl->entry, &session->opening);
+	mutex_unlock(&session->lock);
+}
+
+/* The next one of this path has its turn. */
+static void end_open(struct rnbd_server_ctl *ctl)
+{
+	struct rnbd_server_session *session = ctl->session;
+	struct rnbd_server_ctl *next;
+
+	mutex_lock(&session->lock);
+	list_del(&ctl->entry);
+	next = first_of_path(ctl);
+	if (next)
+		queue_delayed_work(session->open_wq, &next->wait.work, 0);
+	mutex_unlock(&session->lock);
 }
 
 static void run_open(struct work_struct *work)
 {
-	struct rnbd_server_ctl *ctl = container_of(work, struct rnbd_server_ctl, work);
+	struct rnbd_server_ctl *ctl = container_of(to_delayed_work(work), struct rnbd_server_ctl,
+						   wait.work);
 	struct rnbd_device_info info;
-	int err;
+	bool used_here;
+	int err = -EBUSY;
 
-	err = rnbd_server_dev_open(ctl->session, &ctl->open, &info);
+	if (rnbd_server_export_wait_end(&ctl->wait)) {
+		err = rnbd_server_dev_open(ctl->session, &ctl->open, &info, &ctl->wait);
+		if (waits(ctl, err))
+			return;
+	}
+	used_here = err == -ETXTBSY;
+	if (err == -EALREADY || used_here)
+		err = -EBUSY;
 	if (err)
-		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe\n",
+		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe%s\n",
 				    (int)strlen(ctl->session->name), ctl->session->name,
 				    (int)strlen(ctl->open.path), ctl->open.path,
-				    rnbd_server_access_name(ctl->open.access_mode), ERR_PTR(err));
+				    rnbd_server_access_name(ctl->open.access_mode), ERR_PTR(err),
+				    used_here ? USED_HERE : "");
 	else
-		rnbd_open_rsp_pack(ctl->reply, &info);
+		put_reply(ctl, &info);
+	end_open(ctl);
 	rtrs_server_respond(ctl->op, err);
 	kmem_cache_free(ctl_cache, ctl);
 }
 
 static void run_close(struct work_struct *work)
 {
-	struct rnbd_server_ctl *ctl = container_of(work, struct rnbd_server_ctl, work);
+	struct rnbd_server_ctl *ctl = container_of(work, struct rnbd_server_ctl, begin);
 
 	/* What is not open is closed. */
 	if (!rnbd_server_dev_close_id(ctl->session, ctl->close_id, ctl->closer)) {
@@ -102,7 +203,13 @@ static struct rnbd_server_ctl *new_ctl(struct rnbd_server_session *session,
 
 	if (!ctl)
 		return NULL;
-	INIT_WORK(&ctl->work, fn);
+	INIT_WORK(&ctl->begin, fn);
+	INIT_DELAYED_WORK(&ctl->wait.work, run_open);
+	INIT_LIST_HEAD(&ctl->wait.entry);
+	ctl->wait.wq = session->open_wq;
+	ctl->wait.session = session;
+	ctl->wait.busy = false;
+	ctl->since = jiffies;
 	ctl->session = session;
 	ctl->op = req->op;
 	ctl->reply = req->data;
@@ -111,19 +218,19 @@ static struct rnbd_server_ctl *new_ctl(struct rnbd_server_session *session,
 
 static int queue_open(struct rnbd_server_session *session, const struct rtrs_server_request *req)
 {
-	struct rnbd_server_ctl *ctl = new_ctl(session, req, run_open);
+	struct rnbd_server_ctl *ctl = new_ctl(session, req, begin_open);
 	int err;
 
 	if (!ctl)
 		return -ENOMEM;
-	err = rnbd_open_parse(req->usr, req->usr_len, &ctl->open);
-	if (!err && !reply_fits(req, sizeof(struct rnbd_msg_open_rsp)))
+	err = rnbd_open_parse(req->usr, req->usr_len, READ_ONCE(session->minor), &ctl->open);
+	if (!err && !reply_fits(req, reply_size(&ctl->open)))
 		err = -EINVAL;
 	if (err) {
 		kmem_cache_free(ctl_cache, ctl);
 		return err;
 	}
-	queue_work(session->wq, &ctl->work);
+	queue_work(session->wq, &ctl->begin);
 	return -EIOCBQUEUED;
 }
 
@@ -146,7 +253,7 @@ static int queue_close(struct rnbd_server_session *session, const struct rtrs_se
 		return -ENOMEM;
 	}
 	ctl->closer->op = req->op;
-	queue_work(session->wq, &ctl->work);
+	queue_work(session->wq, &ctl->begin);
 	return -EIOCBQUEUED;
 }
 

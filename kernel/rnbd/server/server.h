@@ -4,6 +4,7 @@
  * the I/O on them.
  *
  * Locks, outer before inner:
+ *	writer->lock		who gets the right to write to a disk (writers.h)
  *	session->lock		devices of one session
  *	exports_lock (export.c)	exports, their writers, all opened devices
  */
@@ -28,6 +29,7 @@
 #include <uapi/linux/rnbd.h>
 
 struct rnbd_server_export;
+struct rnbd_server_writer;
 
 /**
  * struct rnbd_server_session - a client's session
@@ -35,30 +37,44 @@ struct rnbd_server_export;
  * @ids: devices by the id that the client uses; read under RCU. The id of a device that the
  *	administrator closed stays taken until the client closes it, too
  * @version: protocol, 0 before SESS_INFO
+ * @minor: that both ends speak, the same
  * @id: in netlink
  * @client: who it is, the same over all sessions that its paths make
  * @name: of the session; belongs to the transport
- * @lock: protects @devs, @draining and what is in @ids; not held while anything is opened
+ * @ref: held by the transport until the session is down, and by each device until it is released
+ * @lock: protects @devs, @draining, @opening, @lost and what is in @ids; not held while anything is
+ *	opened
  * @devs: of struct rnbd_server_dev
  * @draining: of struct rnbd_server_dev: closed, not released yet
+ * @opening: of struct rnbd_server_ctl: an OPEN that is not answered yet; those of a path in the
+ *	order in which they came
  * @next_id: where the search for the next free id begins
- * @open_count: devices until they are released, those that drain included; can be waited for
- * @wq: OPEN and CLOSE, in their order
+ * @lost: no message comes any more, and nothing is opened
+ * @dev_count: of @devs and @draining; changes under @lock, before a CLOSE is answered
+ * @wq: where OPEN and CLOSE begin, in their order
+ * @open_wq: where disks are opened: one that hangs holds up no other
  */
 struct rnbd_server_session {
+	struct kref ref;
 	struct rtrs_server_session *transport;
 	struct xarray ids;
 	u8 version;
+	u8 minor;
 	u32 id;
 	uuid_t client;
 	const char *name;
 	struct mutex lock; /* see above */
 	struct list_head devs;
 	struct list_head draining;
+	struct list_head opening;
+	bool lost;
 	u32 next_id;
-	atomic_t open_count;
+	unsigned int dev_count;
 	struct workqueue_struct *wq;
+	struct workqueue_struct *open_wq;
 };
+
+#define RNBD_SERVER_OPENS	4	/* of a session at once: our client sends as many */
 
 /**
  * struct rnbd_server_closer - a CLOSE that waits until its device is released
@@ -68,6 +84,38 @@ struct rnbd_server_session {
 struct rnbd_server_closer {
 	struct list_head entry;
 	struct rtrs_server_op *op;
+};
+
+/**
+ * struct rnbd_server_wait - an OPEN that waits for others to close the disk
+ * @work: tries again
+ * @wq: its queue
+ * @session: of the OPEN
+ * @devt: number of the disk
+ * @busy: the last try found one who is not through with the close
+ * @entry: in the list of those who wait, until he is; exports_lock
+ */
+struct rnbd_server_wait {
+	struct delayed_work work;
+	struct workqueue_struct *wq;
+	struct rnbd_server_session *session;
+	dev_t devt;
+	bool busy;
+	struct list_head entry;
+};
+
+#define RNBD_SERVER_WORKERS	4	/* of a disk, that submit, and that close it */
+
+/**
+ * struct rnbd_server_identity - which disk it is
+ * @hash: of what names it for ever
+ * @weak: that is only the name that it has now
+ * @diskseq: its number since the boot
+ */
+struct rnbd_server_identity {
+	u8 hash[RNBD_IDENTITY_LEN];
+	bool weak;
+	u32 diskseq;
 };
 
 /**
@@ -88,19 +136,27 @@ struct rnbd_server_late {
  * @read_only: the client may not write
  * @backlog: reads and writes that the device had no room for, and all behind them
  * @backlogged: how many of them are not submitted yet
- * @slow: flushes, discards and their like
+ * @flushes: and writes behind a flush
+ * @discards: and their like
+ * @max_discard: sectors that the client was told to be the most, never less than before
+ * @max_zeroes: the same
  * @session: owner; outlives the device
  * @id: in messages
  * @nl_id: in netlink
- * @access_mode: as asked for
- * @writers: what writers.c counted when it was opened, 0 for none
- * @tell_writers: the client wants to know
+ * @access_mode: as asked for; migration becomes rw when the other end is gone, under exports_lock
+ * @tell_writers: the client wants to know what follows
+ * @start: of the record of the disk
+ * @writers: what writers.c has counted, 0 for none
+ * @identity: which disk it is
+ * @beside: another client could write, too, when it got the right
+ * @writer: what is known of those who wrote to it; NULL where the client does not write
  * @told_sectors: size that the client was told last; written under session->lock
  * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
  * @handle: of the opened block device
  * @export: of the block device
+ * @export_entry: in its openings
  * @session_entry: in session->devs, from the close on in session->draining
  * @closing: the close has begun; session->lock
  * @closers: of struct rnbd_server_closer; session->lock
@@ -108,7 +164,8 @@ struct rnbd_server_late {
  * @dir: in sysfs
  * @attr: files of @dir; sysfs owns nothing here, and is done with it when @dir is deleted
  * @force_work: begins the close for the administrator
- * @close_work: releases everything
+ * @close_work: closes the block device
+ * @release_work: releases everything else
  * @released: the block device is closed, whoever comes may open it
  */
 struct rnbd_server_dev {
@@ -118,19 +175,27 @@ struct rnbd_server_dev {
 	bool read_only;
 	struct rnbd_server_late backlog;
 	atomic_t backlogged;
-	struct rnbd_server_late slow;
+	struct rnbd_server_late flushes;
+	struct rnbd_server_late discards;
+	u32 max_discard;
+	u32 max_zeroes;
 	struct rnbd_server_session *session;
 	u32 id;
 	u32 nl_id;
 	u8 access_mode;
 	bool tell_writers;
+	u32 start;
 	u32 writers;
+	struct rnbd_server_identity identity;
+	bool beside;
+	struct rnbd_server_writer *writer;
 	u64 told_sectors;
 	u32 answers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
 	struct rnbd_bdev handle;
 	struct rnbd_server_export *export;
+	struct list_head export_entry;
 	struct list_head session_entry;
 	bool closing;
 	struct list_head closers;
@@ -139,45 +204,65 @@ struct rnbd_server_dev {
 	struct kobj_attribute attr[4];
 	struct work_struct force_work;
 	struct work_struct close_work;
+	struct work_struct release_work;
 	struct completion released;
 };
 
 /**
  * struct rnbd_server_export - a block device that at least one session has open
  * @devt: its number, the key
- * @opens: devices that refer to it
+ * @openings: devices that refer to it
  * @writers: those of them that may write
  * @entry: in the list of exports
  * @dir: in sysfs, devices/<name>
  * @sessions: in sysfs, devices/<name>/sessions
  * @revalidate: file of @dir
  * @stale: its clients are to be told of a new size
+ * @submit_wq: of the late requests of its openings: a disk that takes none holds up no other
+ * @close_wq: where they are closed, for the same reason
  */
 struct rnbd_server_export {
 	dev_t devt;
-	unsigned int opens;
+	struct list_head openings;
 	unsigned int writers;
 	struct list_head entry;
 	struct kobject *dir;
 	struct kobject *sessions;
 	struct kobj_attribute revalidate;
 	bool stale;
+	struct workqueue_struct *submit_wq;
+	struct workqueue_struct *close_wq;
 };
 
 /* main.c */
 extern char rnbd_server_search_path[];
+extern unsigned int rnbd_server_max_devices;
+extern bool rnbd_server_share_local;
 
-/* writers.c; process context */
-u32 rnbd_server_writers_enter(dev_t dev, const uuid_t *client);
-u32 rnbd_server_writers_start(void);
-void rnbd_server_writers_init(void);
+/* identity.c; process context */
+int rnbd_server_identify(struct block_device *bdev, struct rnbd_server_identity *id);
+u32 rnbd_server_boot(void);	/* 0: not known */
+
+/*
+ * writers.c; process context. From begin to end nobody else gets the right to write to the disk;
+ * -ESTALE: it is not what is claimed. Enter gives it to the client of @dev, which must be alone or
+ * may be let in, and notes that.
+ */
+int rnbd_server_writers_begin(struct rnbd_server_dev *dev, const struct rnbd_claim *claim);
+int rnbd_server_writers_enter(struct rnbd_server_dev *dev);
+void rnbd_server_writers_end(struct rnbd_server_dev *dev);
 void rnbd_server_writers_exit(void);
+
+/* record.c */
+int rnbd_server_record_init(void);
 
 /* session.c: callbacks of the transport; process context */
 int rnbd_server_session_init(void);
 void rnbd_server_session_exit(void);
 int rnbd_server_session_up(struct rtrs_server_session *transport, const char *name, void **priv);
+void rnbd_server_session_lost(void *priv);
 void rnbd_server_session_down(void *priv);
+void rnbd_server_session_put(struct rnbd_server_session *session);
 u32 rnbd_server_session_opens(void *priv);
 
 /* msg.c: completion context of the transport (process) */
@@ -188,8 +273,12 @@ void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req);
 /* dev.c; process context */
 int rnbd_server_dev_init(void);
 void rnbd_server_dev_exit(void);
+/*
+ * -EBUSY and -EALREADY may pass in a moment, see rnbd_server_export_add(); -ETXTBSY is that of
+ * rnbd_server_lookup()
+ */
 int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
-			 struct rnbd_device_info *info);
+			 struct rnbd_device_info *info, struct rnbd_server_wait *wait);
 /* False: no such device. Else @closer is answered and freed when the device is released. */
 bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 			      struct rnbd_server_closer *closer);
@@ -202,15 +291,30 @@ void rnbd_server_dev_force(struct rnbd_server_dev *dev);
 void rnbd_server_dev_put(struct rnbd_server_dev *dev);
 const char *rnbd_server_access_name(u8 access_mode);
 
-/* lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path. */
+/*
+ * lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path;
+ * -ETXTBSY: to be written to, and this host uses it
+ */
 int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
 		       struct rnbd_bdev *handle);
 
 /* export.c; process context */
 int rnbd_server_export_init(void);
 void rnbd_server_export_exit(void);
-/* dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers */
-int rnbd_server_export_add(struct rnbd_server_dev *dev);
+/* What rnbd_server_export_add() would say; where that is nothing dev->beside is set */
+int rnbd_server_export_check(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait);
+/* It may write, and nobody else may write to the export */
+bool rnbd_server_export_alone(const struct rnbd_server_dev *dev);
+/*
+ * dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers,
+ * -EBUSY where one of those, or this client, has closed it, but is not through; -EALREADY where
+ * this client has lost the session that has it: @wait is in the list then
+ */
+int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait);
+/* Its work runs at @until, or when the one that it waits for is through, which may have been */
+void rnbd_server_export_wait(struct rnbd_server_wait *wait, unsigned long until);
+/* It waits no more. False: and what it waited for is still there */
+bool rnbd_server_export_wait_end(struct rnbd_server_wait *wait);
 /* Out of rnbd_server_export_walk(): the block device may be closed then */
 void rnbd_server_export_hide(struct rnbd_server_dev *dev);
 /* Gives the right to write back, completes dev->released, removes it from sysfs: in one */

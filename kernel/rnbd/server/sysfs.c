@@ -14,6 +14,7 @@
  */
 #include <linux/device.h>
 #include <linux/slab.h>
+#include <rtrs/aside.h>
 #include "server.h"
 
 enum { ATTR_READ_ONLY, ATTR_ACCESS_MODE, ATTR_MAPPING_PATH, ATTR_FORCE_CLOSE };
@@ -67,7 +68,7 @@ static ssize_t force_close_store(struct kobject *dir, struct kobj_attribute *att
 	if (!sysfs_streq(page, "1"))
 		return -EINVAL;
 	rnbd_server_dev_force(dev);
-	return wait_for_completion_killable(&dev->released) ? -EINTR : count;
+	return wait_for_completion_state(&dev->released, RTRS_WAIT_STATE) ? -EINTR : count;
 }
 
 static const struct kobj_attribute attr_table[] = {

@@ -14,4 +14,15 @@ static inline u32 rtrs_client_backoff_ms(unsigned int attempts, u32 first, u32 m
 	return ms * 3 / 4 + random % (ms / 2 + 1);
 }
 
+#define RTRS_CLIENT_BUSY_MS	200	/* for a server to be rid of the paths of before */
+#define RTRS_CLIENT_BUSY_MAX_MS	3200
+#define RTRS_CLIENT_BUSY_TRIES	4	/* with the same delay */
+
+/* After -EBUSY, which is no failure: the first tries are quick, as this is mostly over soon. */
+static inline u32 rtrs_client_busy_ms(unsigned int tries, u32 random)
+{
+	return rtrs_client_backoff_ms(tries / RTRS_CLIENT_BUSY_TRIES, RTRS_CLIENT_BUSY_MS,
+				      RTRS_CLIENT_BUSY_MAX_MS, random);
+}
+
 #endif /* RTRS_CLIENT_BACKOFF_H */

@@ -30,7 +30,14 @@
 #define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
 #define RTRS_CLIENT_SETTLE_MS		1000	/* of them, before requests go elsewhere */
 #define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
-#define RTRS_CLIENT_SGES		18	/* of a send: message, 64 KiB of pages */
+/*
+ * Entries of a send: the message and 64 KiB of pages. A queue pair pays for them with each entry of
+ * its send queue, 1 MiB for 512 slots. Where there are many queue pairs it is half of that, and
+ * writes of more than two pages are registered.
+ */
+#define RTRS_CLIENT_SGES		18
+#define RTRS_CLIENT_SGES_OF_MANY	3
+#define RTRS_CLIENT_MANY		64	/* I/O connections of a path */
 #define RTRS_CLIENT_SEND_MIN		16	/* send queue entries of a usable device */
 #define RTRS_CLIENT_SEND_SPARE		4	/* of them, for heartbeats and probes alone */
 #define RTRS_CLIENT_SEND_HELD		2	/* of them, by a request until it is done */
@@ -70,7 +77,8 @@ enum {
  * @send_cqe: completion of the send
  * @inval_cqe: completion of the local invalidation
  * @done: callback of the user
- * @priv: for it
+ * @wanted: the same
+ * @priv: for them
  */
 struct rtrs_client_req {
 	atomic_t pending;
@@ -93,6 +101,7 @@ struct rtrs_client_req {
 	struct ib_cqe send_cqe;
 	struct ib_cqe inval_cqe;
 	void (*done)(void *priv, int err);
+	bool (*wanted)(const void *priv);
 	void *priv;
 } ____cacheline_aligned_in_smp;
 
@@ -197,6 +206,18 @@ struct rtrs_client_cpu_stats {
 };
 
 /**
+ * struct rtrs_client_moves - requests of a path that one CPU has to do with
+ * @from: submitted here, done on another one
+ * @to: the reverse
+ * @inflight: submitted here, not done
+ */
+struct rtrs_client_moves {
+	u32 from;
+	u32 to;
+	u32 inflight;
+};
+
+/**
  * struct rtrs_client_path - a pair of addresses and its connections
  * @ref: session, sysfs directories
  * @session: its session, outlives it
@@ -207,6 +228,7 @@ struct rtrs_client_cpu_stats {
  * @since: when @state was entered
  * @founds: the server may make the session for this attempt to connect
  * @founding: its number, if so
+ * @asked: session->losses when this attempt began
  * @bind: source address asked for, AF_UNSPEC if the route decides; once it was up, the true one
  * @addr: addresses; src is the true one as soon as it is bound (with @name under state_lock)
  * @name: "SRC@DST"
@@ -217,12 +239,16 @@ struct rtrs_client_cpu_stats {
  * @timeout_ms: for each step of connecting
  * @attempts: that have failed since it was up, or an administrator has asked for one; under
  *	state_lock
- * @making: who adds it has not done connecting it, and its worker leaves it alone; the same
+ * @busy: attempts that the server has refused with -EBUSY, one after the other; the same
+ * @waits: for another path, which founds the session; the same
+ * @making: who adds it, or @connect_work, has not done connecting it, and the path worker leaves it
+ *	alone; the same
+ * @was_up: it has been connected once; the same
  * @removed: it is on its way out of its session; the same
  * @asked_for: the next one is an administrator's, whatever the limit; the same
  * @retry_at: when the next one is due, in jiffies; the same
- * @tried: attempts of the path worker that are over; the same
- * @told_error: what the log was told of last; its worker's
+ * @tried: attempts of @connect_work that are over; the same
+ * @told_error: what the log was told of last; of @connect_work alone
  * @wait: somebody waits for @tried, a state, or connections to be gone
  * @hurry: nobody waits for the server to let go any more
  * @step: the step of connecting that is under way has ended
@@ -232,6 +258,7 @@ struct rtrs_client_cpu_stats {
  * @new_rkey: each response brings a new key
  * @lean: two messages for a request, see proto.h
  * @fences: the server can be told that another path is lost
+ * @fence_cnt: and which attempt of it
  * @fenced: it has closed the one that it was asked to
  * @data_sges: gather entries for data of a send, on each connection
  * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
@@ -246,11 +273,12 @@ struct rtrs_client_cpu_stats {
  * @req: slots, queue_depth of them
  * @req_buf: their messages
  * @hb: heartbeat
- * @work: takes it down, connects it again: the path worker
+ * @work: the path worker: takes it down, and starts @connect_work
+ * @connect_work: connects it again
  * @remove_work: takes it out of its session; queued once, by who has set @removed
  * @gone: it is out of its session
  * @stats: counters, per CPU
- * @reconnects_ok: attempts of the path worker that were successful
+ * @reconnects_ok: attempts of @connect_work that were successful
  * @reconnects_failed: the others
  * @kobj: directory in sysfs, NULL where there is none
  * @stats_kobj: directory of the counters
@@ -266,6 +294,7 @@ struct rtrs_client_path {
 	ktime_t since;
 	bool founds;
 	u32 founding;
+	u32 asked;
 	struct sockaddr_storage bind;
 	struct rtrs_path_addr addr;
 	char name[RTRS_PATH_NAME_LEN];
@@ -275,8 +304,11 @@ struct rtrs_client_path {
 	u16 recon_cnt;
 	unsigned int timeout_ms;
 	unsigned int attempts;
+	unsigned int busy;
+	bool waits;
 	bool asked_for;
 	bool making;
+	bool was_up;
 	bool removed;
 	unsigned long retry_at;
 	unsigned int tried;
@@ -292,6 +324,7 @@ struct rtrs_client_path {
 	bool new_rkey;
 	bool lean;
 	bool fences;
+	bool fence_cnt;
 	bool fenced;
 	u32 data_sges;
 	u32 max_segments;
@@ -307,6 +340,7 @@ struct rtrs_client_path {
 	struct rtrs_iu *req_buf;
 	struct rtrs_hb hb;
 	struct delayed_work work;
+	struct work_struct connect_work;
 	struct work_struct remove_work;
 	struct completion gone;
 	struct rtrs_client_cpu_stats __percpu *stats;
@@ -406,6 +440,7 @@ struct rtrs_client_session {
 
 /* main.c */
 extern struct workqueue_struct *rtrs_client_wq;
+extern struct workqueue_struct *rtrs_client_connect_wq;
 extern struct workqueue_struct *rtrs_client_event_wq;
 extern struct workqueue_struct *rtrs_client_drain_wq;
 extern struct workqueue_struct *rtrs_client_remove_wq;
@@ -423,10 +458,11 @@ void rtrs_client_session_put(struct rtrs_client_session *session);
 void rtrs_client_session_changed(struct rtrs_client_session *session);
 /*
  * Before the first connection: path->founds, where the server may make the session. -EBUSY: another
- * path does.
+ * path does. Asked before anything is made for the path, and once more when it is.
  */
 int rtrs_client_session_found(struct rtrs_client_path *path);
 void rtrs_client_session_answered(struct rtrs_client_path *path);
+void rtrs_client_session_gone(struct rtrs_client_path *path);
 /* What the path offers fits, and is the session's. While it connects. */
 int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Adds a path; killable. *@out with a reference, where it is connected, if @out is not NULL. */
@@ -465,8 +501,10 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 			   int err);
 /* The one way for anything that goes wrong on a path. Any context but hard interrupts. */
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
-/* Who adds it has connected it, or failed to. Process context. */
-void rtrs_client_path_made(struct rtrs_client_path *path);
+/* The same, if it is up since @epoch and the server has lost it. */
+void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch);
+/* Who connects it has failed to, and is done with it: the path worker goes on. Process context. */
+void rtrs_client_path_not_made(struct rtrs_client_path *path);
 /* The edge to CONNECTED; an errno where it was lost in this moment. Process context. */
 int rtrs_client_path_up(struct rtrs_client_path *path);
 /*
@@ -542,12 +580,15 @@ void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u6
 
 /* pin.c: process context */
 
-/* Computes what the path will keep, -ENOMEM if there is not that much. Before it is taken. */
+/*
+ * Computes what the path will keep, before it is taken. -ENOMEM: the path was never up, and there
+ * is not that much.
+ */
 int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* What all paths of the session keep now. */
 u64 rtrs_client_pinned(struct rtrs_client_session *session);
 
-/* connect.c: the process that opens the session or adds a path, or the path worker */
+/* connect.c: the process that opens the session or adds a path, or path->connect_work */
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Wait for the end of a step; what it waits for is begun after rtrs_client_step_begin(). */
 int rtrs_client_step_begin(struct rtrs_client_path *path);
@@ -562,13 +603,28 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int rtrs_client_con_init(void);
 void rtrs_client_con_exit(void);
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid);
+/*
+ * A request takes up to four entries of the send queue: registration and RDMA write until they are
+ * sent, and what it holds until it is done.
+ */
+static inline u32 rtrs_client_con_sends(u32 slots)
+{
+	return 4 * slots + RTRS_CLIENT_SEND_SPARE + 1;
+}
+
+/* Receives that responses can use up at a time: two for each request, one on a lean path. */
+static inline u32 rtrs_client_con_recvs(const struct rtrs_client_path *path)
+{
+	return path->lean ? path->geo.queue_depth : 2 * path->geo.queue_depth;
+}
+
 int rtrs_client_con_setup(struct rtrs_client_con *con);
 int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
 void rtrs_client_con_gone(struct rtrs_client_con *con);
 void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
 void rtrs_client_con_drained(struct rtrs_client_con *con);	/* waits for it */
-/* QP, CQ and buffers go. */
+/* QP, CQ and buffers go. Idempotent. */
 void rtrs_client_con_release(struct rtrs_client_con *con);
 /* So does the CM id. */
 void rtrs_client_con_leave(struct rtrs_client_con *con);
@@ -613,8 +669,8 @@ int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
 void rtrs_client_io_release(struct rtrs_client_path *path);
 void rtrs_client_io_exit(struct rtrs_client_path *path);	/* behind that; process context */
 /*
- * What is left goes to other paths, or is done with -ECONNABORTED. Path worker, all QPs
- * drained and destroyed.
+ * What is left goes to other paths, or is done with -ECONNABORTED, one by one; the QP of each is
+ * destroyed before. Path worker, all QPs drained.
  */
 void rtrs_client_io_failover(struct rtrs_client_path *path);
 /* @clear is over; if it was the last, invalidates what is left to and calls the user. */
@@ -652,11 +708,8 @@ struct rtrs_client_cpu_stats __percpu *rtrs_client_stats_alloc(void);
 void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_counts *sum);
 u32 rtrs_client_stats_inflight(struct rtrs_client_path *path);
 u64 rtrs_client_stats_failovers(struct rtrs_client_path *path);
-/* In flight, submitted on @cpu */
-u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu);
-/* Submitted on @cpu, done on another; the reverse */
-u32 rtrs_client_stats_migrated_from(struct rtrs_client_path *path, unsigned int cpu);
-u32 rtrs_client_stats_migrated_to(struct rtrs_client_path *path, unsigned int cpu);
+/* Of each CPU, for kvfree(); NULL: no memory */
+struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path);
 /* @groups: RNBD_COUNTERS_* (uapi). What is in flight is not touched. */
 void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups);
 

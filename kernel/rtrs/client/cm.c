@@ -20,6 +20,7 @@ static int established(struct rtrs_client_con *con, const struct rdma_conn_param
 	path->new_rkey = rsp.flags & RTRS_CONN_RSP_NEW_RKEY;
 	path->lean = rsp.flags & RTRS_CONN_RSP_LEAN;
 	path->fences = rsp.flags & RTRS_CONN_RSP_FENCES;
+	path->fence_cnt = rsp.flags & RTRS_CONN_RSP_FENCE_CNT;
 	return 0;
 }
 

@@ -82,32 +82,28 @@ void rtrs_client_con_destroy(struct rtrs_client_con *con)
 	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
 }
 
-/*
- * Receives that responses can use up at a time: two for each request, one on a lean
- * path. Whether it is one is not known when the service connection is made.
- */
+/* Whether a path is lean is not known when the service connection is made. */
 static u32 recvs_wanted(const struct rtrs_client_con *con)
 {
-	const struct rtrs_client_path *path = con->path;
-
-	if (!con->c.cid)
-		return 2 * RTRS_SERVICE_DEPTH;
-	return path->lean ? path->geo.queue_depth : 2 * path->geo.queue_depth;
+	return con->c.cid ? rtrs_client_con_recvs(con->path) : 2 * RTRS_SERVICE_DEPTH;
 }
 
-/*
- * A request takes up to four entries of the send queue: registration and RDMA write
- * until they are sent, and what it holds until it is done. The queue depth is not
- * known before the service connection is established.
- */
+static u32 sges_wanted(const struct rtrs_client_path *path)
+{
+	return path->con_count - 1 > RTRS_CLIENT_MANY ? RTRS_CLIENT_SGES_OF_MANY : RTRS_CLIENT_SGES;
+}
+
+/* The queue depth is not known before the service connection is established. */
 int rtrs_client_con_setup(struct rtrs_client_con *con)
 {
 	struct rtrs_client_path *path = con->path;
 	u32 slots = con->c.cid ? path->geo.queue_depth : RTRS_SERVICE_DEPTH;
 	struct rtrs_qp_params params = {
-		.max_send_wr = 4 * slots + RTRS_CLIENT_SEND_SPARE + 1,
+		.max_send_wr = rtrs_client_con_sends(slots),
+		.min_send_wr = RTRS_CLIENT_SEND_MIN,
 		.max_recv_wr = recvs_wanted(con) + 1,
-		.max_send_sge = min_t(u32, RTRS_CLIENT_SGES, path->dev->ib_dev->attrs.max_send_sge),
+		.max_send_sge = sges_wanted(path),
+		.min_send_sge = 2,
 		.vector = con->c.cid ? con->c.cid - 1 : 0,
 		.poll_ctx = IB_POLL_SOFTIRQ,
 	};
@@ -115,22 +111,13 @@ int rtrs_client_con_setup(struct rtrs_client_con *con)
 
 	if (con->c.cid > path->session->io_cons)
 		params.poll_ctx = IB_POLL_DIRECT;
-	if (params.max_send_sge < 2)
-		return -EOPNOTSUPP;
 	con->c.dev = path->dev;
 	err = rtrs_qp_create(&con->c, &params);
-	/* Each entry takes the room for all of them: what a send queue may have at most is less. */
-	if ((err == -ENOMEM || err == -EINVAL) && params.max_send_sge > 2) {
-		params.max_send_sge = 2;
-		err = rtrs_qp_create(&con->c, &params);
-	}
 	if (err)
 		return err;
-	if (con->c.max_send_wr < RTRS_CLIENT_SEND_MIN)
-		return -EOPNOTSUPP;
 	/* The service connection comes first. */
-	if (!con->c.cid || path->data_sges >= params.max_send_sge)
-		path->data_sges = params.max_send_sge - 1;
+	if (!con->c.cid || path->data_sges >= con->c.max_send_sge)
+		path->data_sges = con->c.max_send_sge - 1;
 	con->interval = min_t(u32, RTRS_CLIENT_SIGNAL_INTERVAL, con->c.max_send_wr / 4);
 	atomic_set(&con->credits, con->c.max_send_wr);
 	return 0;

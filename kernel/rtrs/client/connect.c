@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connecting a path, step by step, in the process that opens the session or adds the path,
- * or in the path worker. Each step is begun, waited for, and said what is wrong with in the
+ * or in path->connect_work. Each step is begun, waited for, and said what is wrong with in the
  * user's terms. What was built is taken down by the caller, whatever the step that failed.
  */
 #include <linux/sched/signal.h>
@@ -94,6 +94,11 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 		return rtrs_fail(extack, err, "%s: server refused: session has this path", dst);
 	if (path->refused && err == -EHOSTDOWN)
 		return rtrs_fail(extack, err, "%s: server refused: it drains that port", dst);
+	if (path->refused && err == -EBUSY)
+		return rtrs_fail(extack, err, "%s: server refused: it has old paths still",
+				 dst);
+	if (path->refused && err == -EUSERS)
+		return rtrs_fail(extack, err, "%s: server refused: too many paths log in", dst);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)
@@ -102,8 +107,8 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 	if (step == STEP_LOGIN && err == -EBUSY)
 		return rtrs_fail(extack, err, "%s: the last path was lost meanwhile", dst);
 	if (step == STEP_LOGIN && err == -ECONNRESET)
-		return rtrs_fail(extack, err, "%s: server hung up at login; session name in use?",
-				 dst);
+		return rtrs_fail(extack, err,
+				 "%s: server hung up at login: name in use, or no memory", dst);
 	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[step], ERR_PTR(err));
 }
 
@@ -182,6 +187,7 @@ static int request(struct rtrs_client_con *con)
 		.lean = true,
 		.notices = path->session->ops->notice,
 		.fences = true,
+		.fence_cnt = true,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {
@@ -206,7 +212,7 @@ static int request(struct rtrs_client_con *con)
 	err = rtrs_client_step_begin(path);
 	if (err)
 		return err;
-	err = rdma_connect(con->c.cm_id, &param);
+	err = rtrs_cm_connect(&con->c, &param);
 	err = err ?: rtrs_client_step_wait(path, path->timeout_ms);
 	if (!err)
 		rtrs_client_session_answered(path);
@@ -275,6 +281,9 @@ static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ex
 	err = resolve_addr(con);
 	if (err)
 		return explain(path, STEP_ADDR, err, extack);
+	err = cid ? 0 : rtrs_client_session_found(path);
+	if (err)
+		return explain(path, STEP_CONNECT, err, extack);
 	err = take_device(con, extack);
 	if (err)
 		return err;

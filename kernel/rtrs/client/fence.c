@@ -82,7 +82,8 @@ static void leave_removed(struct rtrs_client_path *path)
  */
 static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
 {
-	int err = ask(other, rtrs_fence_tag(path->uuid));
+	u16 recon_cnt = other->fence_cnt ? path->recon_cnt : 0;
+	int err = ask(other, rtrs_fence_tag(path->uuid, recon_cnt));
 	unsigned int seconds = 0;
 
 	if (err) {

@@ -224,6 +224,7 @@ static int send_on(struct rtrs_client_path *path, const struct rtrs_client_reque
 	req->sg_count = rq->sg_count;
 	req->bytes = rq->data_len + rq->usr_len;
 	req->done = rq->done;
+	req->wanted = rq->wanted;
 	req->priv = rq->priv;
 	memset(&w.reg.wr, 0, sizeof(w.reg.wr));
 	memset(&w.write, 0, sizeof(w.write));
@@ -302,6 +303,20 @@ void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const 
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(rtrs_client_timed_out);
+
+void rtrs_client_lose(struct rtrs_client_session *session)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count; i++)
+		if (rtrs_client_path_connected(set->path[i]))
+			rtrs_client_path_error(set->path[i], -ETIMEDOUT);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rtrs_client_lose);
 
 int rtrs_client_con_poll(struct rtrs_client_con *con)
 {
@@ -383,6 +398,7 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 		.sg_count = req->sgl ? req->sg_count : 0,
 		.data_len = req->bytes - req->usr_len,
 		.done = req->done,
+		.wanted = req->wanted,
 		.priv = req->priv,
 	};
 	u64 *failovers = &per_cpu_ptr(path->stats, req->cpu)->failovers;
@@ -390,6 +406,10 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 
 	rtrs_client_mr_unmap_data(req);
 	rtrs_client_stats_unsubmit(path, req);
+	if (rq.wanted && !rq.wanted(rq.priv)) {
+		rq.done(rq.priv, -ECONNABORTED);
+		return;
+	}
 	while ((err = rtrs_client_submit(path->session, &rq)) == -EAGAIN || err == -ENOMEM)
 		usleep_range(100, 200);
 	if (err)
@@ -409,23 +429,34 @@ static void settle(struct rtrs_client_path *path, struct rtrs_client_req *req, u
 		req_complete(req, req->err);
 }
 
+/*
+ * The RDMA device and the server lose their access to the data of @req: first its own queue pair
+ * is destroyed, the only one by which an honest server writes to the region, then the region is
+ * deregistered. Queue pairs and regions of other requests have no part in these data.
+ */
+static void lose_access(struct rtrs_client_req *req)
+{
+	rtrs_client_con_release(req->con);
+	if (!req->registered || !req->mr)
+		return;
+	ib_dereg_mr(req->mr);
+	req->mr = NULL;
+}
+
 void rtrs_client_io_failover(struct rtrs_client_path *path)
 {
 	u32 i;
 
 	if (!path->req)
 		return;
-	/* First the server loses its access, to all of them, then the pages go on. */
 	for (i = 0; i < path->geo.queue_depth; i++) {
 		struct rtrs_client_req *req = &path->req[i];
 
-		if (!atomic_read(&req->pending) || !req->registered || !req->mr)
+		if (!atomic_read(&req->pending))
 			continue;
-		ib_dereg_mr(req->mr);
-		req->mr = NULL;
+		lose_access(req);
+		settle(path, req, i);
 	}
-	for (i = 0; i < path->geo.queue_depth; i++)
-		settle(path, &path->req[i], i);
 }
 
 void rtrs_client_io_release(struct rtrs_client_path *path)

@@ -5,6 +5,7 @@
 #include "client.h"
 
 struct workqueue_struct *rtrs_client_wq;
+struct workqueue_struct *rtrs_client_connect_wq;
 struct workqueue_struct *rtrs_client_event_wq;
 struct workqueue_struct *rtrs_client_drain_wq;
 struct workqueue_struct *rtrs_client_remove_wq;
@@ -15,6 +16,8 @@ static void queues_destroy(void)
 		destroy_workqueue(rtrs_client_remove_wq);
 	if (rtrs_client_event_wq)
 		destroy_workqueue(rtrs_client_event_wq);
+	if (rtrs_client_connect_wq)
+		destroy_workqueue(rtrs_client_connect_wq);
 	if (rtrs_client_wq)
 		destroy_workqueue(rtrs_client_wq);
 	if (rtrs_client_drain_wq)
@@ -23,14 +26,19 @@ static void queues_destroy(void)
 
 static int __init queues_create(void)
 {
-	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* Takes paths down: requests wait for it, so none may wait here for one that connects. */
+	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	rtrs_client_connect_wq = alloc_workqueue("rtrs_client_connect", WQ_UNBOUND | WQ_MEM_RECLAIM,
+						 WQ_MAX_ACTIVE);
 	/* Path workers wait for it. */
-	rtrs_client_drain_wq = alloc_workqueue("rtrs_client_drain", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	rtrs_client_drain_wq = alloc_workqueue("rtrs_client_drain", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					       WQ_MAX_ACTIVE);
 	/* The user's callbacks may sleep for long; no path waits for them to be taken down. */
 	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	/* Waits for paths to be down, and for those who add one; no I/O waits for it. */
 	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
-	if (rtrs_client_wq && rtrs_client_drain_wq && rtrs_client_event_wq && rtrs_client_remove_wq)
+	if (rtrs_client_wq && rtrs_client_connect_wq && rtrs_client_drain_wq &&
+	    rtrs_client_event_wq && rtrs_client_remove_wq)
 		return 0;
 	queues_destroy();
 	return -ENOMEM;
@@ -92,4 +100,5 @@ module_init(client_init);
 module_exit(client_exit);
 
 MODULE_DESCRIPTION("RDMA transport: client");
+MODULE_VERSION(RNBD_VERSION);
 MODULE_LICENSE("GPL");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory regions: the data of requests as the device and the server see it. */
 #include "client.h"
+#include "fit.h"
 
-#define PAGE_BYTES	SZ_4K
+#define PAGE_BYTES	RTRS_FIT_PAGE_MIN
 
 /* A region has room for the largest payload that begins anywhere in a page. */
 int rtrs_client_mr_limits(struct rtrs_client_path *path)

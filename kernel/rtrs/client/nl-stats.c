@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters of a path in netlink: totals, and those of each CPU. */
+#include <linux/mm.h>
 #include <rtrs/nl.h>
 #include "client.h"
 
@@ -138,26 +139,36 @@ int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
 	return nla_put_u32(skb, RNBD_A_STATS_GENERATION, rtrs_nl_generation());
 }
 
+/**
+ * struct dump - what is told of a path
+ * @path: path
+ * @moves: of each CPU
+ */
+struct dump {
+	struct rtrs_client_path *path;
+	struct rtrs_client_moves *moves;
+};
+
 static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 {
-	struct rtrs_client_path *path = arg;
-	const struct rtrs_client_cpu_stats *s = per_cpu_ptr(path->stats, cpu);
+	const struct dump *d = arg;
+	const struct rtrs_client_cpu_stats *s = per_cpu_ptr(d->path->stats, cpu);
+	const struct rtrs_client_moves *m = &d->moves[cpu];
 	const struct rtrs_client_counts *c = &s->c;
-	u32 from = rtrs_client_stats_migrated_from(path, cpu);
-	u32 to = rtrs_client_stats_migrated_to(path, cpu);
-	u32 inflight = rtrs_client_stats_inflight_of(path, cpu);
 	u64 failovers = READ_ONCE(s->failovers);
 	struct nlattr *nest;
 
-	if (!c->ios[0] && !c->ios[1] && !c->polls.total && !from && !to && !inflight && !failovers)
+	if (!c->ios[0] && !c->ios[1] && !c->polls.total && !m->from && !m->to && !m->inflight &&
+	    !failovers)
 		return 0;
 	nest = nla_nest_start(skb, RNBD_A_STATS_CPU);
 	if (!nest)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, RNBD_A_CPU_STATS_CPU, cpu) || put_counts(skb, &cpu_attrs, c) ||
-	    nla_put_u32(skb, RNBD_A_CPU_STATS_INFLIGHT, inflight) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_FROM, from, RNBD_A_CPU_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_TO, to, RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u32(skb, RNBD_A_CPU_STATS_INFLIGHT, m->inflight) ||
+	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_FROM, m->from,
+			      RNBD_A_CPU_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_MIGRATIONS_TO, m->to, RNBD_A_CPU_STATS_PAD) ||
 	    nla_put_u64_64bit(skb, RNBD_A_CPU_STATS_FAILOVERS, failovers, RNBD_A_CPU_STATS_PAD)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -166,20 +177,25 @@ static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 	return 0;
 }
 
-static int totals(struct sk_buff *skb, void *path)
+static int totals(struct sk_buff *skb, void *arg)
 {
-	return rtrs_client_nl_put_stats(skb, path);
+	const struct dump *d = arg;
+
+	return rtrs_client_nl_put_stats(skb, d->path);
 }
 
 int rtrs_client_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct rtrs_client_path *path, u32 *cursor)
 {
+	struct dump d = { .path = path, .moves = rtrs_client_stats_moves(path) };
 	const struct rtrs_nl_stats stats = {
 		.id	= path->id,
-		.path	= path,
+		.path	= &d,
 		.totals	= totals,
 		.cpu	= put_cpu_stats,
 	};
+	int err = d.moves ? rtrs_nl_dump_stats(skb, cb, &stats, cursor) : -ENOMEM;
 
-	return rtrs_nl_dump_stats(skb, cb, &stats, cursor);
+	kvfree(d.moves);
+	return err;
 }

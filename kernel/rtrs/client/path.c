@@ -4,12 +4,12 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rtrs/aside.h>
 #include <rtrs/nl.h>
 #include "backoff.h"
 #include "client.h"
 #include "trace.h"
 
-#define BUSY_DELAY	msecs_to_jiffies(200)	/* for the server to be rid of the last attempt */
 #define WAIT_STEPS	4	/* of connecting, that a command waits for a path at most */
 
 static struct kmem_cache *path_cache;
@@ -85,6 +85,12 @@ static void work_now(struct rtrs_client_path *path)
 	mod_delayed_work(rtrs_client_wq, &path->work, 0);
 }
 
+/* Under state_lock. Does nothing where somebody has started it already. */
+static void work_later(struct rtrs_client_path *path, long delay)
+{
+	queue_delayed_work(rtrs_client_wq, &path->work, max(delay, 0L));
+}
+
 static unsigned long backoff(const struct rtrs_client_path *path)
 {
 	const struct rtrs_client_settings *s = &path->session->settings;
@@ -101,10 +107,18 @@ static bool may_retry(const struct rtrs_client_path *path)
 	return limit < 0 || path->attempts < limit;
 }
 
+/* Under state_lock. */
+static void not_busy(struct rtrs_client_path *path)
+{
+	path->busy = 0;
+	path->waits = false;
+}
+
 /* Under state_lock. A path that was up is connected again, if it may be. */
 static bool path_lost(struct rtrs_client_path *path, int err)
 {
 	path->attempts = 0;
+	not_busy(path);
 	path->asked_for = false;
 	path->retry_at = jiffies + backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
@@ -113,6 +127,50 @@ static bool path_lost(struct rtrs_client_path *path, int err)
 		return false;
 	work_now(path);
 	return true;
+}
+
+/*
+ * Under state_lock. Nobody founds the session now: one that waits for this goes on, and the next
+ * one should that fail. @all: it has a path again, and the server is there for all of them, also
+ * for those that it has refused.
+ */
+static void wake_busy(struct rtrs_client_session *session, bool all)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count; i++) {
+		struct rtrs_client_path *path = set->path[i];
+
+		if (path->state != RTRS_CLIENT_PATH_RECONNECTING ||
+		    !(path->waits || (all && path->busy)))
+			continue;
+		path->retry_at = jiffies;
+		work_now(path);
+		if (!all)
+			break;
+	}
+	rcu_read_unlock();
+}
+
+static void tell_lost(const struct rtrs_client_path *path, int err)
+{
+	pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name, path->name,
+			    ERR_PTR(err));
+}
+
+void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch)
+{
+	bool lost;
+
+	spin_lock_bh(&path->session->state_lock);
+	lost = path->state == RTRS_CLIENT_PATH_CONNECTED && path->epoch == epoch &&
+	       path_lost(path, -ENXIO);
+	spin_unlock_bh(&path->session->state_lock);
+	if (lost)
+		tell_lost(path, -ENXIO);
 }
 
 void rtrs_client_path_error(struct rtrs_client_path *path, int err)
@@ -131,8 +189,7 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 	}
 	spin_unlock_bh(&path->session->state_lock);
 	if (lost)
-		pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name,
-				    path->name, ERR_PTR(err));
+		tell_lost(path, err);
 }
 
 static bool all_gone(const struct rtrs_client_path *path)
@@ -184,11 +241,12 @@ void rtrs_client_path_leave_device(struct rtrs_client_path *path)
  *   CM handlers	until rdma_destroy_id(); they only tell rtrs_client_path_error(),
  *			which has nothing to do any more;
  *   netlink, sysfs	read members that stay as long as the path.
- * The requests go on elsewhere, or end, when no queue pair can bring in data of the server
- * any more and their regions are gone. What was sent for them may still be on its way, and must
- * not arrive behind a retry: the server says when it takes nothing any more, here or, where that
- * does not come or it has been silent for long, over another path. An RDMA device that is removed
- * does not wait for that. Idempotent.
+ * A request goes on elsewhere, or ends, when its queue pair is destroyed and its region is gone:
+ * nothing can bring in data of the server any more. Queue pairs without requests are destroyed
+ * behind that: each takes some commands to the device, and there may be hundreds of them. What was
+ * sent for requests may still be on its way, and must not arrive behind a retry: the server says
+ * when it takes nothing any more, here or, where that does not come or it has been silent for
+ * long, over another path. An RDMA device that is removed does not wait for that. Idempotent.
  */
 static void path_take_down(struct rtrs_client_path *path)
 {
@@ -196,8 +254,10 @@ static void path_take_down(struct rtrs_client_path *path)
 	unsigned int i;
 
 	spin_lock_bh(&session->state_lock);
-	if (session->founder == path)
+	if (session->founder == path) {
 		session->founder = NULL;
+		wake_busy(session, false);
+	}
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
 	rtrs_hb_stop(&path->hb);
@@ -212,9 +272,9 @@ static void path_take_down(struct rtrs_client_path *path)
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
 	if (!all_told(path))
 		rtrs_client_fence(path);
+	rtrs_client_io_failover(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
-	rtrs_client_io_failover(path);
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
 	rtrs_client_path_leave_device(path);
@@ -225,14 +285,26 @@ static void path_take_down(struct rtrs_client_path *path)
 	}
 }
 
+/* Under state_lock. An attempt was -EBUSY: when the next one is due. */
+static unsigned long after_busy(struct rtrs_client_path *path)
+{
+	struct rtrs_client_session *session = path->session;
+
+	path->waits = !path->refused && !session->connected && session->founder &&
+		      session->founder != path;
+	if (path->waits)
+		return session->founded + msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS) + 1;
+	return jiffies + msecs_to_jiffies(rtrs_client_busy_ms(path->busy++, get_random_u32()));
+}
+
 /*
- * An attempt of the path worker has left nothing behind. The server still has the old paths, or
- * another path comes first: that is no failure.
+ * An attempt to connect has left nothing behind. The server still has the old paths, or has lost
+ * all of them, or another path comes first: that is no failure.
  */
 static void path_postpone(struct rtrs_client_path *path)
 {
 	spin_lock_bh(&path->session->state_lock);
-	path->retry_at = jiffies + BUSY_DELAY;
+	path->retry_at = after_busy(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	spin_unlock_bh(&path->session->state_lock);
@@ -246,6 +318,7 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
 	path->attempts++;
+	not_busy(path);
 	path->tried++;
 	path->asked_for = false;
 	path->retry_at = jiffies + backoff(path);
@@ -265,23 +338,24 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	wake_up_all(&path->wait);
 }
 
-static void path_connect(struct rtrs_client_path *path)
+/* The attempt has failed. The path has no request, so that nobody waits for it to be down. */
+static void path_not_up(struct rtrs_client_path *path, int err)
 {
-	int err;
+	bool gone = err == -ENXIO && path->refused && !path->founds;
 
-	if (!rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0))
-		return;
-	WRITE_ONCE(path->hurry, false);
-	err = rtrs_client_connect(path, NULL);
-	if (err) {
-		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err);
-		path_take_down(path);
-		if (err == -EBUSY)
-			path_postpone(path);
-		else
-			path_retry(path, err);
-		return;
-	}
+	if (gone)
+		rtrs_client_session_gone(path);
+	rtrs_client_path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err);
+	path_take_down(path);
+	if (err == -EBUSY || gone)
+		path_postpone(path);
+	else
+		path_retry(path, err);
+	rtrs_client_path_not_made(path);
+}
+
+static void path_is_up(struct rtrs_client_path *path)
+{
 	atomic64_inc(&path->reconnects_ok);
 	path->told_error = 0;
 	pr_info("session %s, path %s: connected again\n", path->session->name, path->name);
@@ -291,41 +365,77 @@ static void path_connect(struct rtrs_client_path *path)
 	wake_up_all(&path->wait);
 }
 
-/* Fewer attempts may be allowed now than when this one was decided on; an administrator may ask. */
-static bool path_may_go_on(struct rtrs_client_path *path)
+/*
+ * Connects a path. Each step may wait for the server for as long as connect_ms says, so this has
+ * a work queue of its own: however many paths wait, the lost ones are taken down. It is a work
+ * item of its own as well, since one that is queued to two queues may run twice at once:
+ * path->making keeps the path worker away.
+ */
+static void path_connect_work(struct work_struct *work)
 {
-	bool given_up = false;
+	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, connect_work);
+	unsigned int noio = memalloc_noio_save();	/* as in path_work() */
+	int err;
 
-	spin_lock_bh(&path->session->state_lock);
-	if (!path->asked_for && !may_retry(path))
-		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
-	spin_unlock_bh(&path->session->state_lock);
-	return !given_up;
+	err = rtrs_client_connect(path, NULL);
+	if (err)
+		path_not_up(path, err);
+	else
+		path_is_up(path);
+	memalloc_noio_restore(noio);
 }
 
 /*
- * The path worker: what the state asks for. Whoever changes the state in between starts it
- * again. It may be what the memory reclaim waits for: its allocations cause no I/O.
+ * The path is down. Fewer attempts may be allowed now than when this one was decided on; an
+ * administrator may ask.
+ */
+static void path_go_on(struct rtrs_client_path *path)
+{
+	long left;
+
+	spin_lock_bh(&path->session->state_lock);
+	left = (long)(path->retry_at - jiffies);
+	if (path->state != RTRS_CLIENT_PATH_RECONNECTING) {
+		/* It is being closed. */
+	} else if (!path->asked_for && !may_retry(path)) {
+		path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
+	} else if (left > 0) {
+		work_later(path, left);
+	} else if (path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0)) {
+		path->making = true;
+		WRITE_ONCE(path->hurry, false);
+		queue_work(rtrs_client_connect_wq, &path->connect_work);
+	}
+	spin_unlock_bh(&path->session->state_lock);
+}
+
+/* While somebody connects the path it is theirs, whatever its state. */
+static bool must_go_down(struct rtrs_client_path *path, enum rtrs_client_path_state state)
+{
+	bool must;
+
+	spin_lock_bh(&path->session->state_lock);
+	must = !path->making && path->state == state;
+	spin_unlock_bh(&path->session->state_lock);
+	return must;
+}
+
+/*
+ * The path worker: takes the path down, if its state asks for that, and has it connected. Whoever
+ * changes the state in between starts it again. It may be what the memory reclaim waits for: its
+ * allocations cause no I/O.
  */
 static void path_work(struct work_struct *work)
 {
 	struct rtrs_client_path *path =
 		container_of(to_delayed_work(work), struct rtrs_client_path, work);
 	unsigned int noio = memalloc_noio_save();
-	long left;
 
-	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
+	if (must_go_down(path, RTRS_CLIENT_PATH_RECONNECTING)) {
 		path_take_down(path);
-		left = (long)(READ_ONCE(path->retry_at) - jiffies);
-		if (path_may_go_on(path) && left <= 0)
-			path_connect(path);
+		path_go_on(path);
 	}
-	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_RECONNECTING) {
-		left = (long)(READ_ONCE(path->retry_at) - jiffies);
-		/* Does nothing where somebody has started it already. */
-		queue_delayed_work(rtrs_client_wq, &path->work, max(left, 0L));
-	}
-	if (READ_ONCE(path->state) == RTRS_CLIENT_PATH_CLOSING) {
+	if (must_go_down(path, RTRS_CLIENT_PATH_CLOSING)) {
 		path_take_down(path);
 		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSED, 0);
 		wake_up_all(&path->wait);
@@ -350,8 +460,14 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 	path->epoch = session->losses;
 	if (!err && !path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
 		err = path->last_error ?: -ECONNABORTED;
-	if (!err)
+	if (!err) {
 		path->attempts = 0;
+		path->was_up = true;
+		path->making = false;
+		not_busy(path);
+		if (session->connected == 1)
+			wake_busy(session, true);
+	}
 	if (session->founder == path)
 		session->founder = NULL;
 	spin_unlock_bh(&session->state_lock);
@@ -378,12 +494,14 @@ bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 	return first;
 }
 
-void rtrs_client_path_made(struct rtrs_client_path *path)
+void rtrs_client_path_not_made(struct rtrs_client_path *path)
 {
 	spin_lock_bh(&path->session->state_lock);
 	path->making = false;
 	if (path->state == RTRS_CLIENT_PATH_CLOSING)
 		work_now(path);
+	else if (path->state == RTRS_CLIENT_PATH_RECONNECTING)
+		work_later(path, (long)(path->retry_at - jiffies));
 	spin_unlock_bh(&path->session->state_lock);
 }
 
@@ -394,6 +512,8 @@ void rtrs_client_path_close(struct rtrs_client_path *path)
 		WRITE_ONCE(path->hurry, true);
 		wake_up_all(&path->wait);
 	}
+	/* In this order: who connects it leaves it to the path worker. */
+	flush_work(&path->connect_work);
 	flush_delayed_work(&path->work);
 }
 
@@ -401,7 +521,8 @@ int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ex
 {
 	rtrs_client_path_close_begin(path, false);
 	/* It may be on its way up again as soon as it is down. */
-	if (wait_event_killable(path->wait, READ_ONCE(path->state) != RTRS_CLIENT_PATH_CLOSING))
+	if (wait_event_state(path->wait, READ_ONCE(path->state) != RTRS_CLIENT_PATH_CLOSING,
+			     RTRS_WAIT_STATE))
 		return rtrs_fail(extack, -EINTR, "interrupted; %s goes down by itself", path->name);
 	return 0;
 }
@@ -437,6 +558,7 @@ static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_
 		return false;
 	}
 	path->attempts = 0;
+	not_busy(path);
 	path->asked_for = true;
 	path->timeout_ms = timeout_ms;
 	path->retry_at = jiffies;
@@ -514,6 +636,7 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	init_completion(&path->step);
 	init_waitqueue_head(&path->wait);
 	INIT_DELAYED_WORK(&path->work, path_work);
+	INIT_WORK(&path->connect_work, path_connect_work);
 	INIT_WORK(&path->remove_work, rtrs_client_session_remove_work);
 	init_completion(&path->gone);
 	rtrs_hb_init(&path->hb, &rtrs_client_hb_ops, session->settings.hb_interval_ms,

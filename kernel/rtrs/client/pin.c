@@ -5,7 +5,13 @@
 #include <linux/rcupdate.h>
 #include "client.h"
 
-#define QUEUE_ENTRY	64	/* bytes */
+/*
+ * Bytes of the entries of queues. The size is the device's secret; these are those of mlx5, whose
+ * entry for a send has room for a registration, and whose queues are powers of two.
+ */
+#define SEND_ENTRY(sges)	round_up(132 + 16 * (sges), 64)
+#define RECV_ENTRY		16
+#define COMPLETION_ENTRY	64
 
 /* What kmalloc() takes for it, at most. */
 static u64 allocated(size_t size)
@@ -21,14 +27,15 @@ static u64 slot_bytes(const struct rtrs_client_path *path)
 	       sizeof(struct ib_mr) + allocated(path->max_segments * sizeof(u64));
 }
 
-/*
- * An I/O connection has up to four sends and two receives for each slot, in the queue and
- * in its completion queue: the size of an entry is the device's secret, but none has less.
- */
+/* Of an I/O connection: a send queue, a receive queue, and the completion queue of both. */
 static u64 con_bytes(const struct rtrs_client_path *path)
 {
 	u64 slots = path->geo.queue_depth, limit = path->dev->ib_dev->attrs.max_qp_wr;
-	u64 bytes = 2 * QUEUE_ENTRY * (min(4 * slots, limit) + min(2 * slots, limit));
+	u64 sends = min_t(u64, rtrs_client_con_sends(slots), limit);
+	u64 recvs = min_t(u64, rtrs_client_con_recvs(path) + 1, limit);
+	u64 bytes = roundup_pow_of_two(sends * SEND_ENTRY(path->data_sges + 1)) +
+		    roundup_pow_of_two(recvs * RECV_ENTRY) +
+		    roundup_pow_of_two((sends + recvs) * COMPLETION_ENTRY);
 
 	/* With buffers, if keys come with responses */
 	if (path->new_rkey && !path->lean)
@@ -43,7 +50,8 @@ int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extac
 	u64 need = slots * slot_bytes(path) + (path->con_count - 1) * con_bytes(path);
 
 	available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
-	if (need > available)
+	/* I/O may wait for a path that was up, and memory for this I/O: its allocations tell. */
+	if (need > available && !path->was_up)
 		return rtrs_fail(extack, -ENOMEM,
 				 "a path of %llu slots needs %llu KiB, %llu are available",
 				 slots, need >> 10, available >> 10);

@@ -36,7 +36,10 @@ void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, 
 {
 	struct rtrs_client_path *path = con->path;
 
-	if (wc->status != IB_WC_WR_FLUSH_ERR && rtrs_client_path_connected(path))
+	/* Each request of a connection that ends comes here: no lock for those. */
+	if (!rtrs_client_path_may_post(path))
+		return;
+	if (rtrs_client_path_connected(path) && rtrs_wc_tells(&con->c, wc))
 		pr_warn_ratelimited("session %s, path %s, connection %u: %s failed: %s\n",
 				    path->session->name, path->name, con->c.cid, what,
 				    ib_wc_status_msg(wc->status));

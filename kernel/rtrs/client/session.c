@@ -5,6 +5,7 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rtrs/aside.h>
 #include <rtrs/nl.h>
 #include "client.h"
 
@@ -138,6 +139,15 @@ void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigne
 	session_update(session);
 }
 
+/* Under state_lock. */
+static bool may_found(const struct rtrs_client_path *path)
+{
+	const struct rtrs_client_session *session = path->session;
+
+	return !session->founder || session->founder == path ||
+	       time_after(jiffies, session->founded + msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS));
+}
+
 /*
  * A server makes a session for a request that says so, and ends what it had of it before. Only
  * one path does, where none is up, and the others wait for it: two that came to two servers
@@ -150,10 +160,10 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 	int err = 0;
 
 	spin_lock_bh(&session->state_lock);
+	path->asked = session->losses;
+	path->founds = false;
 	if (!session->connected) {
-		path->founds = !session->founder || session->founder == path ||
-			       time_after(jiffies, session->founded +
-					  msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS));
+		path->founds = may_found(path);
 		if (path->founds) {
 			session->founder = path;
 			session->founded = jiffies;
@@ -164,6 +174,22 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 	}
 	spin_unlock_bh(&session->state_lock);
 	return err;
+}
+
+/*
+ * The server did not know the session when @path asked for it: no path of it that was up by then is
+ * there any more, whatever it looks like here. The next attempt founds it again.
+ */
+void rtrs_client_session_gone(struct rtrs_client_path *path)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+
+	rcu_read_lock();
+	set = rcu_dereference(path->session->paths);
+	for (i = 0; i < set->count; i++)
+		rtrs_client_path_gone(set->path[i], path->asked);
+	rcu_read_unlock();
 }
 
 /* An answer: the one that founds the session has its time anew, be its connections many or slow. */
@@ -427,7 +453,8 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	noio = memalloc_noio_save();
 	err = rtrs_client_connect(path, extack);
 	memalloc_noio_restore(noio);
-	rtrs_client_path_made(path);
+	if (err)
+		rtrs_client_path_not_made(path);
 	return err ?: rtrs_client_sysfs_add_path(path);
 }
 
@@ -504,7 +531,7 @@ int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlin
 		rtrs_client_path_get(path);
 		queue_work(rtrs_client_remove_wq, &path->remove_work);
 	}
-	if (wait_for_completion_killable(&path->gone))
+	if (wait_for_completion_state(&path->gone, RTRS_WAIT_STATE))
 		return rtrs_fail(extack, -EINTR, "interrupted; %s goes by itself", path->name);
 	return 0;
 }

@@ -4,6 +4,9 @@
 #include <rtrs/nl.h>
 #include "client.h"
 
+static_assert(RTRS_CLIENT_LOST_FAIL_FLUSH == (int)RNBD_LOST_WRITES_FAIL_FLUSH);
+static_assert(RTRS_CLIENT_LOST_DISCONNECT == (int)RNBD_LOST_WRITES_DISCONNECT);
+
 #define RECONNECTS_MAX	9999
 #define MS_MAX		(600 * 1000)
 #define MS_DAY		(24 * 3600 * 1000)
@@ -41,7 +44,8 @@ int rtrs_client_settings_check(const struct rtrs_client_settings *s,
 	       check("largest reconnect delay in ms", s->reconnect_max_ms, 10, MS_MAX, extack) ?:
 	       check("connect time-out in ms", s->connect_ms, 100, MS_MAX, extack) ?:
 	       check("I/O time-out in ms", s->io_ms, s->io_ms ? 1000 : 0, MS_DAY, extack) ?:
-	       check("no-path time-out in ms", s->no_path_ms, -1, MS_DAY, extack);
+	       check("no-path time-out in ms", s->no_path_ms, -1, MS_DAY, extack) ?:
+	       check("lost writes", s->lost_writes, 0, RTRS_CLIENT_LOST_COUNT - 1, extack);
 }
 
 static void take_u32(struct nlattr *attr, unsigned int *value)
@@ -76,6 +80,7 @@ int rtrs_client_settings_parse(const struct nlattr *nest, struct rtrs_client_set
 	take_u32(tb[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS], &settings->connect_ms);
 	take_u32(tb[RNBD_A_SETTINGS_IO_TIMEOUT_MS], &settings->io_ms);
 	take_s32(tb[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS], &settings->no_path_ms);
+	take_u32(tb[RNBD_A_SETTINGS_LOST_WRITES], &settings->lost_writes);
 	err = rtrs_client_settings_check(settings, extack);
 	if (err)
 		NL_SET_BAD_ATTR(extack, nest);
@@ -97,7 +102,8 @@ int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_setti
 			READ_ONCE(s->reconnect_max_ms)) ||
 	    nla_put_u32(msg, RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS, READ_ONCE(s->connect_ms)) ||
 	    nla_put_u32(msg, RNBD_A_SETTINGS_IO_TIMEOUT_MS, READ_ONCE(s->io_ms)) ||
-	    nla_put_s32(msg, RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS, READ_ONCE(s->no_path_ms)))
+	    nla_put_s32(msg, RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS, READ_ONCE(s->no_path_ms)) ||
+	    nla_put_u32(msg, RNBD_A_SETTINGS_LOST_WRITES, READ_ONCE(s->lost_writes)))
 		return -EMSGSIZE;
 	nla_nest_end(msg, nest);
 	return 0;
@@ -115,6 +121,7 @@ static void store(struct rtrs_client_settings *to, const struct rtrs_client_sett
 	WRITE_ONCE(to->connect_ms, from->connect_ms);
 	WRITE_ONCE(to->io_ms, from->io_ms);
 	WRITE_ONCE(to->no_path_ms, from->no_path_ms);
+	WRITE_ONCE(to->lost_writes, from->lost_writes);
 }
 
 int rtrs_client_settings_set(struct rtrs_client_session *session,

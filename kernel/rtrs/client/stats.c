@@ -2,6 +2,7 @@
 /* Counters of a path, for each CPU. Nothing is shared where requests come by. */
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <uapi/linux/rnbd.h>
 #include "client.h"
@@ -120,38 +121,38 @@ u64 rtrs_client_stats_failovers(struct rtrs_client_path *path)
 	return sum;
 }
 
-/* Of the slots, which stay for a grace period after the path was connected. */
-u32 rtrs_client_stats_inflight_of(struct rtrs_client_path *path, unsigned int cpu)
+/* The slots stay for a grace period after the path was connected. */
+static void count_inflight(struct rtrs_client_path *path, struct rtrs_client_moves *of)
 {
-	u32 i, n = 0;
+	u32 i;
 
 	rcu_read_lock();
 	for (i = 0; rtrs_client_path_connected(path) && i < path->geo.queue_depth; i++)
-		n += atomic_read(&path->req[i].pending) && READ_ONCE(path->req[i].cpu) == cpu;
+		if (atomic_read(&path->req[i].pending))
+			of[READ_ONCE(path->req[i].cpu)].inflight++;
 	rcu_read_unlock();
-	return n;
 }
 
-u32 rtrs_client_stats_migrated_from(struct rtrs_client_path *path, unsigned int cpu)
+/* The counters of each CPU are read once, as they lie. */
+struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path)
 {
-	unsigned int to;
-	u32 n = 0;
+	struct rtrs_client_moves *of = kvcalloc(nr_cpu_ids, sizeof(*of), GFP_KERNEL);
+	unsigned int from, to;
 
-	for_each_possible_cpu(to)
-		if (to != cpu)
-			n += READ_ONCE(per_cpu_ptr(path->stats, to)->came[cpu]);
-	return n;
-}
+	if (!of)
+		return NULL;
+	for_each_possible_cpu(to) {
+		const u32 *came = per_cpu_ptr(path->stats, to)->came;
 
-u32 rtrs_client_stats_migrated_to(struct rtrs_client_path *path, unsigned int cpu)
-{
-	unsigned int from;
-	u32 n = 0;
+		for_each_possible_cpu(from) {
+			u32 n = from == to ? 0 : READ_ONCE(came[from]);
 
-	for_each_possible_cpu(from)
-		if (from != cpu)
-			n += READ_ONCE(per_cpu_ptr(path->stats, cpu)->came[from]);
-	return n;
+			of[from].from += n;
+			of[to].to += n;
+		}
+	}
+	count_inflight(path, of);
+	return of;
 }
 
 /* Resets */

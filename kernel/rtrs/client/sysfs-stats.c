@@ -8,6 +8,7 @@
  * of the documents of 2019 (patch v6, "rtrs: a bit of documentation") only. A table ends
  * where the page does; netlink has it all.
  */
+#include <linux/mm.h>
 #include <linux/sysfs.h>
 #include <uapi/linux/rnbd.h>
 #include "client.h"
@@ -51,32 +52,50 @@ static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr
 }
 STATS_ATTR(reconnects, RNBD_COUNTERS_RECONNECTS);
 
+typedef int moves_fn(char *buf, const struct rtrs_client_moves *of);
+
+static ssize_t moves_show(struct kobject *kobj, char *buf, moves_fn *print)
+{
+	struct rtrs_client_moves *of = rtrs_client_stats_moves(rtrs_client_sysfs_path(kobj));
+	int len = of ? print(buf, of) : -ENOMEM;
+
+	kvfree(of);
+	return len;
+}
+
+static int print_from(char *buf, const struct rtrs_client_moves *of)
+{
+	int cpu, len = 0;
+
+	for_each_possible_cpu(cpu)
+		len += sysfs_emit_at(buf, len, "%u ", of[cpu].from);
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
 static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
 				       char *buf)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
-	int cpu, len = 0;
-
-	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, "%u ", rtrs_client_stats_migrated_from(path, cpu));
-	return len + sysfs_emit_at(buf, len, "\n");
+	return moves_show(kobj, buf, print_from);
 }
 STATS_ATTR(cpu_migration_from, RNBD_COUNTERS_MIGRATIONS);
 
-static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static int print_to(char *buf, const struct rtrs_client_moves *of)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
 	int cpu, len = 0;
 
 	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, "%u ", rtrs_client_stats_migrated_to(path, cpu));
+		len += sysfs_emit_at(buf, len, "%u ", of[cpu].to);
 	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return moves_show(kobj, buf, print_to);
 }
 STATS_ATTR(cpu_migration_to, RNBD_COUNTERS_MIGRATIONS);
 
-static ssize_t cpu_migration_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static int print_both(char *buf, const struct rtrs_client_moves *of)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
 	int cpu, len;
 
 	len = sysfs_emit(buf, "    ");
@@ -84,11 +103,16 @@ static ssize_t cpu_migration_show(struct kobject *kobj, struct kobj_attribute *a
 		len += sysfs_emit_at(buf, len, " CPU%d", cpu);
 	len += sysfs_emit_at(buf, len, "\nfrom:");
 	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, " %u", rtrs_client_stats_migrated_from(path, cpu));
+		len += sysfs_emit_at(buf, len, " %u", of[cpu].from);
 	len += sysfs_emit_at(buf, len, "\nto  :");
 	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(buf, len, " %u", rtrs_client_stats_migrated_to(path, cpu));
+		len += sysfs_emit_at(buf, len, " %u", of[cpu].to);
 	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+static ssize_t cpu_migration_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return moves_show(kobj, buf, print_both);
 }
 STATS_ATTR(cpu_migration, RNBD_COUNTERS_MIGRATIONS);
 

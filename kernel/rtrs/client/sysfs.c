@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <rtrs/aside.h>
 #include <rtrs/sysfs.h>
 #include "client.h"
 
@@ -137,6 +138,7 @@ SETTING_ATTR(reconnect_delay_max_ms, reconnect_max_ms);
 SETTING_ATTR(connect_timeout_ms, connect_ms);
 SETTING_ATTR(io_timeout_ms, io_ms);
 SETTING_ATTR(no_path_timeout_ms, no_path_ms);
+SETTING_ATTR(lost_writes, lost_writes);
 
 static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -145,22 +147,42 @@ static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, 
 			  "<addr> is ip:<IPv4>, ip:<IPv6> or gid:<GID>\n", attr->attr.name);
 }
 
+/**
+ * struct wait_for_path - what a worker does while its asker waits in a file
+ * @session: whose path is made
+ * @addr: of that
+ * @path: is connected again
+ * @why: it failed
+ */
+struct wait_for_path {
+	struct rtrs_client_session *session;
+	struct rtrs_path_addr addr;
+	struct rtrs_client_path *path;
+	struct netlink_ext_ack why;
+};
+
+static int add_path(void *arg)
+{
+	struct wait_for_path *w = arg;
+
+	return rtrs_client_session_add_path(w->session, &w->addr, w->session->settings.connect_ms,
+					    &w->why, NULL);
+}
+
 /* Whatever is wrong with how the address is written is -EINVAL here. */
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			      size_t count)
 {
 	struct rtrs_client_session *session = dev_get_drvdata(dev);
-	struct netlink_ext_ack why = {};
-	struct rtrs_path_addr addr;
+	struct wait_for_path w = { .session = session };
 	size_t len = strcspn(buf, "\n");
 	int err;
 
-	if (rtrs_addr_parse_path(buf, len, session->port, &addr))
-		err = rtrs_fail(&why, -EINVAL, "no address, or no two");
+	if (rtrs_addr_parse_path(buf, len, session->port, &w.addr))
+		err = rtrs_fail(&w.why, -EINVAL, "no address, or no two");
 	else
-		err = rtrs_client_session_add_path(session, &addr, session->settings.connect_ms,
-						   &why, NULL);
-	return rtrs_stored(session->name, attr->attr.name, buf, count, err, &why);
+		err = rtrs_aside(add_path, &w);
+	return rtrs_stored(session->name, attr->attr.name, buf, count, err, &w.why);
 }
 static DEVICE_ATTR_RW(add_path);
 
@@ -176,6 +198,7 @@ static struct attribute *session_attrs[] = {
 	&dev_attr_connect_timeout_ms.attr,
 	&dev_attr_io_timeout_ms.attr,
 	&dev_attr_no_path_timeout_ms.attr,
+	&dev_attr_lost_writes.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(session);
@@ -295,14 +318,20 @@ PATH_ATTR(cur_latency);
 	}										\
 	static struct kobj_attribute path_attr_##file = __ATTR_RW(file)
 
+static int reconnect_path(void *arg)
+{
+	struct wait_for_path *w = arg;
+
+	return rtrs_client_path_reconnect(w->path, w->path->session->settings.connect_ms, &w->why);
+}
+
 static ssize_t do_reconnect(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			    size_t count)
 {
-	struct rtrs_client_path *path = to_path(kobj);
-	struct netlink_ext_ack why = {};
-	int err = rtrs_client_path_reconnect(path, path->session->settings.connect_ms, &why);
+	struct wait_for_path w = { .path = to_path(kobj) };
+	int err = rtrs_aside(reconnect_path, &w);
 
-	return rtrs_stored(path->name, attr->attr.name, buf, count, err, &why);
+	return rtrs_stored(w.path->name, attr->attr.name, buf, count, err, &w.why);
 }
 ACTION_ATTR(reconnect, do_reconnect);
 

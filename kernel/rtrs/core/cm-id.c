@@ -4,12 +4,15 @@
  * sent through such a port for an error of the queue pair, which is that of all messages of the
  * connection manager: none comes in any more, nobody can connect. Where several are sent one behind
  * the other, Linux 6.1 forgets some in addition, and rdma_destroy_id() waits for them for ever.
- * So they are kept until somebody can hear it, or the RDMA device goes, or this module.
+ * So those that have sent something are kept until somebody can hear it, or the RDMA device goes,
+ * or this module.
  */
 #include <linux/export.h>
+#include <linux/netdevice.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_cache.h>
 #include <rdma/rdma_cm.h>
 #include "core.h"
 #include "main.h"
@@ -34,13 +37,33 @@ static DEFINE_MUTEX(kept_lock);	/* inside of an id's handler lock */
 static void kept_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(look, kept_work);
 
-static bool port_is_down(struct rdma_cm_id *cm_id)
+/* The RDMA core hears of it later. One that is gone takes no goodbye, and is not waited for. */
+static bool netdev_is_down(const struct rdma_cm_id *cm_id)
 {
-	struct ib_port_attr attr;
+	int ifindex = cm_id->route.addr.dev_addr.bound_dev_if;
+	struct net_device *netdev;
+	bool down;
 
-	return cm_id->device && rdma_cap_ib_cm(cm_id->device, cm_id->port_num) &&
-	       !ib_query_port(cm_id->device, cm_id->port_num, &attr) &&
-	       attr.state == IB_PORT_DOWN;
+	if (!ifindex || !rdma_protocol_roce(cm_id->device, cm_id->port_num))
+		return false;
+	rcu_read_lock();
+	netdev = dev_get_by_index_rcu(&init_net, ifindex);
+	down = netdev && !(netif_running(netdev) && netif_carrier_ok(netdev));
+	rcu_read_unlock();
+	return down;
+}
+
+/* Adapters are not asked: that is a command to their firmware, and may take the lock of netlink. */
+static bool port_is_down(const struct rdma_cm_id *cm_id)
+{
+	enum ib_port_state state;
+
+	if (!cm_id->device || !rdma_cap_ib_cm(cm_id->device, cm_id->port_num))
+		return false;
+	if (netdev_is_down(cm_id))
+		return true;
+	return !ib_get_cached_port_state(cm_id->device, cm_id->port_num, &state) &&
+	       state == IB_PORT_DOWN;
 }
 
 static int kept_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
@@ -85,7 +108,7 @@ static bool keep(struct rtrs_con *con)
 {
 	struct kept *k;
 
-	if (!port_is_down(con->cm_id))
+	if (!con->cm_sent || !port_is_down(con->cm_id))
 		return false;
 	k = kmalloc(sizeof(*k), GFP_KERNEL);
 	if (!k)
@@ -115,6 +138,15 @@ struct rdma_cm_id *rtrs_cm_create(rdma_cm_event_handler handler, void *context,
 	return rdma_create_id(&init_net, handler, context, ps, IB_QPT_RC);
 }
 EXPORT_SYMBOL_GPL(rtrs_cm_create);
+
+int rtrs_cm_connect(struct rtrs_con *con, struct rdma_conn_param *param)
+{
+	if (port_is_down(con->cm_id))
+		return -ENETDOWN;
+	con->cm_sent = true;
+	return rdma_connect(con->cm_id, param);
+}
+EXPORT_SYMBOL_GPL(rtrs_cm_connect);
 
 int rtrs_cm_disconnect(struct rtrs_con *con)
 {

@@ -97,7 +97,9 @@ void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
  * @cqe_count: entries asked of @cq
  * @max_send_wr: send queue entries that we may use
  * @max_recv_wr: receive queue entries that we may use
+ * @max_send_sge: gather entries of a send
  * @private_cq: not of the shared pool
+ * @cm_sent: the CM has sent something to the peer, and says goodbye when @cm_id ends
  * @removed: the handler of @cm_id was told that its RDMA device goes
  */
 struct rtrs_con {
@@ -109,23 +111,29 @@ struct rtrs_con {
 	u32 cqe_count;
 	u32 max_send_wr;
 	u32 max_recv_wr;
+	u32 max_send_sge;
 	bool private_cq;
+	bool cm_sent;
 	bool removed;
 };
 
 /**
  * struct rtrs_qp_params - queue sizes; what the device cannot do is cut down to what it can
  * @max_send_wr: send queue entries
+ * @min_send_wr: less are of no use
  * @max_recv_wr: receive queue entries
  * @max_send_sge: gather entries of a send
+ * @min_send_sge: less are of no use
  * @vector: completion vector, taken modulo what the device has
  * @poll_ctx: IB_POLL_SOFTIRQ, IB_POLL_UNBOUND_WORKQUEUE / IB_POLL_WORKQUEUE or IB_POLL_DIRECT
  * @private_cq: no completion queue of the shared pool; what is polled directly has its own anyhow
  */
 struct rtrs_qp_params {
 	u32 max_send_wr;
+	u32 min_send_wr;
 	u32 max_recv_wr;
 	u32 max_send_sge;
+	u32 min_send_sge;
 	int vector;
 	enum ib_poll_context poll_ctx;
 	bool private_cq;
@@ -134,11 +142,18 @@ struct rtrs_qp_params {
 /*
  * Makes CQ and QP on con->cm_id, which must be bound to con->dev. One send and
  * one receive entry are added for ib_drain_qp() and not counted in con->max_*.
+ * -EOPNOTSUPP: the device cannot do what is the least.
  */
 int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params);
 
 /* Idempotent. The QP must be drained; the CM id stays. */
 void rtrs_qp_destroy(struct rtrs_con *con);
+/*
+ * A completion with an error that says something: not the flush that follows the end of an iWARP
+ * connection. While we have not ended the connection, any other flush is an error of which the
+ * device says no more. Any context.
+ */
+bool rtrs_wc_tells(const struct rtrs_con *con, const struct ib_wc *wc);
 
 int rtrs_post_recv_iu(struct rtrs_con *con, struct rtrs_iu *iu);
 int rtrs_post_recv_empty(struct rtrs_con *con, struct ib_cqe *cqe);
@@ -207,6 +222,9 @@ static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const str
 
 struct rdma_cm_id *rtrs_cm_create(rdma_cm_event_handler handler, void *context,
 				  enum rdma_ucm_port_space ps);
+
+/* -ENETDOWN: the port is down, and nothing was sent. */
+int rtrs_cm_connect(struct rtrs_con *con, struct rdma_conn_param *param);
 
 /* Tells the peer; fails where the port is down. */
 int rtrs_cm_disconnect(struct rtrs_con *con);

@@ -11,11 +11,16 @@ static int __init rtrs_core_init(void)
 	err = rtrs_hb_wq_init();
 	if (err)
 		goto out_census;
-	err = rtrs_nl_init();
+	err = rtrs_aside_wq_init();
 	if (err)
 		goto out_hb;
+	err = rtrs_nl_init();
+	if (err)
+		goto out_aside;
 	return 0;
 
+out_aside:
+	rtrs_aside_wq_exit();
 out_hb:
 	rtrs_hb_wq_exit();
 out_census:
@@ -26,6 +31,7 @@ out_census:
 static void __exit rtrs_core_exit(void)
 {
 	rtrs_nl_exit();
+	rtrs_aside_wq_exit();
 	rtrs_cm_exit();
 	rtrs_hb_wq_exit();
 	rtrs_census_exit();
@@ -35,4 +41,5 @@ module_init(rtrs_core_init);
 module_exit(rtrs_core_exit);
 
 MODULE_DESCRIPTION("RDMA transport: core of client and server, netlink family rnbd");
+MODULE_VERSION(RNBD_VERSION);
 MODULE_LICENSE("GPL");

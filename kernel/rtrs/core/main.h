@@ -9,6 +9,9 @@ void rtrs_census_exit(void);
 int rtrs_hb_wq_init(void);
 void rtrs_hb_wq_exit(void);
 
+int rtrs_aside_wq_init(void);
+void rtrs_aside_wq_exit(void);
+
 void rtrs_cm_exit(void);
 
 int rtrs_nl_init(void);

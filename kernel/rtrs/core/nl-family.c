@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generic netlink family "rnbd": finds the provider of a command, pins its
- * module and runs the command outside of all locks. Policies and the command
- * table come from include/netlink/rnbd.yaml (nl-gen.c).
+ * module and runs the command. Policies and the command table come from
+ * include/netlink/rnbd.yaml (nl-gen.c). Whoever calls into a family has a lock of
+ * generic netlink, for which other families wait: what may wait for a peer is
+ * run by a worker (nl-later.c).
  */
 #include <linux/capability.h>
 #include <linux/export.h>
@@ -218,15 +220,12 @@ static int wrong_net(const struct net *net, struct netlink_ext_ack *extack)
 	return rtrs_fail(extack, -EPERM, "works in the initial network namespace only");
 }
 
-static int do_cmd(u8 cmd, struct genl_info *info)
+int rtrs_nl_do_cmd(u8 cmd, struct genl_info *info)
 {
 	struct role_set set = roles_of(cmd, info->attrs, false);
-	int err = wrong_net(genl_info_net(info), info->extack);
+	int err = -EOPNOTSUPP;
 	unsigned int i;
 
-	if (err)
-		return err;
-	err = -EOPNOTSUPP;
 	for (i = 0; i < set.count; i++) {
 		struct module *owner;
 		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[i], &owner);
@@ -236,13 +235,18 @@ static int do_cmd(u8 cmd, struct genl_info *info)
 		forget(info->extack);	/* what the other role said */
 		err = run_cmd(c, info);
 		module_put(owner);
-		/* Of a peer: netlink takes it for its own, and would not answer. */
+		/* Of a peer: not what a kill of the asker gives. */
 		if (err == -EINTR && !fatal_signal_pending(current))
 			err = -EIO;
 		if (err != -ENOENT)
 			return err;
 	}
 	return err == -EOPNOTSUPP ? nobody(cmd, set.role[0], info->extack) : err;
+}
+
+static int do_cmd(u8 cmd, struct genl_info *info)
+{
+	return wrong_net(genl_info_net(info), info->extack) ?: rtrs_nl_do_cmd(cmd, info);
 }
 
 /* Changing needs more than the CAP_NET_ADMIN that the family's table asks for. */
@@ -254,7 +258,7 @@ static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (!netlink_capable(skb, CAP_SYS_ADMIN))
 		return rtrs_fail(info->extack, -EPERM, "CAP_SYS_ADMIN is needed");
-	return do_cmd(cmd, info);
+	return rtrs_nl_later(cmd, skb, info);
 }
 
 /**
@@ -395,17 +399,24 @@ struct genl_family rtrs_nl_family __ro_after_init = {
 	.module		= THIS_MODULE,
 	.ops		= rnbd_nl_ops,
 	.n_ops		= ARRAY_SIZE(rnbd_nl_ops),
-	.resv_start_op	= RNBD_CMD_MAX + 1,
 	.mcgrps		= groups,
 	.n_mcgrps	= ARRAY_SIZE(groups),
 };
 
 int __init rtrs_nl_init(void)
 {
-	return genl_register_family(&rtrs_nl_family);
+	int err = rtrs_nl_later_init();
+
+	if (err)
+		return err;
+	err = genl_register_family(&rtrs_nl_family);
+	if (err)
+		rtrs_nl_later_exit();
+	return err;
 }
 
 void rtrs_nl_exit(void)
 {
 	genl_unregister_family(&rtrs_nl_family);
+	rtrs_nl_later_exit();
 }

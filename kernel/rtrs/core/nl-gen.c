@@ -16,7 +16,7 @@ const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 
 	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .type = NLA_BINARY, },
 };
 
-const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS + 1] = {
+const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_LOST_WRITES + 1] = {
 	[RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS] = { .type = NLA_S32, },
 	[RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS] = NLA_POLICY_MIN(NLA_U32, 200),
 	[RNBD_A_SETTINGS_HEARTBEAT_MISSES] = NLA_POLICY_RANGE(NLA_U32, 2, 100),
@@ -25,6 +25,7 @@ const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_
 	[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 	[RNBD_A_SETTINGS_IO_TIMEOUT_MS] = { .type = NLA_U32, },
 	[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS] = { .type = NLA_S32, },
+	[RNBD_A_SETTINGS_LOST_WRITES] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* RNBD_CMD_SESSION_GET - do */
@@ -59,7 +60,7 @@ const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1
 };
 
 /* RNBD_CMD_MAP - do */
-const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_SETTINGS + 1] = {
+const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1] = {
 	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -69,6 +70,7 @@ const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_SETTINGS + 1] = {
 	[RNBD_A_DEVICE_MP_POLICY] = NLA_POLICY_MAX(NLA_U32, 2),
 	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 	[RNBD_A_DEVICE_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
+	[RNBD_A_DEVICE_ALWAYS_FUA] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* RNBD_CMD_UNMAP - do */
@@ -76,6 +78,7 @@ const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1] = {
 	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[RNBD_A_DEVICE_FORCE] = { .type = NLA_FLAG, },
+	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 };
 
 /* RNBD_CMD_STATS_GET - do */
@@ -234,7 +237,7 @@ const struct genl_ops rnbd_nl_ops[23] = {
 		.cmd		= RNBD_CMD_MAP,
 		.doit		= rnbd_nl_map_doit,
 		.policy		= rnbd_map_nl_policy,
-		.maxattr	= RNBD_A_DEVICE_SETTINGS,
+		.maxattr	= RNBD_A_DEVICE_ALWAYS_FUA,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

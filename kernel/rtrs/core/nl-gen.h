@@ -13,7 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1];
-extern const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS + 1];
+extern const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_LOST_WRITES + 1];
 
 extern const struct nla_policy rnbd_session_get_nl_policy[RNBD_A_SESSION_ROLE + 1];
 
@@ -23,7 +23,7 @@ extern const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PA
 
 extern const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1];
 
-extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_SETTINGS + 1];
+extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1];
 
 extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
 

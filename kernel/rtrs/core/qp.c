@@ -3,6 +3,7 @@
 #include <linux/export.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "core.h"
+#include "fit.h"
 
 #define RXE_ACK_TIMEOUT		20	/* 4.096 us * 2^20: 4.3 s */
 
@@ -45,27 +46,34 @@ static void ack_timeout_set(struct rdma_cm_id *cm_id)
 		rdma_set_ack_timeout(cm_id, RXE_ACK_TIMEOUT);
 }
 
-int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
+/*
+ * What the peer has sent came before its word that it is ready, which may be lost: to rdma_cm it
+ * says the same. Any context. None comes once the queue pair is destroyed; the CM id goes later.
+ */
+static void qp_event(struct ib_event *event, void *qp_context)
 {
-	const struct ib_device_attr *attrs = &con->cm_id->device->attrs;
-	u32 wr_max = attrs->max_qp_wr - 1;	/* one for ib_drain_qp() */
+	struct rtrs_con *con = qp_context;
+
+	if (event->event == IB_EVENT_COMM_EST)
+		rdma_notify(con->cm_id, IB_EVENT_COMM_EST);
+}
+
+static int qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
+{
 	struct ib_qp_init_attr init = {
+		.event_handler = qp_event,
 		.qp_context = con,
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.cap.max_recv_sge = 1,
-		.cap.max_send_sge = params->max_send_sge,
+		.cap.max_send_sge = con->max_send_sge,
+		.cap.max_send_wr = con->max_send_wr + 1,
+		.cap.max_recv_wr = con->max_recv_wr + 1,
 	};
 	int err;
 
-	if (attrs->max_send_sge < params->max_send_sge)
-		return -EOPNOTSUPP;
-	con->max_send_wr = min(params->max_send_wr, wr_max);
-	con->max_recv_wr = min(params->max_recv_wr, wr_max);
-	init.cap.max_send_wr = con->max_send_wr + 1;
-	init.cap.max_recv_wr = con->max_recv_wr + 1;
 	con->cqe_count = init.cap.max_send_wr + init.cap.max_recv_wr;
-	if (con->cqe_count > attrs->max_cqe)
+	if (con->cqe_count > con->cm_id->device->attrs.max_cqe)
 		return -EOPNOTSUPP;
 
 	err = cq_create(con, params);
@@ -82,6 +90,29 @@ int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 	ack_timeout_set(con->cm_id);
 	return 0;
 }
+
+/*
+ * What a device says that it has at most need not be there for all at once: mlx5 has less room
+ * in a send queue than that.
+ */
+int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
+{
+	const struct ib_device_attr *attrs = &con->cm_id->device->attrs;
+	u32 wr_max = attrs->max_qp_wr - 1;	/* one for ib_drain_qp() */
+	int err;
+
+	con->max_send_wr = min(params->max_send_wr, wr_max);
+	con->max_recv_wr = min(params->max_recv_wr, wr_max);
+	con->max_send_sge = min_t(u32, params->max_send_sge, attrs->max_send_sge);
+	if (con->max_send_wr < params->min_send_wr || con->max_send_sge < params->min_send_sge)
+		return -EOPNOTSUPP;
+	do {
+		err = qp_create(con, params);
+	} while ((err == -ENOMEM || err == -EINVAL) &&
+		 rtrs_fit_send_queue(&con->max_send_wr, params->min_send_wr,
+				     &con->max_send_sge, params->min_send_sge));
+	return err;
+}
 EXPORT_SYMBOL_GPL(rtrs_qp_create);
 
 void rtrs_qp_destroy(struct rtrs_con *con)
@@ -93,6 +124,13 @@ void rtrs_qp_destroy(struct rtrs_con *con)
 	cq_destroy(con);
 }
 EXPORT_SYMBOL_GPL(rtrs_qp_destroy);
+
+bool rtrs_wc_tells(const struct rtrs_con *con, const struct ib_wc *wc)
+{
+	return wc->status != IB_WC_WR_FLUSH_ERR ||
+	       !rdma_protocol_iwarp(con->cm_id->device, con->cm_id->port_num);
+}
+EXPORT_SYMBOL_GPL(rtrs_wc_tells);
 
 int rtrs_post_recv_iu(struct rtrs_con *con, struct rtrs_iu *iu)
 {

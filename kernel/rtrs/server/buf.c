@@ -1,59 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chunks: memory of the session; their DMA mappings and memory regions, of the
- * path. Where rkeys change each chunk is a region; else a region has as many
- * chunks as the device takes and the queue depth can be divided by.
+ * DMA mappings and memory regions of a path, for the chunks of its session. Where rkeys change each
+ * chunk is a region; else a region has as many chunks as the device takes and the queue depth can
+ * be divided by.
  */
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
+#include "fit.h"
 #include "server.h"
-
-void rtrs_server_chunks_free(struct rtrs_server_session *session)
-{
-	u32 i;
-
-	if (!session->chunk)
-		return;
-	for (i = 0; i < rtrs_server_geo.queue_depth && session->chunk[i]; i++)
-		__free_pages(session->chunk[i], get_order(rtrs_server_geo.chunk_size));
-	kvfree(session->chunk);
-	session->chunk = NULL;
-}
-
-/* Zeroed: a client may ask for more of a chunk than the server ever wrote to it. */
-int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev)
-{
-	/* Compound: a network below the block device may keep single pages for a while. */
-	const gfp_t gfp = GFP_KERNEL | __GFP_COMP | __GFP_ZERO | __GFP_NOWARN |
-			  __GFP_RETRY_MAYFAIL;
-	u32 depth = rtrs_server_geo.queue_depth;
-	int node = ibdev_to_node(ib_dev);
-	int err;
-	u32 i;
-
-	lockdep_assert_held(&session->lock);
-	err = rtrs_server_mem_take(session, rtrs_server_mem_session());
-	if (err)
-		return err;
-	session->chunk = kvcalloc(depth, sizeof(session->chunk[0]), GFP_KERNEL);
-	if (!session->slots)
-		session->slots = kvcalloc(depth, sizeof(session->slots[0]), GFP_KERNEL);
-	if (!session->chunk || !session->slots)
-		goto fail;
-	for (i = 0; i < depth; i++) {
-		session->chunk[i] = alloc_pages_node(node, gfp,
-						     get_order(rtrs_server_geo.chunk_size));
-		if (!session->chunk[i])
-			goto fail;
-		cond_resched();
-	}
-	return 0;
-fail:
-	rtrs_server_chunks_free(session);
-	rtrs_server_mem_give(session, rtrs_server_mem_session());
-	return -ENOMEM;
-}
 
 /*
  * Whoever reads a chunk has synchronised what is to be read. Where the device has its data
@@ -107,16 +61,13 @@ static void unmap_chunks(struct rtrs_server_path *path)
 /* The largest page of the device that every chunk starts at the border of. */
 static u32 region_page_size(const struct rtrs_server_path *path)
 {
-	u64 caps = path->dev->ib_dev->attrs.page_size_cap;
-	u32 page = rtrs_server_geo.chunk_size;
 	dma_addr_t bits = 0;
 	u32 i;
 
 	for (i = 0; i < rtrs_server_geo.queue_depth; i++)
 		bits |= path->dma[i];
-	while (page > PAGE_SIZE && (!(caps & page) || (bits & (page - 1))))
-		page >>= 1;
-	return page;
+	return rtrs_fit_page(path->dev->ib_dev->attrs.page_size_cap, rtrs_server_geo.chunk_size,
+			     bits);
 }
 
 /* Chunks of a region: all regions are equal, as clients divide the queue depth by their number. */
@@ -175,6 +126,8 @@ static int map_regions(struct rtrs_server_path *path)
 	int err = 0;
 	u32 i;
 
+	if (!page_size)
+		return -EOPNOTSUPP;
 	path->region_chunks = region_chunks(path, rtrs_server_geo.chunk_size / page_size);
 	if (!path->region_chunks)
 		return -EOPNOTSUPP;

@@ -6,34 +6,38 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 #include <rdma/ib_cm.h>
 #include "server.h"
 
+#define FOUND_MS	1000	/* for what a client without a path has under way to end */
+
 /**
  * struct connect - a connect request on its way to the worker
- * @work: connect_work()
- * @srv: server; flushes the queue before it goes
+ * @wait: connect_work()
+ * @srv: server; waits for us before it goes
  * @cm_id: of the new connection, ours; no context until it has a struct rtrs_server_con
  * @req: private data
- * @number: among those that wait for the end of a path, see struct rtrs_server_path.awaited
+ * @since: jiffies at which it came
+ * @given_up: a later one has come
  */
 struct connect {
-	struct work_struct work;
+	struct rtrs_server_wait wait;
 	struct rtrs_server *srv;
 	struct rdma_cm_id *cm_id;
 	struct rtrs_conn_req req;
-	unsigned int number;
+	unsigned long since;
+	bool given_up;
 };
 
 static void refuse(struct rdma_cm_id *cm_id, int err)
 {
-	const struct rtrs_conn_rsp rsp = { .err = err };
+	const struct rtrs_conn_rsp rsp = { .err = err == -ESTALE ? -EBUSY : err };
 	struct rtrs_msg_conn_rsp msg;
 	char addr[RTRS_ADDR_STRLEN];
 
 	rtrs_addr_print(&cm_id->route.addr.dst_addr, addr, sizeof(addr));
-	pr_err_ratelimited("connection of %s refused: %pe\n", addr, ERR_PTR(err));
+	if (err != -EPERM && err != -ESTALE)	/* see admit() */
+		pr_err_ratelimited("connection of %s refused: %pe\n", addr, ERR_PTR(err));
 	rtrs_conn_rsp_pack(&msg, &rsp);
 	rdma_reject(cm_id, &msg, sizeof(msg), IB_CM_REJ_CONSUMER_DEFINED);
 }
@@ -43,7 +47,8 @@ static int accept(struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 	const struct rtrs_conn_rsp rsp = {
 		.flags	= (rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0) |
 			  (req->lean ? RTRS_CONN_RSP_LEAN : 0) |
-			  (req->fences ? RTRS_CONN_RSP_FENCES : 0),
+			  (req->fences ? RTRS_CONN_RSP_FENCES : 0) |
+			  (req->fence_cnt ? RTRS_CONN_RSP_FENCE_CNT : 0),
 		.geo	= rtrs_server_geo,
 	};
 	struct rtrs_msg_conn_rsp msg;
@@ -68,32 +73,67 @@ static bool between(const struct rtrs_server_path *path, const struct rdma_cm_id
  * half connected, is lost here as well, whatever the heartbeat or the handshake's time says. An
  * earlier one may come late, it had to wait.
  */
-static bool connects_anew(const struct rtrs_server_path *path, struct rdma_cm_id *cm_id,
-			  const struct rtrs_conn_req *req)
+static bool connects_anew(const struct rtrs_server_path *path, const struct rtrs_conn_req *req)
 {
 	return READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING && !req->cid &&
-	       (s16)(req->recon_cnt - path->recon_cnt) > 0 && between(path, cm_id);
+	       (s16)(req->recon_cnt - path->recon_cnt) > 0;
+}
+
+static bool has_live(const struct rtrs_server_session *session)
+{
+	const struct rtrs_server_path *path;
+
+	list_for_each_entry(path, &session->paths, entry)
+		if (READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
+			return true;
+	return false;
+}
+
+/* Of a session without a name nothing can be under way: what others have begun there is theirs. */
+static bool may_end(const struct rtrs_server_session *session, const struct rtrs_server_path *path,
+		    const struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
+{
+	if (!req->alone || session->name[0])
+		return req->alone;	/* see admit() */
+	return rtrs_server_same_origin(path, cm_id) && (s32)(req->founding - path->founding) >= 0;
 }
 
 /*
  * A client without a path may have given up what the last ones still have under way here, and
  * use the slots for something else: that would come to chunks which are being written to
- * disks, or be overtaken by them. They are closed and end first; the client comes again. In-tree
- * clients do not tell that they are alone.
+ * disks, or be overtaken by them. They are closed and end first. In-tree clients do not tell that
+ * they are alone.
  */
-static bool must_wait(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
+static bool must_wait(struct rtrs_server_session *session, const struct rdma_cm_id *cm_id,
+		      const struct rtrs_conn_req *req)
 {
 	struct rtrs_server_path *path;
 
 	if (req->cid)
 		return false;
-	list_for_each_entry(path, &session->paths, entry) {
-		if (req->alone)
+	list_for_each_entry(path, &session->paths, entry)
+		if (may_end(session, path, cm_id, req))
 			rtrs_server_path_close(path, -ECONNRESET);
-		else if (READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
-			return false;
-	}
+	if (has_live(session))
+		return false;
 	return session->path_count;
+}
+
+/*
+ * Or they do not end, as a disk hangs. Then the client gets another session, with chunks of its
+ * own, once nothing is begun for the last one any more. The disk stays closed to it.
+ */
+static bool may_leave(struct rtrs_server_session *session, const struct connect *c)
+{
+	struct rtrs_server_path *path;
+
+	if (!c->req.alone || c->req.cid ||
+	    time_before(jiffies, c->since + msecs_to_jiffies(FOUND_MS)))
+		return false;
+	list_for_each_entry(path, &session->paths, entry)
+		if (!READ_ONCE(path->stopped))
+			return false;
+	return true;
 }
 
 /*
@@ -102,12 +142,34 @@ static bool must_wait(struct rtrs_server_session *session, const struct rtrs_con
  */
 static bool comes_late(struct rtrs_server_session *session, const struct rtrs_conn_req *req)
 {
-	if (!req->alone || !req->founding)
+	if (!req->founding)
 		return false;
 	if ((s32)(req->founding - session->founding) < 0 && session->founding)
 		return true;
 	session->founding = req->founding;
 	return false;
+}
+
+/*
+ * May it join @path, if that is there, and end what its client has lost? -EPERM, or -ESTALE for
+ * what is to come again: a client that has moved is let in when its last paths are lost here, too.
+ */
+static int admit(struct rtrs_server_session *session, const struct rtrs_server_path *path,
+		 const struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
+{
+	if (path && !(between(path, cm_id) && rtrs_server_same_origin(path, cm_id))) {
+		rtrs_server_stranger(session, cm_id);
+		return -EPERM;
+	}
+	if (!req->alone || req->cid || !session->name[0])
+		return 0;
+	if (!rtrs_server_is_client(session, cm_id)) {
+		if (!has_live(session))
+			return 0;	/* what it has left is on its way out */
+		rtrs_server_stranger(session, cm_id);
+		return -ESTALE;
+	}
+	return comes_late(session, req) ? -ESTALE : 0;
 }
 
 /*
@@ -120,14 +182,15 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 	struct rtrs_server_path *path;
 	int err;
 
-	if (comes_late(session, req))
-		return ERR_PTR(-ESTALE);
 	path = rtrs_server_path_find(session, req->sess_uuid);
-	if (path && connects_anew(path, cm_id, req))
+	err = admit(session, path, cm_id, req);
+	if (err)
+		return ERR_PTR(err);
+	if (path && connects_anew(path, req))
 		rtrs_server_path_close(path, -ECONNRESET);
 	if (path && READ_ONCE(path->state) >= RTRS_SERVER_PATH_CLOSING)
 		return ERR_PTR(-EBUSY);
-	if (must_wait(session, req))
+	if (must_wait(session, cm_id, req))
 		return ERR_PTR(-EBUSY);
 	if (path) {
 		if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CONNECTING ||
@@ -136,11 +199,10 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
-	if (!session->chunk) {
-		err = rtrs_server_chunks_alloc(session, cm_id->device);
-		if (err)
-			return ERR_PTR(err);
-	}
+	err = rtrs_server_chunks_look(session, rtrs_server_mem_path(req->cid_num) +
+					       rtrs_server_mem_con(req->cid));
+	if (err)
+		return ERR_PTR(err);
 	return rtrs_server_path_create(session, cm_id, req);
 }
 
@@ -162,11 +224,14 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 		return PTR_ERR(path);
 	bytes = rtrs_server_mem_con(c->req.cid);
 	err = rtrs_server_mem_take(session, bytes);
+	if (!err) {
+		WRITE_ONCE(path->pinned, path->pinned + bytes);
+		err = rtrs_server_path_room(path);
+	}
 	if (err) {
 		rtrs_server_path_close(path, err);
 		return err;
 	}
-	path->pinned += bytes;
 	con = rtrs_server_con_create(path, cm_id, c->req.cid);
 	if (IS_ERR(con)) {
 		rtrs_server_path_close(path, PTR_ERR(con));
@@ -189,73 +254,89 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 	return 0;
 }
 
-/*
- * session->lock held. A path in the way of @c, that is being closed. The last one to wait for it
- * does, and those before give up: a client has one worker of ours for each, however often it asks.
- * With a reference.
- */
-static struct rtrs_server_path *last_path(struct rtrs_server_session *session,
-					  struct connect *c)
-{
-	bool any = c->req.alone && !c->req.cid;	/* see must_wait() */
-	struct rtrs_server_path *path;
+static void connect_work(struct work_struct *work);
 
-	list_for_each_entry(path, &session->paths, entry) {
-		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CLOSING &&
-		    (any || between(path, c->cm_id))) {
-			c->number = path->awaited + 1;
-			WRITE_ONCE(path->awaited, c->number);
-			smp_mb();	/* before the look for who waits */
-			wake_up_var(&path->state);
-			kref_get(&path->ref);
-			return path;
+static bool replaces(const struct connect *c, const struct connect *old)
+{
+	const struct rdma_addr *addr = &c->cm_id->route.addr, *before = &old->cm_id->route.addr;
+
+	if (c->req.alone && !c->req.cid && old->req.alone && !old->req.cid)
+		return true;
+	return rtrs_addr_equal(&addr->dst_addr, &before->dst_addr) &&
+	       rtrs_addr_equal(&addr->src_addr, &before->src_addr);
+}
+
+/*
+ * session->lock held. Only the last request of a client waits for the end of what is in its
+ * way, and those before it give up, however often it asks. False: it has waited long enough.
+ */
+static bool wait_for(struct rtrs_server_session *session, struct connect *c)
+{
+	unsigned long until = c->since + msecs_to_jiffies(RTRS_SERVER_LEAVE_MS);
+	unsigned long found = c->since + msecs_to_jiffies(FOUND_MS);
+	struct rtrs_server_wait *wait;
+	struct connect *old;
+
+	if (c->given_up || !time_before(jiffies, until))
+		return false;
+	list_for_each_entry(wait, &session->waiting, entry) {
+		if (wait->work.work.func != connect_work)
+			continue;
+		old = container_of(wait, struct connect, wait);
+		if (replaces(c, old)) {
+			old->given_up = true;
+			rtrs_server_wait_over(wait);
 		}
 	}
-	return NULL;
+	rtrs_server_wait(session, &c->wait, time_before(jiffies, found) ? found : until);
+	return true;
+}
+
+/* session->lock held, @session is not dead. -EINPROGRESS: @c waits. */
+static int connect_to(struct connect *c, struct rtrs_server_session *session)
+{
+	int err = connect_path(c, session);
+
+	if (err == -EBUSY && may_leave(session, c))
+		rtrs_server_session_leave(session);
+	else if (err == -EBUSY && wait_for(session, c))
+		err = -EINPROGRESS;
+	else
+		rtrs_server_session_reap(session);
+	return err;
 }
 
 /* A client that removes a path and adds it again is not told of what we have still to do. */
 static int connect(struct connect *c)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(RTRS_SERVER_LEAVE_MS);
 	struct rtrs_server_session *session;
-	struct rtrs_server_path *last;
-	bool dead, gave_up = false;
-	int err = 0;
+	bool dead;
+	int err;
 
 	do {
-		last = NULL;
+		err = 0;
 		session = rtrs_server_session_lookup(c->srv, &c->req);
 		if (IS_ERR(session))
 			return PTR_ERR(session);
 		mutex_lock(&session->lock);
+		if (!session->dead)
+			err = connect_to(c, session);
 		dead = session->dead;
-		if (!dead) {
-			err = connect_path(c, session);
-			if (err == -EBUSY && time_before(jiffies, until))
-				last = last_path(session, c);
-			rtrs_server_session_reap(session);
-		}
 		mutex_unlock(&session->lock);
 		rtrs_server_session_put(session);
-		if (last) {
-			wait_var_event_timeout(&last->state,
-					       READ_ONCE(last->state) == RTRS_SERVER_PATH_CLOSED ||
-					       READ_ONCE(last->awaited) != c->number,
-					       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
-			gave_up = READ_ONCE(last->state) != RTRS_SERVER_PATH_CLOSED &&
-				  READ_ONCE(last->awaited) != c->number;
-			rtrs_server_path_put(last);
-		}
-	} while (dead || (last && !gave_up));
-	return err == -ESTALE ? -EBUSY : err;
+	} while (dead && (!err || err == -EBUSY));
+	return err;
 }
 
 static void connect_work(struct work_struct *work)
 {
-	struct connect *c = container_of(work, struct connect, work);
-	int err = connect(c);
+	struct connect *c = container_of(to_delayed_work(work), struct connect, wait.work);
+	int err;
 
+	rtrs_server_wait_end(&c->wait);
+	err = connect(c);
+	if (err == -EINPROGRESS)
+		return;
 	if (c->cm_id) {
 		rdma_lock_handler(c->cm_id);
 		refuse(c->cm_id, err);
@@ -263,6 +344,7 @@ static void connect_work(struct work_struct *work)
 		rdma_destroy_id(c->cm_id);
 	}
 	kfree(c);
+	rtrs_server_live_put();
 }
 
 static int con_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
@@ -299,6 +381,10 @@ int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 
 	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
+	if (!rtrs_server_listens(cm_id)) {
+		rdma_reject(cm_id, NULL, 0, IB_CM_REJ_INVALID_SERVICE_ID);
+		return -ECONNREFUSED;
+	}
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
 	if (!c)
 		return -ENOMEM;
@@ -308,11 +394,13 @@ int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev)
 		kfree(c);
 		return err;
 	}
-	INIT_WORK(&c->work, connect_work);
+	rtrs_server_wait_init(&c->wait, rtrs_server_wq, connect_work);
+	rtrs_server_live_get();
+	c->since = jiffies;
 	c->srv = cm_id->context;
 	c->cm_id = cm_id;
 	cm_id->context = NULL;
 	cm_id->event_handler = con_handler;
-	queue_work(rtrs_server_wq, &c->work);
+	queue_delayed_work(rtrs_server_wq, &c->wait.work, 0);
 	return 0;
 }

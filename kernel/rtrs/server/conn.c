@@ -23,6 +23,20 @@ static void con_fail(struct rtrs_server_con *con, const char *what, int err)
 	rtrs_server_path_close(con->path, err);
 }
 
+/* A completion handler's. The first error of a path is told, what follows it is not. */
+void rtrs_server_wc_failed(struct rtrs_server_con *con, const struct ib_wc *wc, const char *what)
+{
+	struct rtrs_server_path *path = con->path;
+
+	/* Each request of a connection that ends comes here: no lock for those. */
+	if (READ_ONCE(path->state) >= RTRS_SERVER_PATH_CLOSING)
+		return;
+	if (rtrs_wc_tells(&con->base, wc))
+		path_err(path, "%s on connection %u: %s\n", what, con->base.cid,
+			 ib_wc_status_msg(wc->status));
+	rtrs_server_path_close(path, wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EIO);
+}
+
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_server_con *con = container_of(wc->wr_cqe, struct rtrs_server_con, send_cqe);
@@ -30,11 +44,7 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 	u32 count;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR) {
-			path_err(con->path, "send on connection %u: %s\n", con->base.cid,
-				 ib_wc_status_msg(wc->status));
-			rtrs_server_path_close(con->path, -EIO);
-		}
+		rtrs_server_wc_failed(con, wc, "send");
 		return;
 	}
 	rtrs_polls_count(&con->path->counts->polls, cq, wc);
@@ -118,12 +128,12 @@ static bool is_lone(const struct rtrs_server_con *con, const struct rtrs_server_
  *
  * Softirqs that the device's driver raises (Soft-RoCE for all of its work) run at once for a
  * lone request. Otherwise a thread of the kernel runs them after a while, for several requests
- * together, and this one takes the next requests meanwhile.
+ * together, and this one takes the next requests meanwhile. Behind an interrupt they run anyway.
  */
 void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op)
 {
 	struct rtrs_server_path *path = con->path;
-	bool lone = is_lone(con, op);
+	bool lone = is_lone(con, op) && !in_hardirq() && !irqs_disabled();
 	unsigned long flags;
 	u32 ended = 0;
 	int err = 0;
@@ -238,8 +248,10 @@ static int con_create_qp(struct rtrs_server_con *con, u32 vector)
 	bool io = con->base.cid;
 	struct rtrs_qp_params params = {
 		.max_send_wr	= io ? depth * slot_wrs() + 1 : 2 * RTRS_SERVICE_DEPTH + 2,
+		.min_send_wr	= slot_wrs(),
 		.max_recv_wr	= io ? depth + 1 : RTRS_SERVICE_DEPTH + 2,
 		.max_send_sge	= 1,
+		.min_send_sge	= 1,
 		.vector		= vector,
 		.poll_ctx	= IB_POLL_WORKQUEUE,
 		/* A disk that takes no more requests must not hold up another client. */
@@ -250,11 +262,10 @@ static int con_create_qp(struct rtrs_server_con *con, u32 vector)
 	err = rtrs_qp_create(&con->base, &params);
 	if (err)
 		return err;
-	if (con->base.max_send_wr < slot_wrs() || con->base.max_recv_wr < 2) {
+	if (con->base.max_recv_wr < 2) {
 		rtrs_qp_destroy(&con->base);
 		return -EOPNOTSUPP;
 	}
-	con->base.qp->qp_context = con;
 	con->credits = con->base.max_send_wr;
 	con->interval = max(con->credits / 4, 1U);
 	return 0;
@@ -277,6 +288,7 @@ struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
 	con->path = path;
 	con->base.cid = cid;
 	con->base.cm_id = cm_id;
+	con->base.cm_sent = true;	/* a refusal, if nothing else */
 	con->base.dev = path->dev;
 	con->recv_cqe.done = rtrs_server_recv_done;
 	con->send_cqe.done = send_done;

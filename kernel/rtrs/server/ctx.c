@@ -18,7 +18,7 @@
 static DEFINE_MUTEX(the_server_lock);	/* outside of rtrs_server.lock */
 static struct rtrs_server *the_server;
 
-/* Sessions whose memory is not freed yet, one for the server itself. */
+/* Sessions whose memory is not freed yet, connect requests, one for the server itself. */
 static atomic_t live;
 static DECLARE_WAIT_QUEUE_HEAD(gone_wq);
 
@@ -57,10 +57,9 @@ static int listen_start(struct rtrs_server *srv)
 	struct rdma_cm_id *cm_id;
 
 	cm_id = listen_on(srv, (struct sockaddr *)&ip, RDMA_PS_TCP);
-	if (IS_ERR(cm_id)) {
-		pr_err("cannot listen on port %u: %pe\n", srv->port, cm_id);
-		return PTR_ERR(cm_id);
-	}
+	/* Of an address that is any, the CM can miss nothing but the port. */
+	if (IS_ERR(cm_id))
+		return PTR_ERR(cm_id) == -EADDRNOTAVAIL ? -EADDRINUSE : PTR_ERR(cm_id);
 	srv->cm_ip = cm_id;
 
 	/* Hosts without InfiniBand do without. */
@@ -105,6 +104,10 @@ static int ib_dev_add(struct ib_device *ib_dev)
 	if (list_empty(&srv->devs)) {
 		err = listen_start(srv);
 		srv->listen_err = err;
+		/* whoever opens us is told */
+		if (err && srv->is_open)
+			pr_err("%s: cannot listen on port %u: %pe\n", ib_dev->name, srv->port,
+			       ERR_PTR(err));
 	}
 	if (!err)
 		list_add_tail(&sdev->entry, &srv->devs);
@@ -294,8 +297,12 @@ struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port
 		err = srv->listen_err;
 		ib_unregister_client(&ib_client);
 	}
-	if (!err)
+	if (!err) {
+		mutex_lock(&srv->lock);
+		srv->is_open = true;
+		mutex_unlock(&srv->lock);
 		return srv;
+	}
 
 	mutex_lock(&the_server_lock);
 	the_server = NULL;
@@ -321,7 +328,8 @@ void rtrs_server_close(struct rtrs_server *srv)
 
 	rtrs_server_live_put();
 	while (!wait_event_timeout(gone_wq, !atomic_read(&live), 30 * HZ))
-		pr_warn("waiting for %d sessions to go\n", atomic_read(&live));
+		pr_warn("waiting for %d sessions and connections to go\n", atomic_read(&live));
+	rtrs_server_chunks_exit();
 	mutex_lock(&the_server_lock);
 	the_server = NULL;
 	mutex_unlock(&the_server_lock);

@@ -124,6 +124,8 @@ void rtrs_server_fence_drop_retries(struct rtrs_server_path *path)
 	struct rtrs_server_session *session = path->session;
 	u32 i, dropped = 0;
 
+	if (!path->ops)
+		return;		/* it was never logged in */
 	for (i = 0; i < rtrs_server_geo.queue_depth; i++) {
 		struct rtrs_server_slot *slot = &session->slots[i];
 
@@ -162,6 +164,8 @@ void rtrs_server_fence_release(struct rtrs_server_path *path)
 	struct rtrs_server_session *session = path->session;
 	u32 i;
 
+	if (!path->ops)
+		return;
 	for (i = 0; i < rtrs_server_geo.queue_depth; i++) {
 		struct rtrs_server_slot *slot = &session->slots[i];
 		struct rtrs_server_op *retry = NULL;

@@ -2,7 +2,8 @@
 /*
  * INFO, the last step of a handshake: the name of the session comes, the regions
  * are registered, the path is up, the client learns where it may write to. There
- * is no way to say no but to close the path.
+ * is no way to say no but to close the path. What has to wait is -EINPROGRESS: the work
+ * ends, and runs again when that is over.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,7 +28,7 @@ static void info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_server_path_close(path, -EINVAL);
 		return;
 	}
-	queue_work(rtrs_server_wq, &path->info_work);
+	queue_delayed_work(path->info.wq, &path->info.work, 0);
 }
 
 static void info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -47,7 +48,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS)
 		path->reg_err = wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNABORTED : -EIO;
-	complete(&path->reg_done);
+	queue_delayed_work(path->info.wq, &path->info.work, 0);
 }
 
 int rtrs_server_info_alloc(struct rtrs_server_path *path)
@@ -55,9 +56,7 @@ int rtrs_server_info_alloc(struct rtrs_server_path *path)
 	path->reg_cqe.done = reg_done;
 	path->info_req = rtrs_iu_alloc(path->dev, 1, sizeof(struct rtrs_msg_info_req),
 				       DMA_FROM_DEVICE, info_req_done);
-	path->info_rsp = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->region_count),
-				       DMA_TO_DEVICE, info_rsp_done);
-	return path->info_req && path->info_rsp ? 0 : -ENOMEM;
+	return path->info_req ? 0 : -ENOMEM;
 }
 
 void rtrs_server_info_free(struct rtrs_server_path *path)
@@ -69,7 +68,7 @@ void rtrs_server_info_free(struct rtrs_server_path *path)
 }
 
 /* The send queue of the service connection is empty until the path is up: no credits are needed. */
-static int register_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 first, u32 count)
+static int post_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 first, u32 count)
 {
 	struct rtrs_server_con *con = path->con[0];
 	int err = -ECONNABORTED;
@@ -82,36 +81,31 @@ static int register_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u
 		wr[i].wr.next = i + 1 < count ? &wr[i + 1].wr : NULL;
 	}
 	wr[count - 1].wr.send_flags = IB_SEND_SIGNALED;
-	reinit_completion(&path->reg_done);
 
 	spin_lock_irq(&con->send_lock);
 	if (!con->dead)
 		err = ib_post_send(con->base.qp, &wr[0].wr, NULL);
 	spin_unlock_irq(&con->send_lock);
-	if (err)
-		return err;
-	if (!wait_for_completion_timeout(&path->reg_done,
-					 msecs_to_jiffies(RTRS_SERVER_REG_TIMEOUT_MS)))
-		return -ETIMEDOUT;
-	return path->reg_err;
+	return err;
 }
 
+/* The completion of one batch leads here for the next. All have the time of the handshake. */
 static int register_regions(struct rtrs_server_path *path)
 {
-	u32 batch = min3(REG_BATCH_MAX, path->con[0]->base.max_send_wr, path->region_count);
+	u32 count = min3(REG_BATCH_MAX, path->con[0]->base.max_send_wr,
+			 path->region_count - path->registered);
 	struct ib_reg_wr *wr;
-	int err = 0;
-	u32 i, count;
+	int err;
 
-	wr = kcalloc(batch, sizeof(*wr), GFP_KERNEL);
+	if (path->reg_err || !count)
+		return path->reg_err;
+	wr = kcalloc(count, sizeof(*wr), GFP_KERNEL);
 	if (!wr)
 		return -ENOMEM;
-	for (i = 0; i < path->region_count && !err; i += count) {
-		count = min(batch, path->region_count - i);
-		err = register_batch(path, wr, i, count);
-	}
+	path->registered += count;	/* it may be done before we are back */
+	err = post_batch(path, wr, path->registered - count, count);
 	kfree(wr);
-	return err;
+	return err ?: -EINPROGRESS;
 }
 
 static int send_rsp(struct rtrs_server_path *path)
@@ -142,25 +136,42 @@ static int send_rsp(struct rtrs_server_path *path)
 	return err;
 }
 
-static bool all_connected(struct rtrs_server_path *path)
+/* What is much comes now: a connect request is all that many a host can send. */
+static int get_memory(struct rtrs_server_path *path)
 {
-	bool all;
+	struct rtrs_server_session *session = path->session;
+	int err = -EPROTO;
 
-	mutex_lock(&path->session->lock);
-	all = path->con_count == path->con_num;
-	mutex_unlock(&path->session->lock);
-	return all;
+	mutex_lock(&session->lock);
+	if (path->con_count == path->con_num)
+		err = rtrs_server_chunks_get(session, path->dev->ib_dev);
+	mutex_unlock(&session->lock);
+	if (!err)
+		err = rtrs_server_ops_alloc(path);
+	if (!err)
+		err = rtrs_server_buf_map(path);
+	if (err)
+		return err;
+	path->info_rsp = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->region_count),
+				       DMA_TO_DEVICE, info_rsp_done);
+	return path->info_rsp ? 0 : -ENOMEM;
+}
+
+static int begin(struct rtrs_server_path *path)
+{
+	int err;
+	u32 i;
+
+	err = get_memory(path);
+	for (i = 0; i < path->con_num && !err; i++)
+		err = rtrs_server_con_post_recvs(path->con[i]);
+	return err;
 }
 
 static int info(struct rtrs_server_path *path)
 {
-	int err = 0;
-	u32 i;
+	int err = path->registered ? 0 : begin(path);
 
-	if (!all_connected(path))
-		return -EPROTO;
-	for (i = 0; i < path->con_num && !err; i++)
-		err = rtrs_server_con_post_recvs(path->con[i]);
 	if (!err)
 		err = register_regions(path);
 	if (!err)
@@ -169,16 +180,23 @@ static int info(struct rtrs_server_path *path)
 		return err;
 	if (!rtrs_server_path_connected(path))
 		return -ECONNABORTED;
-	return send_rsp(path);
+	err = send_rsp(path);
+	/* Not before: the client has one receive, for that. Nothing once the worker stopped it. */
+	if (!err)
+		rtrs_hb_start(&path->hb);
+	return err;
 }
 
 /* The worker that closes the path waits for this one; what was done here it undoes. */
 void rtrs_server_info_work(struct work_struct *work)
 {
-	struct rtrs_server_path *path = container_of(work, struct rtrs_server_path, info_work);
-	int err = info(path);
+	struct rtrs_server_path *path = container_of(to_delayed_work(work), struct rtrs_server_path,
+						     info.work);
+	int err;
 
-	if (!err)
+	rtrs_server_wait_end(&path->info);
+	err = info(path);
+	if (!err || err == -EINPROGRESS)
 		return;
 	if (READ_ONCE(path->state) != RTRS_SERVER_PATH_CLOSING)
 		path_err(path, "session '%*pE' refused: %pe\n", (int)strlen(path->name), path->name,

@@ -29,6 +29,11 @@ module_param(max_memory, uint, 0444);
 MODULE_PARM_DESC(max_memory,
 		 "Memory of all sessions together, in MiB; 0 is three quarters of what the host has (default: 0)");
 
+static char *listen;
+module_param(listen, charp, 0444);
+MODULE_PARM_DESC(listen,
+		 "RDMA devices and addresses (ip:..., gid:...) that take connections, separated by commas (default: all)");
+
 static int hb_interval_set(const char *val, const struct kernel_param *kp)
 {
 	return param_set_uint_minmax(val, kp, 200, 60000);
@@ -65,7 +70,6 @@ struct rtrs_geometry rtrs_server_geo __ro_after_init;
 bool rtrs_server_new_rkey __ro_after_init;
 struct workqueue_struct *rtrs_server_wq;
 struct workqueue_struct *rtrs_server_close_wq;
-struct workqueue_struct *rtrs_server_lost_wq;
 struct kmem_cache *rtrs_server_session_cache;
 struct kmem_cache *rtrs_server_path_cache;
 struct kmem_cache *rtrs_server_con_cache;
@@ -120,17 +124,14 @@ static int __init caches_create(void)
 
 static void queues_destroy(void)
 {
-	if (rtrs_server_lost_wq)
-		destroy_workqueue(rtrs_server_lost_wq);
 	if (rtrs_server_close_wq)
 		destroy_workqueue(rtrs_server_close_wq);
 	destroy_workqueue(rtrs_server_wq);
 }
 
 /*
- * Closes have a queue of their own: clients that connect slowly hold up only each other. As
- * many as can be run at a time, as each may wait for a block device that does not answer. So may
- * those that tell a client of a path that is closed.
+ * Closes, and what tells a client of one, have a queue of their own: clients that connect slowly
+ * hold up only each other. No work of either waits for a disk or for a peer.
  *
  * None is for memory reclaim, though another host may swap to a device of ours: it waits
  * until this host has memory for a worker, which it gets without us. A rescuer would be of no
@@ -142,8 +143,7 @@ static int __init queues_create(void)
 	if (!rtrs_server_wq)
 		return -ENOMEM;
 	rtrs_server_close_wq = alloc_workqueue("rtrs_server_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	rtrs_server_lost_wq = alloc_workqueue("rtrs_server_lost", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (rtrs_server_close_wq && rtrs_server_lost_wq)
+	if (rtrs_server_close_wq)
 		return 0;
 	queues_destroy();
 	return -ENOMEM;
@@ -156,9 +156,12 @@ static int __init rtrs_server_init(void)
 	err = params_check();
 	if (err)
 		return err;
-	err = caches_create();
+	err = rtrs_server_listen_init(listen);
 	if (err)
 		return err;
+	err = caches_create();
+	if (err)
+		goto places;
 	err = queues_create();
 	if (err)
 		goto caches;
@@ -175,6 +178,8 @@ queues:
 	queues_destroy();
 caches:
 	caches_destroy();
+places:
+	rtrs_server_listen_exit();
 	return err;
 }
 
@@ -186,10 +191,12 @@ static void __exit rtrs_server_exit(void)
 	queues_destroy();
 	rcu_barrier();
 	caches_destroy();
+	rtrs_server_listen_exit();
 }
 
 module_init(rtrs_server_init);
 module_exit(rtrs_server_exit);
 
 MODULE_DESCRIPTION("RDMA transport: server");
+MODULE_VERSION(RNBD_VERSION);
 MODULE_LICENSE("GPL");

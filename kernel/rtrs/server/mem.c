@@ -7,6 +7,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/mm.h>
+#include "fit.h"
 #include "server.h"
 
 #define REGION_BYTES	512	/* of a memory region, beside its pages */
@@ -30,7 +31,7 @@ u64 rtrs_server_mem_path(u16 con_num)
 {
 	const struct rtrs_geometry *geo = &rtrs_server_geo;
 	u64 slot = sizeof(struct rtrs_server_op) + sizeof(dma_addr_t) +
-		   (geo->chunk_size >> PAGE_SHIFT) * sizeof(u64);
+		   geo->chunk_size / RTRS_FIT_PAGE_MIN * sizeof(u64);
 
 	if (rtrs_server_new_rkey)
 		slot += REGION_BYTES + sizeof(struct rtrs_msg_rkey_rsp) + sizeof(struct rtrs_desc);
@@ -47,27 +48,52 @@ u64 rtrs_server_mem_con(u16 cid)
 	       recvs * (RECV_BYTES + CQE_BYTES);
 }
 
-/* -ENOMEM, with a line that says why, where the limit or the memory of this host is too small. */
-int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes)
+/* Takes what the limit and the memory of this host allow, and returns how much more there was. */
+static bool take(u64 bytes, u64 *available)
 {
 	u64 here = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
 	u64 before = atomic64_fetch_add(bytes, &used);
-	u64 left = limit > before ? limit - before : 0;
 
-	if (bytes > min(left, here)) {
-		atomic64_sub(bytes, &used);
+	*available = min(limit > before ? limit - before : 0, here);
+	if (bytes <= *available)
+		return true;
+	atomic64_sub(bytes, &used);
+	return false;
+}
+
+/* -ENOMEM, with a line that says why, where there is too little. */
+int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes)
+{
+	u64 available;
+
+	while (!take(bytes, &available)) {
+		if (rtrs_server_chunks_drop())
+			continue;
 		pr_err_ratelimited("a session needs %llu bytes more, available are %llu of %llu\n",
-				   bytes, min(left, here), limit);
+				   bytes, available, limit);
 		return -ENOMEM;
 	}
 	atomic64_add(bytes, &session->pinned);
 	return 0;
 }
 
+/* @session: NULL for what is no session's any more */
 void rtrs_server_mem_give(struct rtrs_server_session *session, u64 bytes)
 {
-	atomic64_sub(bytes, &session->pinned);
+	if (session)
+		atomic64_sub(bytes, &session->pinned);
 	atomic64_sub(bytes, &used);
+}
+
+/* To a session that comes or, less than 0, from one that is gone. It stays in the account. */
+void rtrs_server_mem_pass(struct rtrs_server_session *session, s64 bytes)
+{
+	atomic64_add(bytes, &session->pinned);
+}
+
+u64 rtrs_server_mem_limit(void)
+{
+	return limit;
 }
 
 /* @mebibytes: 0 for three quarters of the memory of this host */

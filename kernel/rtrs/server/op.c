@@ -105,11 +105,7 @@ static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_server_con *con = op->con;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR) {
-			path_err(op->path, "invalidation of slot %u: %s\n", op->slot,
-				 ib_wc_status_msg(wc->status));
-			rtrs_server_path_close(op->path, -EIO);
-		}
+		rtrs_server_wc_failed(con, wc, "invalidation");
 		rtrs_server_op_drop(op);
 		return;
 	}

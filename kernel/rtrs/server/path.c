@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Paths: made by the first connection, taken down by one worker, whatever the reason. */
+/* Paths: made by the first connection, taken down in one way, whatever the reason. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/slab.h>
@@ -7,6 +7,10 @@
 #include <linux/wait_bit.h>
 #include "server.h"
 #include "trace.h"
+
+/* Paths of one host that are not logged in: their number, and their part of the account */
+#define NAMELESS_MAX	64
+#define NAMELESS_SHARE	4
 
 /* The only setter. @err is kept as the reason where the path goes down. */
 static bool path_change(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err)
@@ -59,7 +63,6 @@ bool rtrs_server_path_connected(struct rtrs_server_path *path)
 	if (!won)
 		return false;
 	cancel_delayed_work(&path->handshake_work);
-	rtrs_hb_start(&path->hb);	/* does nothing if the worker has stopped it */
 	return true;
 }
 
@@ -120,9 +123,22 @@ static void path_handshake_work(struct work_struct *work)
 	rtrs_server_path_close(path, -ETIMEDOUT);
 }
 
+/* Any context. The last operation has ended, or there was none. */
 static void path_idle(struct percpu_ref *ref)
 {
-	complete(&container_of(ref, struct rtrs_server_path, inflight)->idle);
+	struct rtrs_server_path *path = container_of(ref, struct rtrs_server_path, inflight);
+
+	queue_work(rtrs_server_close_wq, &path->idle_work);
+}
+
+static void path_stay_work(struct work_struct *work)
+{
+	struct rtrs_server_path *path = container_of(to_delayed_work(work),
+						     struct rtrs_server_path, stay_work);
+
+	pr_warn("path %s: closing, waits for requests that the device behind has\n", path->text);
+	queue_delayed_work(rtrs_server_close_wq, &path->stay_work,
+			   msecs_to_jiffies(RTRS_SERVER_STAY_MS));
 }
 
 static void path_release(struct kref *ref)
@@ -153,19 +169,11 @@ static void path_stop_cons(struct rtrs_server_path *path)
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			ib_drain_qp(path->con[i]->base.qp);
-	cancel_work_sync(&path->info_work);
+	rtrs_server_wait_cancel(&path->info);
 	/* A receive may have been posted behind the drain: by the last to succeed, or by INFO. */
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			ib_drain_rq(path->con[i]->base.qp);
-}
-
-static void path_wait_ops(struct rtrs_server_path *path)
-{
-	percpu_ref_kill(&path->inflight);
-	while (!wait_for_completion_timeout(&path->idle, 30 * HZ))
-		pr_warn("path %s: closing, waits for requests that the device behind has\n",
-			path->text);
 }
 
 /* What hangs on the RDMA device; nothing posts or completes any more. */
@@ -197,7 +205,14 @@ static void path_free_ops(struct rtrs_server_path *path)
 }
 
 /*
- * Takes a path down. When it starts, there may run: a connect request that adds a
+ * A path is taken down in three parts, each a work of its own that waits for no disk and no peer:
+ *
+ *	path_close_work		stops it: from the edge to CLOSING on
+ *	path_idle_work		from the end of its last operation on, which may be never
+ *	rtrs_server_path_end	at once then; behind the last path of a session, from the end of
+ *				the close of its disks on
+ *
+ * When it starts, there may run: a connect request that adds a
  * connection (ends before the first step is through: session->lock), CM events
  * and completions of each connection, the heartbeat, the timer of the handshake,
  * the INFO worker and lost.c, operations at the user of the server and retries that wait
@@ -218,24 +233,37 @@ static void path_close_work(struct work_struct *work)
 	cancel_delayed_work_sync(&path->handshake_work);
 	rtrs_hb_stop(&path->hb);
 	path_stop_cons(path);
-	WRITE_ONCE(path->stopped, true);
-	smp_mb();	/* before the look for who waits */
-	wake_up_var(&path->stopped);
-	/* Behind that: two paths may be asked to fence each other. */
-	cancel_work_sync(&path->lost_work);
+	rtrs_server_wait_cancel(&path->lost);
 	for (i = 0; i < path->con_num; i++)
 		if (path->con[i])
 			rtrs_server_con_flush(path->con[i]);
 	rtrs_server_fence_drop_retries(path);
+	rtrs_server_session_path_off(path);
 	synchronize_rcu();
 	path_leave_device(path);
 	rtrs_server_dev_left(path);
-	path_wait_ops(path);
+	queue_delayed_work(rtrs_server_close_wq, &path->stay_work,
+			   msecs_to_jiffies(RTRS_SERVER_STAY_MS));
+	percpu_ref_kill(&path->inflight);	/* path_idle() may come at once */
+}
+
+static void path_idle_work(struct work_struct *work)
+{
+	struct rtrs_server_path *path = container_of(work, struct rtrs_server_path, idle_work);
+
+	cancel_delayed_work_sync(&path->stay_work);
 	/* Nothing of ours writes to a chunk any more, neither we nor the device. */
 	rtrs_server_fence_release(path);
-	rtrs_server_session_path_down(path);
-	path_free_ops(path);
+	if (rtrs_server_session_path_down(path))
+		rtrs_server_path_end(path);
+}
 
+/* Process. Nobody uses the path any more but those who have a reference. */
+void rtrs_server_path_end(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *session = path->session;
+
+	path_free_ops(path);
 	mutex_lock(&session->lock);
 	mutex_lock(&session->srv->lock);
 	list_del(&path->all_entry);
@@ -246,6 +274,7 @@ static void path_close_work(struct work_struct *work)
 	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
 	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
 	rtrs_server_session_reap(session);
+	rtrs_server_wake(session);
 	smp_mb();	/* the state before the look for who waits */
 	wake_up_var(&path->state);
 	mutex_unlock(&session->lock);
@@ -274,14 +303,14 @@ static struct rtrs_server_path *path_alloc(struct rtrs_server_session *session, 
 	path->con_num = con_num;
 	path->since_ns = ktime_get_real_ns();
 	spin_lock_init(&path->state_lock);
-	init_completion(&path->idle);
-	init_completion(&path->reg_done);
 	rtrs_hb_init(&path->hb, &path_hb_ops, READ_ONCE(rtrs_server_hb_interval_ms),
 		     READ_ONCE(rtrs_server_hb_misses));
 	INIT_DELAYED_WORK(&path->handshake_work, path_handshake_work);
-	INIT_WORK(&path->info_work, rtrs_server_info_work);
+	rtrs_server_wait_init(&path->info, rtrs_server_wq, rtrs_server_info_work);
+	rtrs_server_wait_init(&path->lost, rtrs_server_close_wq, rtrs_server_lost_work);
 	INIT_WORK(&path->close_work, path_close_work);
-	INIT_WORK(&path->lost_work, rtrs_server_lost_work);
+	INIT_WORK(&path->idle_work, path_idle_work);
+	INIT_DELAYED_WORK(&path->stay_work, path_stay_work);
 	rtrs_census_created(RTRS_CENSUS_SERVER_PATH);
 	return path;
 }
@@ -310,6 +339,42 @@ static int path_may_be(struct rtrs_server_session *session, const struct rtrs_pa
 	return 0;
 }
 
+/*
+ * srv->lock held. -EUSERS: the host of @newest begins more than it ends. Anybody may send connect
+ * requests, and what is not logged in yet must not take the account.
+ */
+static int path_fits(const struct rtrs_server_path *newest)
+{
+	u64 limit = rtrs_server_mem_limit() / NAMELESS_SHARE;
+	u64 bytes = READ_ONCE(newest->pinned);
+	struct rtrs_server_path *path;
+	unsigned int count = 1;
+
+	list_for_each_entry(path, &newest->session->srv->paths, all_entry) {
+		if (path == newest || READ_ONCE(path->told_info) ||
+		    memcmp(&path->origin, &newest->origin, sizeof(path->origin)))
+			continue;
+		bytes += READ_ONCE(path->pinned);
+		count++;
+	}
+	if (count <= NAMELESS_MAX && bytes <= limit)
+		return 0;
+	path_err(newest, "its host has %u paths that are not logged in, of %llu bytes: at most %d, of %llu\n",
+		 count, bytes, NAMELESS_MAX, limit);
+	return -EUSERS;
+}
+
+/* For another connection, counted already */
+int rtrs_server_path_room(struct rtrs_server_path *path)
+{
+	int err;
+
+	mutex_lock(&path->session->srv->lock);
+	err = path_fits(path);
+	mutex_unlock(&path->session->srv->lock);
+	return err;
+}
+
 static int path_publish(struct rtrs_server_path *path)
 {
 	struct rtrs_server_session *session = path->session;
@@ -318,10 +383,11 @@ static int path_publish(struct rtrs_server_path *path)
 
 	mutex_lock(&srv->lock);
 	path->sdev = rtrs_server_dev_find(srv, path->dev->ib_dev);
-	if (path->sdev && rtrs_server_port_drained(path->sdev, path->hca_port)) {
+	if (path->sdev && rtrs_server_port_drained(path->sdev, path->hca_port))
 		err = -EHOSTDOWN;
-	} else if (path->sdev && !srv->closing) {
-		err = 0;
+	else if (path->sdev && !srv->closing)
+		err = path_fits(path);
+	if (!err) {
 		path->sdev->paths++;
 		path->id = rtrs_server_nl_id();
 		list_add_tail(&path->all_entry, &srv->paths);
@@ -367,8 +433,13 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
 	path->lean = req->lean;
 	path->notices = req->notices;
+	path->fence_cnt = req->fence_cnt;
 	path->recon_cnt = req->recon_cnt;
+	path->founding = req->alone ? req->founding : 0;
+	/* In-tree clients, and our first ones, do not tell. */
+	path->beside = req->fences && !req->alone;
 	path->addr = addr;
+	rtrs_server_origin(cm_id, &path->origin);
 	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));
 	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));
 	path->hca_port = cm_id->port_num;
@@ -379,11 +450,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 		rtrs_server_mem_give(session, bytes);
 		goto put;
 	}
-	err = rtrs_server_ops_alloc(path);
-	if (!err)
-		err = rtrs_server_buf_map(path);
-	if (!err)
-		err = rtrs_server_info_alloc(path);
+	err = rtrs_server_info_alloc(path);
 	if (!err)
 		err = path_publish(path);
 	if (err) {

@@ -151,7 +151,7 @@ int rtrs_server_port_walk(u32 after, rtrs_server_port_fn fn, void *arg)
 		return 0;
 	list_for_each_entry(sdev, &srv->devs, entry) {
 		rdma_for_each_port(sdev->ib_dev, number) {
-			if (count++ < after)
+			if (!rtrs_server_listens_on(sdev->ib_dev, number) || count++ < after)
 				continue;
 			ret = tell(srv, sdev, number, fn, arg);
 			if (ret)

@@ -49,10 +49,7 @@ void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_server_con *con = container_of(wc->wr_cqe, struct rtrs_server_con, recv_cqe);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			path_err(con->path, "receive on connection %u: %s\n", con->base.cid,
-				 ib_wc_status_msg(wc->status));
-		rtrs_server_path_close(con->path, -ECONNRESET);
+		rtrs_server_wc_failed(con, wc, "receive");
 		return;
 	}
 	rtrs_polls_count(&con->path->counts->polls, cq, wc);

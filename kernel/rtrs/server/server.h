@@ -20,9 +20,10 @@
 #include "state.h"
 
 #define RTRS_SERVER_HANDSHAKE_MS	30000	/* from the first connection to INFO */
-#define RTRS_SERVER_REG_TIMEOUT_MS	30000
 #define RTRS_SERVER_LEAVE_MS		5000	/* for what a client has left to be gone */
+#define RTRS_SERVER_STAY_MS		30000	/* between two words on what does not end */
 #define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
+#define RTRS_SERVER_ORIGINS		8U	/* where paths came from that are gone */
 
 struct rtrs_server_session_dir;
 struct rtrs_server_path_dir;
@@ -48,6 +49,7 @@ struct rtrs_server_dev {
  * @port: host order
  * @lock: protects all below, and the names of sessions
  * @closing: no new session, no new path
+ * @is_open: rtrs_server_open() is over
  * @listen_err: why the first listener could not be made
  * @devs: of struct rtrs_server_dev
  * @sessions: not those that are dead; ascending ids
@@ -60,6 +62,7 @@ struct rtrs_server {
 	u16 port;
 	struct mutex lock;	/* of all below */
 	bool closing;
+	bool is_open;
 	int listen_err;
 	struct list_head devs;
 	struct list_head sessions;
@@ -79,6 +82,20 @@ struct rtrs_server_slot {
 } ____cacheline_aligned_in_smp;
 
 /**
+ * struct rtrs_server_wait - a work that waits for the end of something; see wait.c
+ * @wq: where it runs
+ * @work: looks whether it has ended, or its time is up
+ * @session: that it waits for, with a reference; NULL while it does not
+ * @entry: in session->waiting
+ */
+struct rtrs_server_wait {
+	struct workqueue_struct *wq;
+	struct delayed_work work;
+	struct rtrs_server_session *session;
+	struct list_head entry;
+};
+
+/**
  * struct rtrs_server_session - a client
  * @ref: held by each path, by the sysfs device, by lookups
  * @entry: in rtrs_server.sessions
@@ -88,18 +105,29 @@ struct rtrs_server_slot {
  * @devs: RDMA devices of its paths
  * @elsewhere: for who drains a port; srv->lock
  * @lock: protects all below but the slots
- * @dead: its last path is gone; look it up again. Who waits for that has no lock.
+ * @named: @name is its own; under both locks
+ * @waiting: of struct rtrs_server_wait
+ * @dead: it is in no lookup any more; look it up again
  * @paths: all, those that connect or close included
  * @path_count: of @paths
- * @up: paths that are connected and not taken down yet; session_up() was called where it is not 0
+ * @up: paths that are connected and have not stopped
+ * @serving: those, and those that have stopped but have operations yet; session_up() was called
+ *	where it is not 0
  * @priv: of session_up()
  * @told: state that netlink was told of last
- * @dir: sysfs, where @up is not 0, and while @going_down
- * @chunk: queue_depth buffers of max_chunk_size
+ * @dir: sysfs, where @up is not 0
+ * @chunk: queue_depth buffers of max_chunk_size; from the first INFO_REQ on, as the next two
+ * @node: where they are
  * @slots: queue_depth
  * @fence_lock: protects retries
- * @going_down: the user of the server closes what the last path has left; moves under @lock
+ * @going_down: the user of the server closes what the last path has left
+ * @last: that path, if it waits for it
+ * @down_work: that is done
+ * @vanished: the client had something open when the last path went
  * @founding: number of the last attempt of a client that was alone; @lock
+ * @origin: where paths that were up came from, the last ones
+ * @origins: how often there was another one
+ * @strangers: the log was told of one
  * @pinned: bytes that it took, its paths included
  */
 struct rtrs_server_session {
@@ -111,19 +139,29 @@ struct rtrs_server_session {
 	char name[RTRS_WIRE_NAME_LEN];
 	struct rtrs_dev_pool devs;
 	bool elsewhere;
+	bool named;
 	struct mutex lock;	/* of all below */
+	struct list_head waiting;
 	bool dead;
 	struct list_head paths;
 	unsigned int path_count;
 	unsigned int up;
+	unsigned int serving;
 	bool going_down;
+	struct rtrs_server_path *last;
+	struct work_struct down_work;
 	void *priv;
 	int told;
 	struct rtrs_server_session_dir *dir;
 	struct page **chunk;
+	int node;
 	struct rtrs_server_slot *slots;
 	spinlock_t fence_lock;	/* of retries */
+	bool vanished;
 	u32 founding;
+	union ib_gid origin[RTRS_SERVER_ORIGINS];
+	unsigned int origins;
+	bool strangers;
 	atomic64_t pinned;
 };
 
@@ -148,6 +186,7 @@ struct rtrs_server_counts {
  * @uuid: sess_uuid of the client
  * @id: in netlink
  * @addr: src is the client
+ * @origin: where it came from, see origin.c
  * @text: "CLIENT@SERVER"
  * @name: session's name as this path's INFO_REQ had it; its worker's from then on
  * @state_lock: protects state, since, last_error
@@ -155,25 +194,34 @@ struct rtrs_server_counts {
  * @told: state that netlink was told of last; session->lock
  * @lean: two messages for a request, see proto.h
  * @notices: the client takes them
+ * @fence_cnt: the client tells over it which attempt of another path it has lost
  * @told_info: the answer to INFO is on its way, and nothing overtakes it
+ * @beside: the client had another path when it asked for this one
+ * @founding: number of this attempt of a client that was alone, 0 for none
  * @recon_cnt: which attempt of the client it came from
- * @awaited: number of the last connection that has begun to wait for its end; session->lock
  * @stopped: its queue pairs take nothing any more
  * @lost_tag: of the path that the client has asked over this one to close
- * @lost_work: closes it, and answers
+ * @lost: closes it, and answers
  * @con_num: connections that the client announced
  * @con_count: those that are made; session->lock
  * @con: by cid
  * @up: counted in session->up; session->lock
+ * @serving: counted in session->serving; the same
  * @dma: address of each chunk for the device
  * @mr: one per region
  * @region_chunks: chunks of a region
  * @rkeys: one buffer, an RKEY_RSP for each slot; only where rkeys change
- * @ops: one per slot
+ * @ops: one per slot; NULL before INFO_REQ
  * @inflight: one for each operation between its request and its answer
- * @idle: @inflight reached zero
+ * @close_work: stops the path
+ * @idle_work: @inflight reached zero: ends it
+ * @stay_work: says that it has not
+ * @info: makes the path ready for requests; queued when INFO came
+ * @info_until: it waits no longer for what the client has left, 0 before it has begun to
  * @pinned: bytes that it took, of those of its session; session->lock, then its worker's
- * @reg_cqe: of the first registrations, @reg_done and @reg_err their result
+ * @reg_cqe: of the first registrations
+ * @registered: regions of which they are done or under way; 0 before INFO
+ * @reg_err: what became of them
  */
 struct rtrs_server_path {
 	struct kref ref;
@@ -185,6 +233,7 @@ struct rtrs_server_path {
 	u8 uuid[RTRS_UUID_LEN];
 	u32 id;
 	struct rtrs_path_addr addr;
+	union ib_gid origin;
 	char text[RTRS_PATH_NAME_LEN];
 	char name[RTRS_WIRE_NAME_LEN];
 	char hca_name[IB_DEVICE_NAME_MAX];
@@ -198,21 +247,27 @@ struct rtrs_server_path {
 
 	bool lean;
 	bool notices;
+	bool fence_cnt;
 	bool told_info;
-	unsigned int awaited;
 	bool stopped;
+	bool beside;
+	u32 founding;
 	u16 recon_cnt;
 	u16 con_num;
 	u16 con_count;
 	struct rtrs_server_con **con;
 	bool up;
+	bool serving;
 
 	struct rtrs_hb hb;
 	struct delayed_work handshake_work;
-	struct work_struct info_work;
+	struct rtrs_server_wait info;
+	unsigned long info_until;
 	struct work_struct close_work;
+	struct work_struct idle_work;
+	struct delayed_work stay_work;
 	u32 lost_tag;
-	struct work_struct lost_work;
+	struct rtrs_server_wait lost;
 
 	dma_addr_t *dma;
 	struct ib_mr **mr;
@@ -221,13 +276,12 @@ struct rtrs_server_path {
 	struct rtrs_iu *rkeys;
 	struct rtrs_server_op *ops;
 	struct percpu_ref inflight;
-	struct completion idle;
 	u64 pinned;
 
 	struct rtrs_iu *info_req;
 	struct rtrs_iu *info_rsp;
 	struct ib_cqe reg_cqe;
-	struct completion reg_done;
+	u32 registered;
 	int reg_err;
 
 	struct rtrs_server_counts __percpu *counts;
@@ -276,6 +330,9 @@ struct rtrs_server_con {
 	u32 progress;
 	u32 silent;
 };
+
+/* A queue pair knows the one as the other. */
+static_assert(!offsetof(struct rtrs_server_con, base));
 
 /**
  * enum rtrs_server_op_stage - what an operation has to post next
@@ -328,7 +385,6 @@ extern unsigned int rtrs_server_hb_misses;
 extern bool rtrs_server_new_rkey;		/* always_invalidate */
 extern struct workqueue_struct *rtrs_server_wq;
 extern struct workqueue_struct *rtrs_server_close_wq;
-extern struct workqueue_struct *rtrs_server_lost_wq;
 extern struct kmem_cache *rtrs_server_session_cache;
 extern struct kmem_cache *rtrs_server_path_cache;
 extern struct kmem_cache *rtrs_server_con_cache;
@@ -350,7 +406,9 @@ struct rtrs_server_session *rtrs_server_session_lookup(struct rtrs_server *srv,
 void rtrs_server_session_put(struct rtrs_server_session *session);
 void rtrs_server_session_reap(struct rtrs_server_session *session);
 int rtrs_server_session_path_up(struct rtrs_server_path *path);
-void rtrs_server_session_path_down(struct rtrs_server_path *path);
+void rtrs_server_session_path_off(struct rtrs_server_path *path);
+bool rtrs_server_session_path_down(struct rtrs_server_path *path);
+void rtrs_server_session_leave(struct rtrs_server_session *session);
 enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
 void rtrs_server_session_tell(struct rtrs_server_session *session);
 int rtrs_server_session_disconnect(struct rtrs_server_session *session);
@@ -361,10 +419,18 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 						 const struct rtrs_conn_req *req);
 struct rtrs_server_path *rtrs_server_path_find(struct rtrs_server_session *session,
 					       const u8 *uuid);
+int rtrs_server_path_room(struct rtrs_server_path *path);
 void rtrs_server_path_put(struct rtrs_server_path *path);
 bool rtrs_server_path_connected(struct rtrs_server_path *path);
 void rtrs_server_path_close(struct rtrs_server_path *path, int err);
+void rtrs_server_path_end(struct rtrs_server_path *path);
 int rtrs_server_path_wait(struct rtrs_server_path *path);
+
+/* listen.c; process */
+int rtrs_server_listen_init(const char *list);
+void rtrs_server_listen_exit(void);
+bool rtrs_server_listens(const struct rdma_cm_id *cm_id);
+bool rtrs_server_listens_on(struct ib_device *ib_dev, u32 port);
 
 /* port.c; process. _drained: srv->lock held */
 struct rtrs_server_port {
@@ -389,6 +455,14 @@ int rtrs_server_port_walk(u32 after, rtrs_server_port_fn fn, void *arg);
 /* cm.c; CM and worker */
 int rtrs_server_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *ev);
 
+/* origin.c; any context */
+void rtrs_server_origin(const struct rdma_cm_id *cm_id, union ib_gid *gid);
+bool rtrs_server_same_origin(const struct rtrs_server_path *path, const struct rdma_cm_id *cm_id);
+bool rtrs_server_is_client(const struct rtrs_server_session *session,
+			   const struct rdma_cm_id *cm_id);
+void rtrs_server_remember(struct rtrs_server_path *path);
+void rtrs_server_stranger(struct rtrs_server_session *session, const struct rdma_cm_id *cm_id);
+
 /* conn.c; process, _issue and _credit any context */
 struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
 					       struct rdma_cm_id *cm_id, u16 cid);
@@ -402,11 +476,17 @@ void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
 int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
 			 struct ib_send_wr *last, u32 count);
 int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload);
+void rtrs_server_wc_failed(struct rtrs_server_con *con, const struct ib_wc *wc, const char *what);
 int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses);
 
+/* chunks.c; process. _get, _look: session->lock held */
+int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev);
+int rtrs_server_chunks_look(struct rtrs_server_session *session, u64 bytes);
+void rtrs_server_chunks_put(struct rtrs_server_session *session);
+bool rtrs_server_chunks_drop(void);
+void rtrs_server_chunks_exit(void);
+
 /* buf.c; process */
-int rtrs_server_chunks_alloc(struct rtrs_server_session *session, struct ib_device *ib_dev);
-void rtrs_server_chunks_free(struct rtrs_server_session *session);
 int rtrs_server_buf_map(struct rtrs_server_path *path);
 void rtrs_server_buf_unmap(struct rtrs_server_path *path);
 void rtrs_server_buf_reg_wr(struct ib_mr *mr, struct ib_reg_wr *wr);
@@ -423,6 +503,8 @@ u64 rtrs_server_mem_path(u16 con_num);
 u64 rtrs_server_mem_con(u16 cid);
 int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes);
 void rtrs_server_mem_give(struct rtrs_server_session *session, u64 bytes);
+void rtrs_server_mem_pass(struct rtrs_server_session *session, s64 bytes);
+u64 rtrs_server_mem_limit(void);
 
 /* op.c; _start: CQ. _begin: CQ and worker. _drop, _put: any context */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path);
@@ -439,6 +521,16 @@ bool rtrs_server_fence_leave(struct rtrs_server_op *op);
 bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
 void rtrs_server_fence_release(struct rtrs_server_path *path);
+
+/* wait.c; process */
+void rtrs_server_wait_init(struct rtrs_server_wait *wait, struct workqueue_struct *wq,
+			   work_func_t fn);
+void rtrs_server_wait(struct rtrs_server_session *session, struct rtrs_server_wait *wait,
+		      unsigned long until);
+void rtrs_server_wait_end(struct rtrs_server_wait *wait);
+void rtrs_server_wait_cancel(struct rtrs_server_wait *wait);
+void rtrs_server_wait_over(struct rtrs_server_wait *wait);
+void rtrs_server_wake(struct rtrs_server_session *session);
 
 /* lost.c; _ask: CQ */
 void rtrs_server_lost_ask(struct rtrs_server_path *path, u32 tag);

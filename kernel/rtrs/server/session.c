@@ -4,8 +4,9 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 #include "server.h"
+
+static void down_work(struct work_struct *work);
 
 static struct rtrs_server_session *session_create(struct rtrs_server *srv, const u8 *uuid)
 {
@@ -20,6 +21,8 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	mutex_init(&session->lock);
 	spin_lock_init(&session->fence_lock);
 	INIT_LIST_HEAD(&session->paths);
+	INIT_LIST_HEAD(&session->waiting);
+	INIT_WORK(&session->down_work, down_work);
 	rtrs_dev_pool_init(&session->devs);
 	memcpy(session->uuid, uuid, sizeof(session->uuid));
 	rtrs_server_live_get();
@@ -31,7 +34,7 @@ static void session_release(struct kref *ref)
 {
 	struct rtrs_server_session *session = container_of(ref, struct rtrs_server_session, ref);
 
-	rtrs_server_chunks_free(session);
+	rtrs_server_chunks_put(session);
 	kvfree(session->slots);
 	rtrs_server_mem_give(session, atomic64_read(&session->pinned));
 	mutex_destroy(&session->lock);
@@ -82,29 +85,39 @@ out:
 	return session;
 }
 
-/* session->lock held, and a reference. A session without a path goes out of all lookups. */
-void rtrs_server_session_reap(struct rtrs_server_session *session)
+/*
+ * session->lock held, and a reference. It goes out of all lookups: whoever connects makes another
+ * one of this client. What its paths have under way may go on for ever.
+ */
+void rtrs_server_session_leave(struct rtrs_server_session *session)
 {
 	struct rtrs_server *srv = session->srv;
 
 	lockdep_assert_held(&session->lock);
-	if (session->path_count || session->dead)
+	if (session->dead)
 		return;
 	mutex_lock(&srv->lock);
 	list_del(&session->entry);
+	session->named = false;
 	mutex_unlock(&srv->lock);
-	/* Not before the name is free: await_name() has no lock */
-	WRITE_ONCE(session->dead, true);
-	smp_mb();	/* before the look for who waits */
-	wake_up_var(&session->dead);
+	session->dead = true;
+	rtrs_server_wake(session);
 	rtrs_server_session_put(session);
 }
 
+/* session->lock held, and a reference. One without a path is left. */
+void rtrs_server_session_reap(struct rtrs_server_session *session)
+{
+	lockdep_assert_held(&session->lock);
+	if (!session->path_count)
+		rtrs_server_session_leave(session);
+}
+
 /*
- * Another session of the name that this path comes with, of which no path is left but those being
- * closed; with a reference.
+ * Another session that has the name which this path comes with, and of which no path is left but
+ * those being closed; with a reference.
  */
-static struct rtrs_server_session *last_session(const struct rtrs_server_path *newcomer)
+static struct rtrs_server_session *namesake(const struct rtrs_server_path *newcomer)
 {
 	struct rtrs_server *srv = newcomer->session->srv;
 	struct rtrs_server_session *session, *last = NULL;
@@ -112,7 +125,8 @@ static struct rtrs_server_session *last_session(const struct rtrs_server_path *n
 
 	mutex_lock(&srv->lock);
 	list_for_each_entry(session, &srv->sessions, entry)
-		if (session != newcomer->session && !strcmp(session->name, newcomer->name))
+		if (session != newcomer->session && session->named &&
+		    !strcmp(session->name, newcomer->name))
 			last = session;
 	list_for_each_entry(path, &srv->paths, all_entry)
 		if (path->session == last && READ_ONCE(path->state) < RTRS_SERVER_PATH_CLOSING)
@@ -123,16 +137,22 @@ static struct rtrs_server_session *last_session(const struct rtrs_server_path *n
 	return last;
 }
 
-/* A client that closes a session and opens it again is not told of what we have still to do. */
-static void await_name(struct rtrs_server_path *path)
+/* The name is free when the last path has stopped: operations of the other one may go on. */
+static int await_name(struct rtrs_server_path *path)
 {
-	struct rtrs_server_session *last = last_session(path);
+	struct rtrs_server_session *other = namesake(path);
+	int err = 0;
 
-	if (!last)
-		return;
-	wait_var_event_timeout(&last->dead, READ_ONCE(last->dead),
-			       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
-	rtrs_server_session_put(last);
+	if (!other)
+		return 0;
+	mutex_lock(&other->lock);
+	if (other->named && time_before(jiffies, path->info_until)) {
+		rtrs_server_wait(other, &path->info, path->info_until);
+		err = -EINPROGRESS;
+	}
+	mutex_unlock(&other->lock);
+	rtrs_server_session_put(other);
+	return err;
 }
 
 /*
@@ -144,14 +164,18 @@ static int claim_name(struct rtrs_server_session *session, const char *name)
 	struct rtrs_server_session *other;
 	int err = 0;
 
-	if (session->name[0])
-		return strcmp(session->name, name) ? -EPERM : 0;
+	if (session->name[0] && strcmp(session->name, name))
+		return -EPERM;
+	if (session->named)
+		return 0;
 	mutex_lock(&session->srv->lock);
 	list_for_each_entry(other, &session->srv->sessions, entry)
-		if (!strcmp(other->name, name))
+		if (other->named && !strcmp(other->name, name))
 			err = -EPERM;
-	if (!err)
+	if (!err) {
 		strscpy(session->name, name, sizeof(session->name));
+		session->named = true;
+	}
 	mutex_unlock(&session->srv->lock);
 	return err;
 }
@@ -177,60 +201,92 @@ void rtrs_server_session_tell(struct rtrs_server_session *session)
 	rtrs_server_nl_session_event(session, RNBD_EVENT_CHANGE, old);
 }
 
+/*
+ * session->lock need not be held, but nobody else is about to do the same. The user closes what is
+ * open, and tells when it has: down_work(). @last, if any, ends then.
+ */
+static void begin_down(struct rtrs_server_session *session, struct rtrs_server_path *last)
+{
+	kref_get(&session->ref);
+	session->last = last;
+	session->going_down = true;
+	session->srv->ops->session_down(session->priv);
+}
+
+void rtrs_server_session_closed(struct rtrs_server_session *session)
+{
+	queue_work(rtrs_server_close_wq, &session->down_work);
+}
+EXPORT_SYMBOL_GPL(rtrs_server_session_closed);
+
+static void down_work(struct work_struct *work)
+{
+	struct rtrs_server_session *session = container_of(work, struct rtrs_server_session,
+							   down_work);
+	struct rtrs_server_path *last;
+
+	mutex_lock(&session->lock);
+	last = session->last;
+	session->last = NULL;
+	session->priv = NULL;
+	session->going_down = false;
+	rtrs_server_wake(session);
+	mutex_unlock(&session->lock);
+	if (last)
+		rtrs_server_path_end(last);
+	rtrs_server_session_put(session);
+}
+
 /* The first path brings up the user of the session and its sysfs device. */
 static int first_up(struct rtrs_server_session *session)
 {
-	const struct rtrs_server_ops *ops = session->srv->ops;
 	int err;
 
-	err = ops->session_up(session, session->name, &session->priv);
+	err = session->srv->ops->session_up(session, session->name, &session->priv);
 	if (err)
 		return err;
 	err = rtrs_server_sysfs_session_add(session);
 	if (err)
-		ops->session_down(session->priv);
+		begin_down(session, NULL);
 	return err;
 }
 
-static void last_down(struct rtrs_server_session *session)
+/* session->lock held. The name is nobody's until a path comes up again. */
+static void first_down(struct rtrs_server_session *session)
 {
 	rtrs_server_sysfs_session_del(session);
-	session->srv->ops->session_down(session->priv);
-	session->priv = NULL;
+	mutex_lock(&session->srv->lock);
+	session->named = false;
+	mutex_unlock(&session->srv->lock);
 }
 
-/* Undone by rtrs_server_session_path_down(); nothing is left behind on failure. */
-int rtrs_server_session_path_up(struct rtrs_server_path *path)
+static int path_up(struct rtrs_server_path *path)
 {
 	struct rtrs_server_session *session = path->session;
 	int err;
 
-	await_name(path);
-	wait_var_event_timeout(&session->going_down, !READ_ONCE(session->going_down),
-			       msecs_to_jiffies(RTRS_SERVER_LEAVE_MS));
-	mutex_lock(&session->lock);
-	if (session->going_down) {
-		path_err(path, "session '%*pE' still closes its devices\n",
-			 (int)strlen(session->name), session->name);
-		err = -EBUSY;
-		goto out;
-	}
 	err = claim_name(session, path->name);
 	if (err) {
 		path_err(path, "session name is another's\n");
-		goto out;
+		return err;
 	}
 	if (!session->up)
 		err = first_up(session);
 	if (err)
-		goto out;
+		return err;
 	err = rtrs_server_sysfs_path_add(path);
 	if (err) {
-		if (!session->up)
-			last_down(session);
-		goto out;
+		if (!session->up) {
+			first_down(session);
+			begin_down(session, NULL);
+		}
+		return err;
 	}
 	path->up = true;
+	path->serving = true;
+	session->serving++;
+	if ((s32)(path->founding - session->founding) > 0)
+		session->founding = path->founding;
 	WRITE_ONCE(session->up, session->up + 1);
 	if (session->up == 1) {
 		session->told = rtrs_server_session_state(session);
@@ -238,41 +294,96 @@ int rtrs_server_session_path_up(struct rtrs_server_path *path)
 	} else {
 		rtrs_server_session_tell(session);
 	}
-out:
+	return 0;
+}
+
+/*
+ * Undone by _path_off() and _path_down(); nothing is left behind on failure. A client that closes a
+ * session and opens it again is not told of what we have still to do: -EINPROGRESS, path->info runs
+ * again when that is over.
+ */
+int rtrs_server_session_path_up(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *session = path->session;
+	int err;
+
+	if (!path->info_until)
+		path->info_until = (jiffies + msecs_to_jiffies(RTRS_SERVER_LEAVE_MS)) | 1;
+	err = await_name(path);
+	if (err)
+		return err;
+	mutex_lock(&session->lock);
+	if (!session->up && path->beside) {
+		/* An empty session it would be: its client is to hear of the last path's end. */
+		path_err(path, "the last path is lost meanwhile\n");
+		err = -ENXIO;
+	} else if (session->up || (!session->serving && !session->going_down)) {
+		err = path_up(path);
+	} else if (time_before(jiffies, path->info_until)) {
+		rtrs_server_wait(session, &path->info, path->info_until);
+		err = -EINPROGRESS;
+	} else {
+		path_err(path, "session '%*pE' still closes its devices\n",
+			 (int)strlen(session->name), session->name);
+		err = -EBUSY;
+	}
 	mutex_unlock(&session->lock);
 	return err;
 }
 
-/* No operation of the path runs any more. Does nothing to a path that never was up. */
-void rtrs_server_session_path_down(struct rtrs_server_path *path)
+/*
+ * The path takes no request any more; what it took may be under way for ever. It still counts
+ * among those that serve: session_down() does not come meanwhile.
+ */
+void rtrs_server_session_path_off(struct rtrs_server_path *path)
 {
 	struct rtrs_server_session *session = path->session;
+	const struct rtrs_server_ops *ops = session->srv->ops;
 	bool last = false;
 
 	mutex_lock(&session->lock);
+	WRITE_ONCE(path->stopped, true);
 	if (path->up) {
 		path->up = false;
+		rtrs_server_remember(path);
 		rtrs_server_sysfs_path_del(path);
 		WRITE_ONCE(session->up, session->up - 1);
 		last = !session->up;
 		if (last) {
 			rtrs_server_nl_session_event(session, RNBD_EVENT_DESTROY, session->told);
-			WRITE_ONCE(session->going_down, true);
+			first_down(session);
 		} else {
 			rtrs_server_session_tell(session);
 		}
 	}
+	rtrs_server_wake(session);
 	mutex_unlock(&session->lock);
 	if (!last)
 		return;
+	session->vanished = ops->opens && ops->opens(session->priv);
+	ops->session_lost(session->priv);
+}
 
-	/* A disk may take for ever to close: who connects meanwhile is to have an answer. */
-	last_down(session);
+/*
+ * No operation of the path runs any more. False: the path ends when the user of the session has
+ * closed all, and a disk may take for ever for that.
+ */
+bool rtrs_server_session_path_down(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *session = path->session;
+	bool last = false;
+
 	mutex_lock(&session->lock);
-	WRITE_ONCE(session->going_down, false);
-	smp_mb();	/* before the look for who waits */
-	wake_up_var(&session->going_down);
+	if (path->serving) {
+		path->serving = false;
+		session->serving--;
+		last = !session->serving;
+		session->going_down = last;
+	}
 	mutex_unlock(&session->lock);
+	if (last)
+		begin_down(session, path);
+	return !last;
 }
 
 /*

@@ -230,6 +230,48 @@ static int gives_up(void)
 	return server_works();
 }
 
+/* That the attempt @recon_cnt of @lost is lost is said over @p, and answered. */
+static int fence(struct path *p, const struct path *lost, uint16_t recon_cnt)
+{
+	uint32_t tag = rtrs_fence_tag(lost->req.sess_uuid, recon_cnt);
+	double end = peer_now() + 15;
+
+	WANT(con_imm(&p->con[0], rtrs_imm_pack(RTRS_IMM_FENCE, tag)), IBV_WC_SUCCESS);
+	while (p->con[0].imm != rtrs_imm_pack(RTRS_IMM_FENCED, tag) && peer_now() < end)
+		con_poll(&p->con[0]);
+	WANT(p->con[0].imm, rtrs_imm_pack(RTRS_IMM_FENCED, tag));
+	return 0;
+}
+
+/* That an attempt of a path was lost is heard when the next one is up. Without counts all are meant. */
+static int late_fence(void)
+{
+	const char *name = path_new_name();
+	struct path p, lost;
+	int counts;
+
+	for (counts = 1; counts >= 0; counts--) {
+		path_init(&lost, 2);
+		lost.req.recon_cnt = 4;
+		WANT(path_connect_all(&lost), 0);
+		WANT(path_info(&lost, name), 0);
+		path_beside(&p, &lost);
+		p.req.fences = true;
+		p.req.fence_cnt = counts;
+		WANT(path_connect_to(&p, "fd00::1"), 0);
+		WANT(path_info(&p, name), 0);
+		WANT(!!(p.flags & RTRS_CONN_RSP_FENCE_CNT), counts);
+		WANT(fence(&p, &lost, 3), 0);
+		WANT(path_works(&lost), 0);
+		WANT(fence(&p, &lost, counts ? 4 : 0), 0);
+		WANT(path_wait_closed(&lost), true);
+		WANT(path_works(&p), 0);
+		path_down(&lost);
+		path_down(&p);
+	}
+	return server_works();
+}
+
 const struct test connect_tests[] = {
 	{ "connect-proper", proper },
 	{ "connect-short", too_short },
@@ -242,5 +284,6 @@ const struct test connect_tests[] = {
 	{ "connect-too-late", too_late },
 	{ "connect-same-addresses", same_addresses },
 	{ "connect-gives-up", gives_up },
+	{ "connect-late-fence", late_fence },
 	{ NULL, NULL },
 };

@@ -35,6 +35,13 @@ void path_init(struct path *p, unsigned int cons)
 	}
 }
 
+void path_beside(struct path *p, const struct path *first)
+{
+	path_init(p, 2);
+	memcpy(p->req.paths_uuid, first->req.paths_uuid, RTRS_UUID_LEN);
+	p->req.first_conn = false;
+}
+
 int path_connect(struct path *p, unsigned int cid)
 {
 	struct rtrs_msg_conn_req msg;
@@ -70,6 +77,16 @@ int path_connect_all(struct path *p)
 		}
 	}
 	return 0;
+}
+
+int path_connect_to(struct path *p, const char *addr)
+{
+	int err;
+
+	WANT(peer_goes_to(addr), 0);
+	err = path_connect_all(p);
+	WANT(peer_goes_to(NULL), 0);
+	return err;
 }
 
 int path_info(struct path *p, const char *name)

@@ -14,7 +14,7 @@
 #define IS_RECV		(1ULL << 63)
 #define CM_TIMEOUT_MS	5000
 
-static struct addrinfo *server, *first;
+static struct addrinfo *server, *first, *here;
 static const char *server_port;
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
@@ -41,6 +41,14 @@ int peer_goes_to(const char *addr)
 	printf("%s:%s is no address\n", addr, server_port);
 	server = first;
 	return 1;
+}
+
+int peer_comes_from(const char *addr)
+{
+	if (here)
+		freeaddrinfo(here);
+	here = NULL;
+	return addr && getaddrinfo(addr, NULL, NULL, &here);
 }
 
 int peer_init(const char *addr, const char *port)
@@ -312,7 +320,8 @@ int con_open(struct conn *con, const void *priv, size_t len, struct rtrs_conn_rs
 	if (!con->channel || rdma_create_id(con->channel, &con->id, NULL, RDMA_PS_TCP))
 		return -errno;
 	fcntl(con->channel->fd, F_SETFL, O_NONBLOCK);
-	err = step(con, rdma_resolve_addr(con->id, NULL, server->ai_addr, CM_TIMEOUT_MS),
+	err = step(con, rdma_resolve_addr(con->id, here ? here->ai_addr : NULL, server->ai_addr,
+					  CM_TIMEOUT_MS),
 		   RDMA_CM_EVENT_ADDR_RESOLVED);
 	if (!err)
 		err = step(con, rdma_resolve_route(con->id, CM_TIMEOUT_MS),

@@ -95,6 +95,8 @@ extern const char *disk, *slow_disk;
 int peer_init(const char *addr, const char *port);
 /* Where connections go from now on; NULL: where they did first */
 int peer_goes_to(const char *addr);
+/* Where they come from; NULL: where the route says */
+int peer_comes_from(const char *addr);
 uint8_t *peer_tx(void);		/* RESULT_SIZE bytes to send from */
 uint8_t *peer_result(void);	/* RESULT_SIZE bytes that the server may write to */
 uint8_t *peer_ignored(void);	/* as many that nobody looks at */
@@ -120,8 +122,12 @@ enum ibv_wc_status con_send(struct conn *con, uint32_t len);
 
 /* A path with fresh identities that is not connected */
 void path_init(struct path *p, unsigned int cons);
+/* Another one of the session of @first, whose client is not alone */
+void path_beside(struct path *p, const struct path *first);
 int path_connect(struct path *p, unsigned int cid);
 int path_connect_all(struct path *p);
+/* Over this address of the server */
+int path_connect_to(struct path *p, const char *addr);
 /* @name: session; 0, CLOSED or SILENT */
 int path_info(struct path *p, const char *name);
 /* All of it, with a name that nobody has. 0: it works */
@@ -169,6 +175,6 @@ struct test {
 };
 
 extern const struct test connect_tests[], info_tests[], request_tests[], lean_tests[], rnbd_tests[],
-	io_tests[], random_tests[], access_tests[], special_tests[];
+	io_tests[], random_tests[], access_tests[], special_tests[], stranger_tests[];
 
 #endif /* HOSTILE_PEER_H */

@@ -84,6 +84,17 @@ static bool clean_behind(uint32_t size, uint32_t room)
 	return true;
 }
 
+/* As a client of ours, which knows what others do not: 0, or its error */
+static int say_ours(void)
+{
+	struct rnbd_msg_sess_info *info = (struct rnbd_msg_sess_info *)usr;
+
+	memset(usr, 0, sizeof(usr));
+	rnbd_sess_info_pack(info, RNBD_MSG_SESS_INFO, RNBD_VERSION_MAJOR);
+	rnbd_sess_info_set_minor(info, RNBD_VERSION_MINOR);
+	return send_usr(36, true, 36);
+}
+
 static int sess_info(void)
 {
 	static const struct { uint8_t ours, agreed; } v[] = { { 0, 0 }, { 1, 1 }, { 2, 2 },
@@ -99,11 +110,15 @@ static int sess_info(void)
 		WANT(send_usr(36, true, 36 + 1000 * i), 0);
 		WANT(p[0], RNBD_MSG_SESS_INFO_RSP);
 		WANT_FOR(p[4], v[i].agreed, "version %u", v[i].ours);
-		WANT_FOR(p[5], v[i].agreed < 2 ? 0 : RNBD_VERSION_MINOR, "version %u", v[i].ours);
+		/* A minor version of ours has a mark, and other bytes are none */
+		WANT_FOR(p[5], v[i].agreed < 2 ? 0 : RNBD_MINOR_OURS - 1, "version %u", v[i].ours);
 		for (j = 1; j < 36; j++)
 			WANT_FOR(j == 4 || j == 5 || !p[j], true, "byte %u", j);
 		WANT(clean_behind(36, 36 + 1000 * i), true);
 	}
+	WANT(say_ours(), 0);
+	WANT(rnbd_sess_info_minor(p), RNBD_VERSION_MINOR);
+	WANT(clean_behind(36, 36), true);
 	for (i = 0; i < 36; i++)
 		WANT_FOR(send_usr(36, true, i), EINVAL, "room for %u bytes", i);
 	WANT(send_usr(36, false, 36), EINVAL);
@@ -147,6 +162,15 @@ static int open_refused(void)
 	for (i = 0; i < 56; i++)
 		WANT_FOR(send_usr(264, true, i), EINVAL, "room for %u bytes", i);
 	WANT(send_usr(264, false, 56), EINVAL);
+
+	WANT(say_ours(), 0);
+	rnbd_open_pack((struct rnbd_msg_open *)usr, disk, 0);
+	usr[261] = RNBD_OPEN_MORE;
+	for (i = 56; i < 88; i++)
+		WANT_FOR(send_usr(264, true, i), EINVAL, "room for %u bytes", i);
+	usr[261] = RNBD_OPEN_CLAIM;
+	for (i = 264; i < 288; i++)
+		WANT_FOR(send_usr(i, true, 56), EINVAL, "a claim that ends after %u bytes", i);
 	return end();
 }
 
@@ -170,6 +194,17 @@ static int open_reply(void)
 	WANT(d.start, 0);
 	WANT(d.writers, 0);
 	WANT(clean_behind(sizeof(*rsp), 3000), true);
+
+	WANT(say_ours(), 0);
+	rnbd_open_pack((struct rnbd_msg_open *)usr, disk, 0);
+	usr[261] = RNBD_OPEN_MORE;
+	WANT(send_usr(264, true, 3000), 0);
+	WANT(rnbd_open_rsp_parse(rsp, sizeof(*rsp), &d), 0);
+	rnbd_open_rsp_more_parse((void *)(rsp + 1), &d);
+	WANT(d.more, true);
+	WANT(d.boot != 0, true);
+	WANT(d.access_mode, 0);
+	WANT(clean_behind(sizeof(*rsp) + sizeof(struct rnbd_msg_open_rsp_more), 3000), true);
 	return end();
 }
 

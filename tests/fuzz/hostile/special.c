@@ -154,6 +154,21 @@ static int flushes(void)
 	return 0;
 }
 
+/* DISK takes discards of 64 KiB at most, and says so. */
+static int long_discard(void)
+{
+	struct rnbd_io m = { .op = RNBD_OP_DISCARD, .bytes = 64 << 10 };
+	struct path p;
+
+	WANT(path_up(&p, 2), 0);
+	WANT(device_open_free(&p, disk, &m.device_id), 0);
+	WANT(device_io(&p, &m, false, NULL, 0), 0);
+	m.bytes += 512;
+	WANT(device_io(&p, &m, false, NULL, 0), EINVAL);
+	path_down(&p);
+	return 0;
+}
+
 /*
  * DISK leads to the device of $SECTORS sectors, or nowhere: its way is changed all the time. Ends
  * when both have been seen often enough.
@@ -214,12 +229,107 @@ static int deaf(void)
 	return 0;
 }
 
+/* One disk, opened under as many names as it takes; with max_devices=8 on the server. */
+static int openings(void)
+{
+	char name[64] = "";
+	uint32_t id, first, n;
+	struct path p;
+	int err = 0;
+
+	WANT(path_up(&p, 2), 0);
+	for (n = 0; n < 32 && !err; n++) {
+		snprintf(name, sizeof(name), "%.*s%s", n, "////////////////////////////////", disk);
+		err = device_open(&p, name, 0, n ? &id : &first);
+	}
+	WANT(err, EMFILE);
+	WANT(n, 9);
+	WANT(device_open(&p, disk, 0, &id), 0);	/* what it has already */
+	WANT(id, first);
+	WANT(device_close(&p, id), 0);
+	WANT(device_open(&p, name, 0, &id), 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return 0;
+}
+
+/*
+ * Paths of one host, each of a session of its own, that begin and say nothing, until the server
+ * takes no more of them. Then it waits to be killed.
+ */
+static int crowd(void)
+{
+	static struct path p[80];
+	unsigned int n = 0;
+	int err;
+
+	do {
+		path_init(&p[n], 2);
+		p[n].con[0].recv_size = 64;
+		err = path_connect(&p[n], 0);
+	} while (!err && ++n < 80);
+	printf("%u paths, then errno %d\n", n, -err);
+	fflush(stdout);
+	sleep(120);
+	return 1;
+}
+
+/* Opens it @n times, under as many names, and reads from each opening, without an answer. */
+static int read_under_names(struct path *p, unsigned int n)
+{
+	struct rnbd_io io = { .op = RNBD_OP_READ, .bytes = KIB4 };
+	struct rnbd_msg_io msg;
+	struct request r = {
+		.cid = 1, .read = true, .usr = &msg, .usr_len = sizeof(msg),
+		.data_len = KIB4, .sg_cnt = -1, .ignored = true,
+	};
+	char name[64];
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%.*s%s", i, "////////////////////////////////", disk);
+		WANT_FOR(device_open(p, name, 0, &io.device_id), 0, "opening %u", i);
+		rnbd_io_pack(&msg, &io);
+		r.slot = i + 1;
+		request_send(p, &r);
+	}
+	return 0;
+}
+
+/*
+ * DISK hangs: $PATHS paths, each of a session of its own, with $OPENINGS openings each, all of
+ * which wait for a read. Says so, and waits to be killed.
+ */
+static int hang(void)
+{
+	static struct path p[64];
+	unsigned int i, paths = atoi(getenv("PATHS")), openings = atoi(getenv("OPENINGS"));
+
+	WANT(paths <= 64 && openings < 32, true);
+	for (i = 0; i < paths; i++) {
+		path_init(&p[i], 2);
+		p[i].con[0].recv_size = rtrs_info_rsp_size(32);
+		WANT(path_connect_all(&p[i]), 0);
+		WANT(path_info(&p[i], path_new_name()), 0);
+		if (read_under_names(&p[i], openings))
+			return 1;
+	}
+	printf("%u openings\n", paths * openings);
+	fflush(stdout);
+	pause();
+	return 1;
+}
+
 const struct test special_tests[] = {
 	{ "special-silent", silent },
 	{ "special-empty", empty },
 	{ "special-operations", operations },
 	{ "special-flushes", flushes },
+	{ "special-long-discard", long_discard },
 	{ "special-moving", moving },
 	{ "special-deaf", deaf },
+	{ "special-openings", openings },
+	{ "special-crowd", crowd },
+	{ "special-hang", hang },
 	{ NULL, NULL },
 };

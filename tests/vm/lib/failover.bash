@@ -159,12 +159,12 @@ path_is() { [[ $(<"$SDIR/paths/$(path_of "$1")/state") == "$2" ]]; }
 
 # --- the server --------------------------------------------------------------------------------------------------------
 
-# The server's guest as it is after a boot, with /dev/vda to export
-server_up() { server_disk && load_server "${SERVER_QUICK[@]}" "$@"; }
+# The server's guest as it is after a boot, with /dev/vda to export. Who wrote last outlives the boot, as on a real host
+server_up() { server_disk && load_server "${SERVER_QUICK[@]}" record="$LAB_OUT/record" "$@"; }
 server_up_in_tree() { server_disk && load_peer_server; }
 
 # Its modules go and come, while nothing reaches it over link 2
-server_again() { server_lose link2 all && rmmod rnbd-server rtrs-server && load_server "${SERVER_QUICK[@]}"; }
+server_again() { server_lose link2 all && rmmod rnbd-server rtrs-server && load_server "${SERVER_QUICK[@]}" record="$LAB_OUT/record"; }
 
 # hold MIB: /dev/nbd0, which holds what it is told to (tests/vm/hold)
 server_hold() {
@@ -308,9 +308,11 @@ server_mem_available() { mem_available; }
 mem_available() { awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo; }
 
 # The server's memory in MiB when nothing is mapped, to be the same later but for SLACK of them. A session of the default size
-# takes 64, freed by workers of the server; the pages of its disk must be there before.
+# takes 64, freed by workers of the server; those of a client that vanished are kept until the module goes, so that goes first. The
+# pages of its disk must be there before.
 memory_before() { server mem_available >/run/tmp/memory; }
 memory_is_back() {
+	on_server unload rnbd-server rtrs-server || return
 	await 20 memory_is_near "${1:-48}" || fail "$(</run/tmp/memory) MiB before, $(server mem_available) now" || return
 	echo "# the server's memory: $(</run/tmp/memory) MiB before, $(server mem_available) now" >&3
 }

@@ -29,10 +29,10 @@ machine_packages() {
 
 # For the lab's kernel, of which the machine has only the modules that it needs, so that depmod is quick there
 make_machine() {
-	local kernel=$1 headers=$2 rel=$3 tmp=$4 packages
-	packages=$(machine_packages) || return
+	local kernel=$1 headers=$2 rel=$3 tmp=$4 packages peer ours
+	packages=$(machine_packages) && peer=$(lab_peer) && ours=$(lab_modules lab) || return
 	mapfile -t packages <<<"$packages"
-	unshare -m "$ROOT/tests/vm/lib/machine-install" "$kernel" "$headers" "$rel" "$tmp" "${MACHINE_MODULES[*]}" "${packages[@]}"
+	unshare -m "$ROOT/tests/vm/lib/machine-install" "$kernel" "$headers" "$rel" "$tmp" "$peer/ko" "$ours" "${MACHINE_MODULES[*]}" "${packages[@]}"
 }
 
 # Why there can be none here; fails where it can

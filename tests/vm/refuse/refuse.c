@@ -119,8 +119,12 @@ static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 		return 0;
 	}
 	rtrs_conn_rsp_pack(&msg, &rsp);
-	if (rdma_create_qp(id, NULL, &qp))
-		return fail("rdma_create_qp");
+	if (rdma_create_qp(id, NULL, &qp)) {
+		perror("rdma_create_qp");	/* the client has given up meanwhile */
+		printf("gone\n");
+		rdma_destroy_id(id);
+		return 0;
+	}
 	id->context = NULL;
 	if (!req.cid)
 		service = id;

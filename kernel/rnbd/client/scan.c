@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The partition table of a new disk. Who adds a disk reads it, under a lock that each opener
+ * wants, and nothing but an answer ends that: a server that opens devices and answers no read
+ * would keep the process that maps, and udev. So the disk is added without, and a worker reads
+ * the table when the server has answered one read, for which nobody waits.
+ *
+ * Against an unmap, in this order:
+ *   1. The device is UNMAPPED: a scan that has not begun does nothing.
+ *   2. drop_work sees to it that each request ends, those of a scan that has begun among them:
+ *	their server may have fallen silent in between.
+ *   3. del_gendisk() takes open_mutex: it waits for such a scan, and that for 2, which therefore
+ *	needs no lock of the disk and does not wait for the removal. A scan that gets the mutex
+ *	later finds the disk dead.
+ *   4. It waits for all requests. The first read is one of them: its end has started the work.
+ *   5. The work is waited for, without open_mutex, then the disk is freed.
+ */
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/mm.h>
+#include "client.h"
+
+#define SCAN_WAIT_MS	2000	/* a map waits for the partitions: more is for who wants them */
+
+static void scan(struct gendisk *disk)
+{
+	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
+	mutex_lock(&disk->open_mutex);
+	bdev_disk_changed(disk, false);
+	mutex_unlock(&disk->open_mutex);
+}
+
+void rnbd_client_scan_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, scan_work);
+
+	if (READ_ONCE(dev->state) != RNBD_CLIENT_DEV_UNMAPPED)
+		scan(dev->scan_disk);
+	complete_all(&dev->scanned);
+}
+
+/* Answered or not: what is wrong is told by the scan. */
+static void first_read_end(struct bio *bio)
+{
+	struct rnbd_client_dev *dev = bio->bi_private;
+
+	__free_page(bio_first_page_all(bio));
+	bio_put(bio);
+	queue_work(rnbd_client_remove_wq, &dev->scan_work);
+}
+
+static struct bio *first_read(struct gendisk *disk, unsigned int bytes)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct bio *bio;
+
+	if (!page)
+		return NULL;
+	bio = bio_alloc(disk->part0, 1, REQ_OP_READ, GFP_KERNEL);
+	__bio_add_page(bio, page, bytes, 0);
+	return bio;
+}
+
+void rnbd_client_scan_begin(struct rnbd_client_dev *dev)
+{
+	unsigned int bytes = dev->info.logical_block_size;
+	struct gendisk *disk = dev->disk;
+	struct bio *bio = NULL;
+
+	dev->scan_disk = disk;
+	if (get_capacity(disk) >= bytes >> SECTOR_SHIFT)
+		bio = first_read(disk, bytes);
+	if (!bio) {
+		queue_work(rnbd_client_remove_wq, &dev->scan_work);
+		return;
+	}
+	bio->bi_private = dev;
+	bio->bi_end_io = first_read_end;
+	submit_bio(bio);
+}
+
+void rnbd_client_scan_wait(struct rnbd_client_dev *dev)
+{
+	wait_for_completion_killable_timeout(&dev->scanned, msecs_to_jiffies(SCAN_WAIT_MS));
+}
