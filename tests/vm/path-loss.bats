@@ -11,6 +11,7 @@ bats_require_minimum_version 1.5.0
 
 TRACE=/sys/kernel/tracing
 CALLS=/run/tmp/calls
+QUEUE_DEPTH=512 # of a server that is told nothing
 PIDS=()
 
 setup_file() {
@@ -122,4 +123,21 @@ connecting() { adm_is "[.paths[] | select(.session == \"s1\" and .state == \"con
 	made=$(grep -c ' made: ' $CALLS)
 	echo "# $made queue pairs for 4 paths" >&3
 	((made <= 5))
+}
+
+@test "G5: a path that comes back has the requests and messages that it had" {
+	local paths
+	"$ADM" session add s1 --path ip:10.0.0.1 --connections 1
+	paths=("$SYS"/paths/*)
+	probes made "rtrs_core:rtrs_iu_alloc_unmapped count=%di:u32"
+	echo 1 >"${paths[0]}/reconnect"
+	probes_end
+	! grep "count=$QUEUE_DEPTH" $CALLS
+
+	# They are gone with what an administrator disconnects
+	probes made "rtrs_core:rtrs_iu_alloc_unmapped count=%di:u32"
+	echo 1 >"${paths[0]}/disconnect"
+	echo 1 >"${paths[0]}/reconnect"
+	probes_end
+	grep "count=$QUEUE_DEPTH" $CALLS
 }

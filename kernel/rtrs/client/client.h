@@ -266,11 +266,13 @@ struct rtrs_client_moves {
  * @pinned: bytes that it keeps while it is up
  * @con: connections: service, interrupt driven, polled
  * @con_count: of them, all that are wanted
+ * @slots: what @req, @req_buf and @chunk have each, while the path is not closed; until it is
+ *	connected again the server may offer another number
  * @chunk: buffers of the server; the key changes with each response
  * @info_rx: INFO_RSP
  * @info_tx: INFO_REQ
  * @info_len: bytes of the INFO_RSP received
- * @req: slots, queue_depth of them
+ * @req: requests
  * @req_buf: their messages
  * @hb: heartbeat
  * @work: the path worker: takes it down, and starts @connect_work
@@ -332,6 +334,7 @@ struct rtrs_client_path {
 	u64 pinned;
 	struct rtrs_client_con **con;
 	unsigned int con_count;
+	u32 slots;
 	struct rtrs_desc *chunk;
 	struct rtrs_iu *info_rx;
 	struct rtrs_iu *info_tx;
@@ -664,10 +667,13 @@ void rtrs_client_fence(struct rtrs_client_path *path);
 int rtrs_client_info(struct rtrs_client_path *path);
 
 /* io.c: any context but hard interrupts */
-int rtrs_client_io_init(struct rtrs_client_path *path);		/* process context */
-/* The RDMA device lets go of all requests, and of what they are made of. Process context. */
+
+/* Makes the slots, unless they are there, and gives them to the RDMA device. Process context. */
+int rtrs_client_io_init(struct rtrs_client_path *path);
+/* The RDMA device lets go of all slots. They stay. Process context. */
 void rtrs_client_io_release(struct rtrs_client_path *path);
-void rtrs_client_io_exit(struct rtrs_client_path *path);	/* behind that; process context */
+/* Behind that: frees the slots. Process context. */
+void rtrs_client_io_exit(struct rtrs_client_path *path);
 /*
  * What is left goes to other paths, or is done with -ECONNABORTED, one by one; the QP of each is
  * destroyed before. Path worker, all QPs drained.

@@ -12,7 +12,7 @@ static bool has_requests(const struct rtrs_client_path *path)
 {
 	u32 i;
 
-	for (i = 0; path->req && i < path->geo.queue_depth; i++)
+	for (i = 0; i < path->slots; i++)
 		if (atomic_read(&path->req[i].pending) & RTRS_CLIENT_REQ_AWAIT)
 			return true;
 	return false;

@@ -295,8 +295,7 @@ void rtrs_client_timed_out(struct rtrs_client_session *session, u32 slot, const 
 	for (i = 0; i < set->count; i++) {
 		struct rtrs_client_path *path = set->path[i];
 
-		/* Its slots stay for a grace period after it was connected. */
-		if (rtrs_client_path_connected(path) && slot < path->geo.queue_depth &&
+		if (rtrs_client_path_connected(path) && slot < path->slots &&
 		    atomic_read(&path->req[slot].pending) && path->req[slot].priv == priv)
 			rtrs_client_path_error(path, -ETIMEDOUT);
 	}
@@ -352,17 +351,41 @@ int rtrs_client_poll(struct rtrs_client_session *session, int con)
 }
 EXPORT_SYMBOL_GPL(rtrs_client_poll);
 
-int rtrs_client_io_init(struct rtrs_client_path *path)
+/* A path that comes back has the slots that it had, unless the server offers another number. */
+static int slots_make(struct rtrs_client_path *path)
 {
 	u32 i, count = path->geo.queue_depth;
 
+	if (path->slots == count)
+		return 0;
+	rtrs_client_io_exit(path);
+	path->slots = count;
 	path->chunk = kvcalloc(count, sizeof(*path->chunk), GFP_KERNEL);
 	path->req = kvcalloc(count, sizeof(*path->req), GFP_KERNEL);
-	path->req_buf = rtrs_iu_alloc(path->dev, count, REQ_BUF_SIZE, DMA_TO_DEVICE, NULL);
-	if (!path->chunk || !path->req || !path->req_buf)
+	path->req_buf = rtrs_iu_alloc_unmapped(count, REQ_BUF_SIZE, DMA_TO_DEVICE);
+	if (!path->chunk || !path->req || !path->req_buf) {
+		rtrs_client_io_exit(path);
 		return -ENOMEM;
+	}
 	for (i = 0; i < count; i++) {
 		struct rtrs_client_req *req = &path->req[i];
+
+		req->buf = &path->req_buf[i];
+		req->send_cqe.done = send_done;
+		req->inval_cqe.done = rtrs_client_mr_invalidated;
+	}
+	return 0;
+}
+
+int rtrs_client_io_init(struct rtrs_client_path *path)
+{
+	u32 i;
+	int err;
+
+	err = slots_make(path) ?: rtrs_iu_map(path->dev, path->req_buf, path->slots);
+	if (err)
+		return err;
+	for (i = 0; i < path->slots; i++) {
 		struct ib_mr *mr;
 
 		if (fatal_signal_pending(current))
@@ -372,10 +395,7 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 		mr = rtrs_client_mr_alloc(path);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
-		req->mr = mr;
-		req->buf = &path->req_buf[i];
-		req->send_cqe.done = send_done;
-		req->inval_cqe.done = rtrs_client_mr_invalidated;
+		path->req[i].mr = mr;
 	}
 	return 0;
 }
@@ -447,9 +467,7 @@ void rtrs_client_io_failover(struct rtrs_client_path *path)
 {
 	u32 i;
 
-	if (!path->req)
-		return;
-	for (i = 0; i < path->geo.queue_depth; i++) {
+	for (i = 0; i < path->slots; i++) {
 		struct rtrs_client_req *req = &path->req[i];
 
 		if (!atomic_read(&req->pending))
@@ -463,7 +481,7 @@ void rtrs_client_io_release(struct rtrs_client_path *path)
 {
 	u32 i;
 
-	for (i = 0; path->req && i < path->geo.queue_depth; i++) {
+	for (i = 0; i < path->slots; i++) {
 		struct rtrs_client_req *req = &path->req[i];
 
 		if (req->mr)
@@ -471,7 +489,7 @@ void rtrs_client_io_release(struct rtrs_client_path *path)
 		req->mr = NULL;
 		rtrs_client_mr_release_data(req);
 	}
-	rtrs_iu_unmap(path->dev, path->req_buf, path->geo.queue_depth);
+	rtrs_iu_unmap(path->dev, path->req_buf, path->slots);
 	rtrs_iu_free(path->dev, path->info_rx, 1);
 	path->info_rx = NULL;
 	rtrs_iu_free(path->dev, path->info_tx, 1);
@@ -484,6 +502,7 @@ void rtrs_client_io_exit(struct rtrs_client_path *path)
 	path->req = NULL;
 	kvfree(path->chunk);
 	path->chunk = NULL;
-	rtrs_iu_free(NULL, path->req_buf, path->geo.queue_depth);
+	rtrs_iu_free(NULL, path->req_buf, path->slots);
 	path->req_buf = NULL;
+	path->slots = 0;
 }

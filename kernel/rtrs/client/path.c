@@ -278,7 +278,6 @@ static void path_take_down(struct rtrs_client_path *path)
 	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
 	rtrs_client_path_leave_device(path);
-	rtrs_client_io_exit(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++) {
 		rtrs_client_con_destroy(path->con[i]);
 		path->con[i] = NULL;
@@ -437,6 +436,7 @@ static void path_work(struct work_struct *work)
 	}
 	if (must_go_down(path, RTRS_CLIENT_PATH_CLOSING)) {
 		path_take_down(path);
+		rtrs_client_io_exit(path);
 		rtrs_client_path_move(path, RTRS_CLIENT_PATH_CLOSED, 0);
 		wake_up_all(&path->wait);
 	}

@@ -121,13 +121,13 @@ u64 rtrs_client_stats_failovers(struct rtrs_client_path *path)
 	return sum;
 }
 
-/* The slots stay for a grace period after the path was connected. */
+/* The slots stay while the path may be connected. */
 static void count_inflight(struct rtrs_client_path *path, struct rtrs_client_moves *of)
 {
 	u32 i;
 
 	rcu_read_lock();
-	for (i = 0; rtrs_client_path_connected(path) && i < path->geo.queue_depth; i++)
+	for (i = 0; rtrs_client_path_connected(path) && i < path->slots; i++)
 		if (atomic_read(&path->req[i].pending))
 			of[READ_ONCE(path->req[i].cpu)].inflight++;
 	rcu_read_unlock();

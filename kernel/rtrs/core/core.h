@@ -81,6 +81,10 @@ typedef void (*rtrs_done_fn)(struct ib_cq *cq, struct ib_wc *wc);
 /* An array of @count buffers of @size bytes; NULL: no memory. Process context. */
 struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
 			      enum dma_data_direction dir, rtrs_done_fn done);
+/* The same, for rtrs_iu_map() */
+struct rtrs_iu *rtrs_iu_alloc_unmapped(u32 count, size_t size, enum dma_data_direction dir);
+/* -ENOMEM: some may be mapped. */
+int rtrs_iu_map(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
 void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
 /* The device lets go of them; the memory stays, for rtrs_iu_free() without a @dev. */
 void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
