@@ -261,10 +261,10 @@ static void path_take_down(struct rtrs_client_path *path)
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
 	rtrs_hb_stop(&path->hb);
-	for (i = 0; i < path->con_count && path->con[i]; i++)
+	for (i = 0; i < path->con_count && path->con[i]; i++) {
 		rtrs_client_con_disconnect(path->con[i]);
-	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drain(path->con[i]);
+	}
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drained(path->con[i]);
 	if (!rtrs_hb_silent(&path->hb))
