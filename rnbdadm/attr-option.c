@@ -16,7 +16,7 @@ static const struct {
 	{ .attr = "session-id", .opts = { OPT_SESSION }, .args = { "SESSION", "SELECTOR" } },
 	{ .attr = "path-id", .args = { "PATH" } },
 	{ .attr = "device-path", .args = { "DEVICE_PATH", "DEVICE" }, .key = "device-path" },
-	{ .attr = "access-mode", .opts = { OPT_ACCESS } },
+	{ .attr = "access-mode", .opts = { OPT_ACCESS, OPT_SET_ACCESS } },
 	{ .attr = "always-fua", .opts = { OPT_FUA } },
 	{ .attr = "poll-queues", .opts = { OPT_POLL_QUEUES } },
 	{ .attr = "connections", .opts = { OPT_CONNECTIONS } },

@@ -69,7 +69,7 @@ static void access_mode(struct checkup *k, const struct device *d)
 
 	if (name && !strcmp(name, "migration")) {
 		check_tell(k, CHECK_WARN, d->name, "mapped for a migration: another client may write to it");
-		check_hint(k, "once that is over: unmap it, and map it with --access rw");
+		check_hint(k, "once that is over: rnbdadm device set %s --access rw", d->name);
 	} else {
 		check_tell(k, CHECK_PASS, d->name, "%s", name ? name : "unknown");
 	}
@@ -143,7 +143,7 @@ const struct check device_checks[] = {
 	  .cure = "rnbdadm recover device DEVICE; its users wait or have failed" },
 	{ "device.access", "nobody else writes to it", device_access,
 	  .cause = "a migration is under way, or was not ended",
-	  .cure = "end it: unmap here or there" },
+	  .cure = "end it: unmap it there; rnbdadm device set DEVICE --access rw" },
 	{ "device.node", "it has its node in /dev", device_node,
 	  .cause = "udev does not run, or is late",
 	  .cure = "systemctl start systemd-udevd; udevadm trigger" },

@@ -241,6 +241,7 @@ static const struct {
 	[RNBD_CMD_PORT_GET] = { "port-get", &port_set },
 	[RNBD_CMD_PORT_DRAIN] = { "port-drain", &port_set },
 	[RNBD_CMD_PORT_UNDRAIN] = { "port-undrain", &port_set },
+	[RNBD_CMD_DEVICE_SET] = { "device-set", &device_set },
 };
 
 const char *rnl_cmd_name(int cmd)

@@ -162,6 +162,23 @@ bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
 
+bool rnl_device_set_rw(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
+		       struct nl_error *e)
+{
+	struct nl_msg *msg;
+
+	if (nl->sysfs)
+		return sysfs_cannot(e, "change the access of a mapped device");
+	if (!rnl_has_op(nl, RNBD_CMD_DEVICE_SET, e))
+		return false;
+	msg = rnl_new(nl, RNBD_CMD_DEVICE_SET, 0);
+	nla_put_u32(msg, RNBD_A_DEVICE_ID, id);
+	nla_put_u32(msg, RNBD_A_DEVICE_ACCESS_MODE, RNBD_ACCESS_MODE_RW);
+	put_opt(msg, RNBD_A_DEVICE_TIMEOUT_MS, timeout_ms);
+	device_init(dev);
+	return rnl_transact(nl, msg, on_device, dev, e);
+}
+
 bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
 		     struct session *now, struct nl_error *e)
 {

@@ -58,7 +58,7 @@ static bool wait_sent(struct sender *s, int64_t limit_ms)
 	return done;
 }
 
-/* Dumps answer at once, and what connects has its limit in the request. */
+/* Dumps answer at once, and what asks a server has its limit in the request. */
 static bool has_limit(const struct nl *nl)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(nl->req);
@@ -68,7 +68,7 @@ static bool has_limit(const struct nl *nl)
 		return false;
 	return g->cmd != RNBD_CMD_MAP && g->cmd != RNBD_CMD_REMAP &&
 	       g->cmd != RNBD_CMD_SESSION_ADD && g->cmd != RNBD_CMD_PATH_ADD &&
-	       g->cmd != RNBD_CMD_PATH_RECONNECT;
+	       g->cmd != RNBD_CMD_PATH_RECONNECT && g->cmd != RNBD_CMD_DEVICE_SET;
 }
 
 static int late(struct nl *nl)

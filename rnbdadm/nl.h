@@ -139,6 +139,8 @@ bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *d
 	       struct nl_error *e);
 bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
 		struct nl_error *e);
+bool rnl_device_set_rw(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
+		       struct nl_error *e);
 bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
 		     struct session *now, struct nl_error *e);
 /* @req: device_path and access are not used. */

@@ -162,6 +162,13 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 	}
 }
 
+static const char *device_reason(enum conf_key k, const char *old, const char *new)
+{
+	bool ends = k == CK_ACCESS && old && !strcmp(old, "migration") && !strcmp(new, "rw");
+
+	return ends ? "'rnbdadm device set' makes it so" : "it needs an unmap";
+}
+
 /* Takes @old, which may be NULL, and @new. */
 static void add_unmet(struct maker *m, const struct conf_section *s, enum conf_key k, char *old,
 		      char *new)
@@ -175,7 +182,7 @@ static void add_unmet(struct maker *m, const struct conf_section *s, enum conf_k
 	p->unmet[p->nunmet++] = (struct plan_unmet){
 		.object = device ? PLAN_DEVICE : PLAN_SESSION, .key = k, .old = old, .new = new,
 		.session = device ? s->v[CK_SESSION].text : s->name, .name = s->name,
-		.reason = device ? "it needs an unmap" :
+		.reason = device ? device_reason(k, old, new) :
 			  k < CK_SETTINGS ? "the loaded modules have no such setting" :
 					    "only a new session takes it",
 		.source = v ? v->at : s->at,

@@ -131,6 +131,8 @@ const struct opt opt_table[OPT_MAX] = {
 			    "fail-flush|disconnect",
 			    .help = "when a server lost acknowledged writes: fail-flush or "
 				    "disconnect" },
+	[OPT_SET_ACCESS] = { "access", 0, ARG_REQUIRED, T_TEXT, "MODE", "rw",
+			   .help = "rw, in place of migration" },
 	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
 	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
 			    .help = "add paths that the configuration lists, or the server (exit 9)" },
@@ -489,6 +491,14 @@ const struct cmd cmd_table[] = {
 			"rnbdadm device wait /dev/rnbd0 && mount /dev/rnbd0 /data" },
 	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &device_view, .check = cmd_device_check, .run = cmd_device_wait },
+	{ "device", "set", "change the access of a mapped device", { ARG_DEVICE },
+	  .opts = OPTS(OPT_SET_ACCESS, OPT_SESSION, WAIT_OPTS),
+	  .text = "A device in migration becomes rw, and stays in use. Refused (exit 7) while another client "
+		  "has it open for writing. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm device set rnbd0 --access rw", "rnbdadm device set vol0 --access rw -n" },
+	  .topic = "device", .empty = "{\"changed\":false,\"devices\":[],\"changes\":[]}",
+	  .page = "rnbdadm-device", .view = &device_view, .flags = CMD_CHANGES,
+	  .check = cmd_device_set_check, .run = cmd_device_set },
 	{ "server export", "list", "list the block devices that clients have open here",
 	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DETAILS),
 	  .examples = { "rnbdadm server export list",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# remap, resize, session set, device wait.
+# remap, resize, session set, device set, device wait.
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
@@ -180,6 +180,49 @@ setup() { load helpers; }
 	fails 9 unsupported session set cl1@srv1 --mp-policy rr
 }
 
+@test "device set: rw in place of migration, and nothing where it is rw" {
+	replay set-rw
+	adm 0 device set rnbd0 --access rw
+	[ -z "$output$stderr" ]
+	adm 0 device set vol0 --session cl1@srv1 --access=rw -j
+	valid rnbdadm.device/1
+	[ "$(jqv '[.changed, .changes, .devices[0].name, .devices[0].access] | tojson')" = \
+		'[true,[{"key":"access","new":"rw","old":"migration"}],"rnbd0","rw"]' ]
+	adm 0 dev set rnbd0 --access rw --timeout 2500ms -v --trace
+	[[ $stderr == *"device-set len="*"id=1 access-mode=1 timeout-ms=2500"*"rnbdadm: set access of rnbd0: migration -> rw" ]]
+	replay two-sessions
+	adm 0 device set rnbd0 --access rw -v
+	[ "$stderr" = "rnbdadm: rnbd0 is rw already" ]
+	adm 0 device set rnbd0 --access rw -j
+	valid rnbdadm.device/1
+	[ "$(jqv '.changed == false and .changes == [] and .devices[0].access == "rw"')" = true ]
+}
+
+@test "device set: refusals" {
+	replay set-rw-busy
+	fails 7 busy device set rnbd0 --access rw
+	[[ $stderr == *"refused, the device stays in migration"*"kernel: another client has it open for writing"*"hint: unmap it there first"* ]]
+	printf '%s' "$JSON" | jq -e '.changed == false and .changes == [] and .devices[0].access == "migration"'
+	replay set-rw-cannot
+	fails 9 unsupported device set rnbd0 --access rw
+	[[ $stderr == *"the server has no such operation"*"hint: unmap it, and map it with --access rw"* ]]
+	replay set-rw-lost
+	fails 1 failed device set rnbd0 --access rw
+	[[ $stderr == *"kernel: rnbd0 is not open on the server: remap it first"* ]]
+	replay set-rw-ro
+	fails 6 conflict device set rnbd0 --access rw
+	[[ $stderr == *"the device is mapped read-only"*"unmap it, and map it with --access rw"* ]]
+	replay may-look
+	fails 5 permission device set rnbd0 --access rw
+	for mode in ro migration; do
+		fails 2 usage device set rnbd0 --access $mode
+		[[ $stderr == *"to rw only, not to $mode"*"unmap the device, and map it with --access $mode"* ]]
+	done
+	fails 2 usage device set rnbd0 --access wr
+	fails 2 usage device set rnbd0
+	fails 2 usage device set rnbd0 --access rw --timeout 1ms
+}
+
 @test "device wait: each event is a reason to look" {
 	replay wait
 	adm 0 device wait rnbd0 --trace
@@ -207,13 +250,14 @@ setup() { load helpers; }
 	for c in "remap rnbd2" "remap rnbd2 --recreate" "remap rnbd0 --recreate --force" "resize rnbd0 +1G" \
 		"resize rnbd0 1G --allow-shrink --force" "session set cl1@srv1 --mp-policy rr" "unmap rnbd2" "stats reset cl1@srv1" \
 		"server export close sdb --all-clients --force" "server client disconnect cl7@here --force" \
-		"map vol9 --session cl1@srv1"; do
+		"map vol9 --session cl1@srv1" "device set rnbd0 --access rw"; do
+		[[ $c != device* ]] || replay set-rw
 		# shellcheck disable=SC2086
 		adm 0 $c -n --trace
 		plan=$output
 		[ -n "$plan" ]
 		[[ $stderr == *"nl --  "*" len="* ]]	# what would go out, as it would
-		run ! grep -E -- "-> .* (map|unmap|remap|resize|session-set|export-close|session-disconnect|stats-reset) " <<<"$stderr"
+		run ! grep -E -- "-> .* (map|unmap|remap|resize|device-set|session-set|export-close|session-disconnect|stats-reset) " <<<"$stderr"
 		# shellcheck disable=SC2086
 		adm 0 $c -n -j
 		valid_any
@@ -240,6 +284,7 @@ setup() { load helpers; }
 		DEVICE|unmap rnbd2
 		DEVICE|remap rnbd2
 		SIZE|resize rnbd0 30G
+		--access|device set rnbd0 --access rw
 		PATH|session add-path cl1@srv1 10.0.2.1@10.0.2.2
 		--path|map vol9 --session cl1@srv1 --path 10.0.2.1@10.0.2.2 --add-paths
 		--mp-policy|session set cl1@srv1 --mp-policy rr

@@ -288,6 +288,7 @@ fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
 	[[ $output == *"others may have written to it"*"rnbdadm remap rnbd0"* ]]
 	world check-bad
 	finds warn device.access rnbd1 "migration"
+	[[ $output == *"rnbdadm device set rnbd1 --access rw"* ]]
 	gone dev/rnbd0
 	finds fail device.node rnbd0 "no /dev/rnbd0"
 	put /sys/block/rnbd0/queue/read_ahead_kb 4

@@ -34,6 +34,7 @@ ARGUMENTS = {
     "remap": (["rnbd2"], ["rnbd99"]),
     "resize": (["rnbd0", "+10G"], ["rnbd99", "+10G"]),
     "device wait": (["rnbd0"], ["rnbd99"]),
+    "device set": (["rnbd0", "--access", "rw"], ["rnbd99", "--access", "rw"]),
     "session set": (["cl1@srv1", "--mp-policy", "rr"], ["nosuch", "--mp-policy", "rr"]),
     "server export show": (["sdb"], ["nosuch"]),
     "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
@@ -86,6 +87,7 @@ BY_OPTION = {
     "unmap": ["--session", "nosuch"],
     "remap": ["rnbd2", "--session", "nosuch"],
     "resize": ["rnbd0", "+10G", "--session", "nosuch"],
+    "device set": ["rnbd0", "--access", "rw", "--session", "nosuch"],
     "recover device": ["rnbd2", "--session", "nosuch"],
     "server export list": ["--client", "nosuch"],
     "server export close": ["sdb", "--client", "nosuch", "--force"],
@@ -93,7 +95,7 @@ BY_OPTION = {
     "server path list": ["--client", "nosuch"],
 }
 # These say nothing when they succeed
-CHANGES = ("unmap", "stats reset", "remap", "resize", "session set", "server export close", "server client disconnect",
+CHANGES = ("unmap", "stats reset", "remap", "resize", "device set", "session set", "server export close", "server client disconnect",
            "server export revalidate", "server path disconnect", "server port drain", "server port undrain",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
            "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")

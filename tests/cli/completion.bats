@@ -127,6 +127,8 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[[ $output == *cl7@here* && $output != *rnbd0* ]]
 	offers rnbdadm session set cl1@srv1 --reconnect-delay ''
 	[ "$output" = $'1000ms\tas it is now' ]
+	offers rnbdadm device set rnbd0 --access ''
+	[ "${output%%$'\t'*}" = rw ]
 	offers rnbdadm mp-policy set --all min-l
 	[ "${output%%$'\t'*}" = min-latency ]
 	offers rnbdadm device list --sort -size

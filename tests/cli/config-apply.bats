@@ -326,6 +326,11 @@ device cl1@srv1 e rw migration 17" ]
 		[[ $stderr == *"warning: session cl1@srv2: io-timeout stays unknown, not 3000ms: "* ]]
 		[[ $stderr == *"warning: device d: access stays ro, not rw: it needs an unmap"* ]]
 	done
+	replay set-rw
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device e]\nsession = cl1@srv1\ndevice-path = vol0\naccess = rw'
+	adm 11 config diff "$CONF"
+	[[ $output == *"!   device e  access  migration -> rw  ('rnbdadm device set' makes it so)"* ]]
+	replay two-sessions
 	# what is as it is asked for, or was not asked for
 	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\nconnections = 16\npoll-queues =\n[session cl1@srv2]\npath = 10.0.0.3\nconnections = 3'
 	adm 0 config diff "$CONF"

@@ -205,7 +205,7 @@ def family(answer):
                                          "stats-get", "stats-reset", "remap", "resize", "export-close", "session-set",
                                          "session-disconnect", "session-add", "session-del", "path-add", "path-del",
                                          "path-reconnect", "path-disconnect", "export-revalidate", "port-get",
-                                         "port-drain", "port-undrain")])
+                                         "port-drain", "port-undrain", "device-set")])
     body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
     body += nla(6 | NLA_F_NESTED, b"".join(
         nla(i + 1 | NLA_F_NESTED, nla(1, struct.pack("<I", cmd_number(c)))) for i, c in enumerate(ops)))

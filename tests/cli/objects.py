@@ -247,6 +247,14 @@ def resize(did, size, **answer):
     return {"do": "resize", "request": {"id": did, "size-bytes": size}, **(answer or {"reply": {"id": did, "size-bytes": size}})}
 
 
+# rnbd0 was mapped for a migration
+MIGRATING = [dict(d, **({"access-mode": 2} if d["id"] == 1 else {})) for d in DEVICES]
+
+
+def set_rw(more=None, **answer):
+    return {"do": "device-set", "request": {"id": 1, "access-mode": 1, **(more or {})}, **(answer or {"reply": DEVICES[1]})}
+
+
 def sized(minor, size):
     """The next list of devices: one of them has another size."""
     return [{"dump": "device-get", "objects": [dict(d, **({"size-bytes": size} if d["minor"] == minor else {}))

@@ -109,6 +109,13 @@ RECORDINGS = {
         {"event": "device-ntf"}] + sized(0, 30 << 30),
     "resize-refused": [UP] + lists() + [resize(1, 30 << 30, error="EINVAL", extack="not so", attr="size-bytes")],
     "resize-4k": [UP] + lists(devices=[dict(DEVICES[1], **{"logical-block-bytes": 4096})]),
+    "set-rw": [UP] + lists(devices=MIGRATING) + [set_rw(), set_rw({"timeout-ms": 2500})],
+    "set-rw-busy": [UP] + lists(devices=MIGRATING) + [set_rw(error="EBUSY", extack="another client has it open for writing")],
+    "set-rw-cannot": [UP] + lists(devices=MIGRATING) + [
+        set_rw(error="EOPNOTSUPP", extack="the server cannot do that: unmap it, and map it with rw")],
+    "set-rw-lost": [UP] + lists(devices=MIGRATING) + [
+        set_rw(error="ENOTCONN", extack="rnbd0 is not open on the server: remap it first")],
+    "set-rw-ro": [UP] + lists(devices=[dict(d, **{"access-mode": 0}) for d in DEVICES]),
     "session-set": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 1,
                                                                         "max-reconnect-attempts": 20},
                                       "reply": dict(SESSIONS[1], **{"mp-policy": 1, "max-reconnect-attempts": 20})}],
@@ -279,7 +286,7 @@ RECORDINGS.update({
                                        "reply": dict(SESSIONS[0], **{"mp-policy": 1})}],
     "paths-denied": [UP] + lists() + [{"do": c, "error": "EPERM"} for c in NEW_OPS + ("session-set", "remap", "unmap")],
     # each request, with what the kernel finds wrong in it
-    "blamed": [UP] + server() + lists() + [
+    "blamed": [UP] + server() + lists(devices=MIGRATING) + [
         dict(request, error="EINVAL", extack="not so", attr=attr) for request, attr in (
             (unmap(3), "id"), (remap(3), "id"), (resize(1, 30 << 30), "size-bytes"), (add_path(), "client-addr"),
             (with_time(add_path()), "server-addr"),
@@ -295,7 +302,7 @@ RECORDINGS.update({
             ({"do": "stats-reset", "request": {"session-id": 1, "role": 0, "groups": 2}}, "groups"),
             ({"do": "stats-reset", "request": {"session-id": 1, "role": 0}}, "session-id"), (close(31), "id"),
             ({"do": "session-disconnect", "request": {"id": 12, "role": 1}}, "id"), (on_port("undrain", "mlx5_1"), "hca-name"),
-            (with_time(add_path(), 5000), "timeout-ms"), (told(33, 0, 0, 5000), "timeout-ms"))],
+            (set_rw(), "access-mode"), (with_time(add_path(), 5000), "timeout-ms"), (told(33, 0, 0, 5000), "timeout-ms"))],
     "session-del-denied": [UP] + lists(*WITH_ADDED) + [{"do": "session-del", "error": "EPERM"}],
     "session-del-old": [dict(UP, ops=["session-get", "path-get", "device-get", "unmap"])] + lists(*WITH_ADDED),
     "paths-unsupported": [UP] + lists(*WITH_ADDED) + [{"do": c, "error": "EOPNOTSUPP"} for c in NEW_OPS],
@@ -365,17 +372,18 @@ RECORDINGS["same-path"] = [UP] + 2 * lists(paths=[dict(PATHS[0]), dict(PATHS[0],
 
 RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
 # who may look, and change nothing
-RECORDINGS["may-look"] = [UP] + 4 * (server() + lists()) + 2 * [{"do": c, "error": "EPERM"} for c in (
+RECORDINGS["may-look"] = [UP] + 4 * (server() + lists(devices=MIGRATING)) + 2 * [{"do": c, "error": "EPERM"} for c in (
     "map", "unmap", "remap", "resize", "session-set", "session-disconnect", "session-add", "session-del", "path-add", "path-del",
-    "path-reconnect", "path-disconnect", "stats-reset", "export-close", "export-revalidate", "port-drain", "port-undrain")]
+    "path-reconnect", "path-disconnect", "stats-reset", "export-close", "export-revalidate", "port-drain", "port-undrain",
+    "device-set")]
 # each change is done, as often as may be
-RECORDINGS["changes"] = [UP] + 60 * (server() + lists()) + 8 * [
+RECORDINGS["changes"] = [UP] + 60 * (server() + lists(devices=MIGRATING)) + 8 * [
     {"do": "map", "reply": NEW}, {"do": "unmap"}, {"do": "remap", "reply": dict(DEVICES[0], state=1)},
     {"do": "resize", "reply": {"id": 1, "size-bytes": 21 << 30}}, {"do": "session-set", "reply": SESSIONS[1]},
     {"do": "session-disconnect"}, {"do": "session-add", "reply": ADDED}, {"do": "session-del"}, {"do": "path-add", "reply": NEW_PATH},
     {"do": "path-del"}, {"do": "path-reconnect", **now(2, 1)}, {"do": "path-disconnect", **now(2, 4)}, {"do": "stats-reset"},
     {"do": "export-close"}, {"do": "export-revalidate", "reply": {"id": 31, "size-bytes": 1 << 40, "told-bytes": 1 << 40, "reach": 0}},
-    {"do": "port-drain"}, {"do": "port-undrain"}]
+    {"do": "port-drain"}, {"do": "port-undrain"}, {"do": "device-set", "reply": DEVICES[1]}]
 
 
 # what check finds nothing wrong with, and all that the kernel can tell of what is wrong

@@ -94,6 +94,7 @@ NEVER_IN_USE = {
     "session add": "makes a session",
     "session add-path": "the others stay",
     "session set": "holds for what comes",
+    "device set": "it stays in use",
     "mp-policy set": "holds for what comes",
     "session recover": "what is up is left alone",
     "recover": "what is up is left alone",

@@ -60,7 +60,7 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	adm 0 map vol9 --session cl1@srv1 --path 10.0.0.2 --mp-policy ml --poll-queues 2 --dest-port 4321 -n
 }
 
-@test "unmap, remap, resize" {
+@test "unmap, remap, resize, device set" {
 	local file
 	# it could not be mapped again
 	fails 2 usage remap rnbd2 --recreate
@@ -88,6 +88,11 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	rm "$SYS/block/rnbd2/rnbd/resize"
 	fails 9 unsupported resize rnbd2 2M
 	[[ $stderr == *"there is no file /sys/block/rnbd2/rnbd/resize"* ]]
+	fails 6 conflict device set rnbd10 --access rw
+	[[ $stderr == *"the device is disconnected"*"rnbdadm remap rnbd10"* ]]
+	put "$SYS/block/rnbd0/rnbd/access_mode" migration
+	fails 9 unsupported device set rnbd0 --access rw
+	[[ $stderr == *"the sysfs backend cannot change the access of a mapped device"*"the modules of this project have it, by netlink"* ]]
 }
 
 @test "paths: added, removed, reconnected, disconnected; the last one stays" {

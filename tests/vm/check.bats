@@ -83,7 +83,7 @@ finds() { looks "$2" && told "$@"; }
 	looks modules.origin netlink
 	told ok modules.origin rtrs_core "has the netlink family"
 	told warn netlink.version rnbd "version 2, this tool knows 1" "of the same release"
-	told warn netlink.ops rnbd "these modules lack port-drain, port-undrain" "load newer modules"
+	told warn netlink.ops rnbd "these modules lack port-undrain, device-set" "load newer modules"
 	told warn netlink.mcast rnbd "no events of: export" "monitor and wait need them"
 	unload_all
 }
@@ -320,7 +320,10 @@ finds() { looks "$2" && told "$@"; }
 	echo mq-deadline >/sys/block/rnbd0/queue/scheduler
 	rm /dev/rnbd0
 	looks device
-	told warn device.access rnbd0 migration "access rw"
+	told warn device.access rnbd0 migration "rnbdadm device set rnbd0 --access rw"
+	"$ADM" device set rnbd0 --access rw
+	finds ok device.access rnbd0 rw
+	looks device
 	told warn device.readahead rnbd0 "0 KiB" "blockdev --setra"
 	told warn device.scheduler rnbd0 mq-deadline "echo none"
 	told FAIL device.node rnbd0 "no /dev/rnbd0" "udevadm settle"

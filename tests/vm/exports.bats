@@ -20,6 +20,7 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 teardown() {
+	dmsetup resume --noudevsync gate 2>/dev/null || :
 	unmap_all
 	await 10 no_exports
 	dmesg_clean
@@ -148,6 +149,98 @@ w1/access_mode:rw" ]
 0" ]
 	all_closed
 	map w2 /dev/ram0 rw
+}
+
+# access_is SESSION MODE: of /dev/ram0, at both ends
+access_is() {
+	[[ $(<$CTL/ram0/sessions/$1/access_mode) == "$2" && $(<"/sys/block/$(disk_of "$1" /dev/ram0)/rnbd/access_mode") == "$2" ]]
+}
+
+refused_rw() {
+	run --separate-stderr "-$1" "$ADM" device set rnbd0 --access rw "${@:3}"
+	[[ $stderr == *"$2"* ]] || fail "$stderr"
+}
+
+@test "device set: migration becomes rw where nobody else writes, under I/O; beside another client, or closed here, it does not" {
+	local pid rc=0
+	server
+	map s1 /dev/ram0 migration
+	access_is s1 migration
+	run "$ADM" check device.access
+	[[ $output == "warn"*"hint: once that is over: rnbdadm device set rnbd0 --access rw"* ]]
+	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=8 --rw=randrw --bs=4k --size=1m --loops=1000000 \
+		--verify=crc32c --verify_fatal=1 --output=/tmp/fio.out 3>&- & pid=$!
+	await 30 io_done rnbd0 50
+	record /run/tmp/events device --no-snapshot
+	adm 0 device set rnbd0 --access rw -j
+	jqe '.changed and .changes == [{key: "access", old: "migration", new: "rw"}] and .devices[0].access == "rw"'
+	access_is s1 rw
+	await 10 grep -q '"access"' /run/tmp/events
+	record_end /run/tmp/events
+	await 30 io_done rnbd0 $(($(ios rnbd0) + 50))
+	kill $pid
+	wait $pid || rc=$?
+	((rc == 128)) || fail "fio: status $rc: $(</tmp/fio.out)"
+	run "$ADM" check device.access
+	[[ $output == "ok "*"rnbd0: rw"* ]]
+	# As one that was mapped so: one more may come for a migration, and none with rw
+	run ! map s2 /dev/ram0 rw
+	map s2 /dev/ram0 migration
+	adm 0 device set rnbd0 --access rw -v
+	[ "$stderr" = "rnbdadm: rnbd0 is rw already" ]
+	all_closed
+
+	map s2 /dev/ram0 rw
+	map s1 /dev/ram0 migration
+	run --separate-stderr -7 "$ADM" device set /dev/ram0 --session s1 --access rw
+	[[ $stderr == *"refused, the device stays in migration"*"kernel: another client has it open for writing"* ]] || fail "$stderr"
+	access_is s1 migration
+	access_is s2 rw
+	dd if=/dev/zero of="/dev/$(disk_of s1 /dev/ram0)" bs=4k count=1 oflag=direct status=none
+	unmap "$(disk_of s2 /dev/ram0)"
+	await 10 access_is s1 rw
+	all_closed
+
+	map s1 /dev/ram0 ro
+	refused_rw 6 "the device is mapped read-only"
+	all_closed
+	map s1 /dev/ram0 migration
+	"$ADM" server export close ram0 --force
+	refused_rw 1 "kernel: rnbd0 is not open on the server: remap it first"
+	no_exports
+	run ! dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	await 10 state_is rnbd0 closed
+	refused_rw 6 "the device is disconnected"
+}
+
+@test "device set: a server that does not answer: killed, in time, and nobody waits behind it" {
+	local pid other fs=/run/tmp/fs
+	dm_disk gate "0 16384 linear /dev/ram2 0"
+	mkfs.ext4 -q -O ^has_journal /dev/dm-0
+	mkdir -p $fs
+	mount /dev/dm-0 $fs
+	server record=$fs/writers
+	map s1 /dev/ram0 migration
+	# It notes that another one may write, and whoever asks for the disk waits for that
+	dmsetup suspend --noudevsync gate
+	map s2 /dev/ram0 migration 3>&- & other=$!
+	await 10 worker_in rnbd_server_record_save
+	"$ADM" device set rnbd0 --access rw >/dev/null 2>&1 3>&- & pid=$!
+	await 10 worker_in rnbd_client_dev_set_rw
+	timeout 5 "$ADM" device list >/dev/null
+	timeout 5 genl ctrl list >/dev/null 2>&1 || [[ $? != 124 ]]
+	kill -9 $pid
+	await 5 dead $pid
+	refused_rw 10 "the server did not answer within 500 ms" --timeout 500ms
+	[ "$(</sys/block/rnbd0/rnbd/access_mode)" = migration ]
+	dmsetup resume --noudevsync gate
+	wait $other
+	refused_rw 7 "refused, the device stays in migration"
+	access_is s1 migration
+	all_closed
+	server
+	umount $fs
+	dmsetup remove --noudevsync gate
 }
 
 @test "one disk under two spellings: two directories, closed one by one" {

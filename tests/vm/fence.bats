@@ -232,6 +232,11 @@ closed_on_server() { server record >/run/tmp/record && grep -q "path_state: .*$(
 @test "our client, in-tree server, a silent cut: the record to compare" {
 	fence ours in-tree silent
 	grep -q 'answered .* second' /run/tmp/record
+	# Nor does it change the access of a disk that is open
+	map /dev/ram0 access_mode=migration
+	run --separate-stderr -9 "$ADM" device set "$DISK" --access rw
+	[[ $stderr == *"the server has no such operation"*"kernel: the server cannot do that"*"map it with --access rw"* ]]
+	[ "$(<"/sys/block/$DISK/rnbd/access_mode")" = migration ]
 }
 
 @test "our client, our server: a path is cut while a disk takes no more; the other one stays, and so does I/O of another disk" {

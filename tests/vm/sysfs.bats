@@ -184,6 +184,9 @@ rtrs_server sess_queue_depth 444'
 	says 9 "the loaded modules have no io_timeout_ms" session set s1 --io-timeout 5s
 	says 9 "the sysfs backend cannot tell which ports" server port list
 	says 9 "use 'resize' on the client" server export revalidate ram0
+	map_line "sessname=s1 device_path=/dev/ram1 access_mode=migration"
+	says 9 "the sysfs backend cannot change the access" device set /dev/ram1 --access rw
+	adm 0 unmap /dev/ram1
 	says 9 "the sysfs backend cannot" server port drain rxe1:1 --force
 	says 9 "the sysfs backend cannot" server port undrain rxe1:1
 	says 9 "the sysfs backend cannot" session add-path s1 10.2.0.1 --dest-port 99

@@ -222,7 +222,7 @@ enum rnbd_client_dev_flag {
  * @link: name in ctl/devices, NULL for none
  * @info: what the server told
  * @access_mode: enum rnbd_client_access, as asked of the server; migration becomes rw when the
- *	other end is gone
+ *	other end is gone, or on demand
  * @timeout_ms: for the answer to the OPEN of its map
  * @path: name on the server
  */
@@ -448,6 +448,13 @@ void rnbd_client_missed_notice(struct rnbd_client_dev *dev);	/* process context 
 /* What the answer to an OPEN says of the right to write. Under session->lock. */
 void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info);
 void rnbd_client_revalidate_work(struct work_struct *work);
+/*
+ * Asks the server for rw in place of migration; -EBUSY: another client writes, -EOPNOTSUPP: the
+ * server cannot, -ENOTCONN: it is not open there. Killable, and may be granted nevertheless.
+ * Process context.
+ */
+int rnbd_client_dev_set_rw(struct rnbd_client_dev *dev, unsigned int timeout_ms,
+			   struct netlink_ext_ack *extack);
 
 /* disk.c; process context */
 
@@ -492,8 +499,8 @@ int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int 
  * *@epoch: that of the session in which the server gave the id. @by_itself: nobody asks for it, so
  * it is to be what it was: else -ESTALE, where the server can tell.
  */
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
-			 struct rnbd_device_info *info, u32 *epoch);
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms,
+			 bool by_itself, struct rnbd_device_info *info, u32 *epoch);
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch);
 /* The same, with a limit of its own. */
 int rnbd_client_msg_close_within(struct rnbd_client_dev *dev, u32 device_id, u32 epoch,

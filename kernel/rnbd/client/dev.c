@@ -308,7 +308,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 		return err;
 
 	dev->notices = READ_ONCE(session->notices);
-	err = rnbd_client_msg_open(dev, dev->timeout_ms, false, &info, &epoch);
+	err = rnbd_client_msg_open(dev, dev->access_mode, dev->timeout_ms, false, &info, &epoch);
 	if (err)
 		return open_failed(dev, err, extack);
 

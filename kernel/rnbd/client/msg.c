@@ -322,8 +322,8 @@ static void ask_for_more(struct rnbd_client_msg *msg, const struct rnbd_client_d
 	msg->usr_len += sizeof(msg->usr.claim);
 }
 
-int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
-			 struct rnbd_device_info *info, u32 *epoch)
+int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms,
+			 bool by_itself, struct rnbd_device_info *info, u32 *epoch)
 {
 	struct rnbd_client_msg *msg = msg_alloc(dev->session, RNBD_MSG_OPEN, dev->path);
 	int err;
@@ -331,7 +331,7 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, unsigned int timeout_ms, b
 	if (!msg)
 		return -ENOMEM;
 	*epoch = msg->epoch;
-	rnbd_open_pack(&msg->usr.open, dev->path, dev->access_mode);
+	rnbd_open_pack(&msg->usr.open, dev->path, access_mode);
 	msg->usr.open.flags = RNBD_OPEN_TELL_WRITERS;
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);

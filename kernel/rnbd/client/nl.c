@@ -433,6 +433,31 @@ static int resize(struct sk_buff *msg, struct genl_info *info)
 	return err;
 }
 
+static int set_access(struct sk_buff *msg, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_ACCESS_MODE];
+	unsigned int timeout_ms = 0;
+	struct rnbd_client_dev *dev;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RNBD_A_DEVICE_ACCESS_MODE))
+		return rtrs_fail(info->extack, -EINVAL, "the new access mode is missing");
+	if (nla_get_u32(attr) != RNBD_ACCESS_MODE_RW) {
+		NL_SET_BAD_ATTR(info->extack, attr);
+		return rtrs_fail(info->extack, -EINVAL, "only rw can be set: unmap it, and map it");
+	}
+	dev = find_dev(info, false);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	err = get_timeout(info->attrs[RNBD_A_DEVICE_TIMEOUT_MS], &timeout_ms, info->extack);
+	if (!err)
+		err = rnbd_client_dev_set_rw(dev, timeout_ms, info->extack);
+	if (!err)
+		err = put_dev(msg, dev);
+	rnbd_client_dev_put(dev);
+	return err;
+}
+
 static int get_session_args(struct genl_info *info, struct rnbd_client_map_args *args)
 {
 	struct nlattr **attrs = info->attrs;
@@ -505,6 +530,7 @@ static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_UNMAP, .act = unmap },
 	{ .cmd = RNBD_CMD_REMAP, .get = remap },
 	{ .cmd = RNBD_CMD_RESIZE, .get = resize },
+	{ .cmd = RNBD_CMD_DEVICE_SET, .get = set_access },
 };
 
 static const struct rtrs_nl_provider provider = {

@@ -147,7 +147,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 
 	timeout_ms = timeout_ms ?: rnbd_client_timeout_ms(session);
 	dev->notices = READ_ONCE(session->notices);
-	err = rnbd_client_msg_open(dev, timeout_ms, by_itself, &info, &epoch);
+	err = rnbd_client_msg_open(dev, dev->access_mode, timeout_ms, by_itself, &info, &epoch);
 	if (err == -ESTALE && by_itself) {
 		mutex_lock(&session->lock);
 		give_up(dev, err);

@@ -354,41 +354,53 @@ static int open_new(struct rnbd_server_session *session, const struct rnbd_open 
 }
 
 /* The other writer has gone: from now on it was this one that wrote last. */
-static void note_alone(struct rnbd_server_dev *dev)
+static int note_alone(struct rnbd_server_dev *dev)
 {
-	if (!rnbd_server_export_alone(dev) || rnbd_server_writers_begin(dev, NULL))
-		return;
+	int err;
+
+	if (!rnbd_server_export_alone(dev))
+		return 0;
+	err = rnbd_server_writers_begin(dev, NULL);
+	if (err)
+		return err;
 	dev->beside = !rnbd_server_export_alone(dev);
 	if (!dev->beside)
-		rnbd_server_writers_enter(dev);
+		err = rnbd_server_writers_enter(dev);
 	rnbd_server_writers_end(dev);
+	return err;
 }
 
 /*
  * A path that is open already is answered again: a client that lost some of its
- * state comes back like that, or asks for what is new. The access mode stays what it is.
+ * state comes back like that, or asks for what is new. The access mode stays what it is, but for
+ * one that came for a migration and asks for rw: it gets that if it is on record as the only one.
  */
-static bool answer_again(struct rnbd_server_session *session, const char *path,
-			 struct rnbd_device_info *info)
+static bool answer_again(struct rnbd_server_session *session, const struct rnbd_open *open,
+			 struct rnbd_device_info *info, int *err)
 {
 	struct rnbd_server_dev *dev;
-	bool open;
+	bool is_open;
 
 	mutex_lock(&session->lock);
-	dev = find_path(session, path);
+	dev = find_path(session, open->path);
 	if (dev)
 		kref_get(&dev->ref);
 	mutex_unlock(&session->lock);
 	if (!dev)
 		return false;
-	note_alone(dev);
+	*err = note_alone(dev);
 	mutex_lock(&session->lock);
-	open = !dev->closing;
-	if (open)
+	is_open = !dev->closing;
+	if (open->access_mode != RNBD_ACCESS_MODE_RW ||
+	    READ_ONCE(dev->access_mode) != RNBD_ACCESS_MODE_MIGRATION)
+		*err = 0;
+	else if (is_open && !*err && !rnbd_server_export_become_rw(dev))
+		*err = -EPERM;
+	if (is_open && !*err)
 		put_info(dev, info);
 	mutex_unlock(&session->lock);
 	rnbd_server_dev_put(dev);
-	return open;
+	return is_open;
 }
 
 /* Those of a path come one after the other: nobody in this session opens it meanwhile. */
@@ -397,7 +409,7 @@ int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_
 {
 	int err = 0;
 
-	if (!answer_again(session, open->path, info))
+	if (!answer_again(session, open, info, &err))
 		err = open_new(session, open, info, wait);
 	trace_rnbd_server_open(session, open, err);
 	return err;

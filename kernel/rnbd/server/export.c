@@ -262,6 +262,28 @@ void rnbd_server_export_hide(struct rnbd_server_dev *dev)
 	mutex_unlock(&exports_lock);
 }
 
+/* It is in the list of all that is open, and may write. */
+static void become_rw(struct rnbd_server_dev *dev)
+{
+	lockdep_assert_held(&exports_lock);
+	if (dev->access_mode == RNBD_ACCESS_MODE_RW)
+		return;
+	WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
+	rnbd_server_nl_event(dev, RNBD_EVENT_CHANGE);
+}
+
+bool rnbd_server_export_become_rw(struct rnbd_server_dev *dev)
+{
+	bool alone;
+
+	mutex_lock(&exports_lock);
+	alone = dev->export->writers == 1;
+	if (alone)
+		become_rw(dev);
+	mutex_unlock(&exports_lock);
+	return alone;
+}
+
 /*
  * Of two ends of a migration one is gone: the other writes alone, if it can be told. It asks, and
  * what it is answered is in dev.c.
@@ -274,11 +296,9 @@ static void end_migration(struct rnbd_server_export *export)
 	if (export->writers != 1)
 		return;
 	list_for_each_entry(dev, &opened, entry) {
-		if (dev->export != export || !writes(dev) || rnbd_server_tell_size(dev) ||
-		    dev->access_mode == RNBD_ACCESS_MODE_RW)
+		if (dev->export != export || !writes(dev) || rnbd_server_tell_size(dev))
 			continue;
-		WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
-		rnbd_server_nl_event(dev, RNBD_EVENT_CHANGE);
+		become_rw(dev);
 	}
 }
 

@@ -143,7 +143,8 @@ struct rnbd_server_late {
  * @session: owner; outlives the device
  * @id: in messages
  * @nl_id: in netlink
- * @access_mode: as asked for; migration becomes rw when the other end is gone, under exports_lock
+ * @access_mode: as asked for; migration becomes rw when the other end is gone, or if it is asked
+ *	for and there is none, under exports_lock
  * @tell_writers: the client wants to know what follows
  * @start: of the record of the disk
  * @writers: what writers.c has counted, 0 for none
@@ -305,6 +306,8 @@ void rnbd_server_export_exit(void);
 int rnbd_server_export_check(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait);
 /* It may write, and nobody else may write to the export */
 bool rnbd_server_export_alone(const struct rnbd_server_dev *dev);
+/* The same of one that came for a migration, which it has no need of then. Under session->lock */
+bool rnbd_server_export_become_rw(struct rnbd_server_dev *dev);
 /*
  * dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers,
  * -EBUSY where one of those, or this client, has closed it, but is not through; -EALREADY where

@@ -34,6 +34,7 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_UNMAP]	= "rnbd-client",
 		[RNBD_CMD_REMAP]	= "rnbd-client",
 		[RNBD_CMD_RESIZE]	= "rnbd-client",
+		[RNBD_CMD_DEVICE_SET]	= "rnbd-client",
 		[RNBD_CMD_SESSION_SET]	= "rtrs-client",
 		[RNBD_CMD_SESSION_ADD]	= "rnbd-client",
 		[RNBD_CMD_SESSION_DEL]	= "rnbd-client",
@@ -371,6 +372,7 @@ ADMIN_DOIT(map, MAP)
 ADMIN_DOIT(unmap, UNMAP)
 ADMIN_DOIT(remap, REMAP)
 ADMIN_DOIT(resize, RESIZE)
+ADMIN_DOIT(device_set, DEVICE_SET)
 ADMIN_DOIT(export_close, EXPORT_CLOSE)
 ADMIN_DOIT(session_set, SESSION_SET)
 ADMIN_DOIT(session_disconnect, SESSION_DISCONNECT)

@@ -203,8 +203,16 @@ const struct nla_policy rnbd_port_undrain_nl_policy[RNBD_A_PORT_HCA_PORT + 1] = 
 	[RNBD_A_PORT_HCA_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/* RNBD_CMD_DEVICE_SET - do */
+const struct nla_policy rnbd_device_set_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1] = {
+	[RNBD_A_DEVICE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_DEVICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
+};
+
 /* Ops table for rnbd */
-const struct genl_ops rnbd_nl_ops[23] = {
+const struct genl_ops rnbd_nl_ops[24] = {
 	{
 		.cmd		= RNBD_CMD_SESSION_GET,
 		.doit		= rnbd_nl_session_get_doit,
@@ -364,6 +372,13 @@ const struct genl_ops rnbd_nl_ops[23] = {
 		.doit		= rnbd_nl_port_undrain_doit,
 		.policy		= rnbd_port_undrain_nl_policy,
 		.maxattr	= RNBD_A_PORT_HCA_PORT,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_DEVICE_SET,
+		.doit		= rnbd_nl_device_set_doit,
+		.policy		= rnbd_device_set_nl_policy,
+		.maxattr	= RNBD_A_DEVICE_TIMEOUT_MS,
 		.flags		= GENL_ADMIN_PERM,
 	},
 };

@@ -61,8 +61,10 @@ extern const struct nla_policy rnbd_port_drain_nl_policy[RNBD_A_PORT_FORCE + 1];
 
 extern const struct nla_policy rnbd_port_undrain_nl_policy[RNBD_A_PORT_HCA_PORT + 1];
 
+extern const struct nla_policy rnbd_device_set_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1];
+
 /* Ops table for rnbd */
-extern const struct genl_ops rnbd_nl_ops[23];
+extern const struct genl_ops rnbd_nl_ops[24];
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
@@ -95,6 +97,7 @@ int rnbd_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int rnbd_nl_port_drain_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_port_undrain_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RNBD_NLGRP_SESSION,
