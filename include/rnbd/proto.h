@@ -140,6 +140,8 @@ struct rnbd_msg_close {
  * Extension: the server tells a client that takes notices (RTRS) that the size of a device may
  * have changed, by that much of its id. The client asks for it with an OPEN of the path that it has
  * open, whose answer is what holds now. Of others with the same bits it may ask, too.
+ * Such an OPEN with rw, of a device that is open for a migration, asks for rw: EPERM while another
+ * client may write. Older servers answer with the mode that there is.
  */
 #define RNBD_NOTICE_ID_MASK	0xfffffff
 

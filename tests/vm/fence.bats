@@ -13,6 +13,8 @@
 # lab: make tests/vm/tools
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
+bats_require_minimum_version 1.5.0
+
 setup_file() {
 	. "$ROOT/tests/vm/lib/failover.bash"
 	server hold 8
