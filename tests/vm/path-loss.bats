@@ -132,7 +132,7 @@ connecting() { adm_is "[.paths[] | select(.session == \"s1\" and .state == \"con
 	probes made "rtrs_core:rtrs_iu_alloc_unmapped count=%di:u32"
 	echo 1 >"${paths[0]}/reconnect"
 	probes_end
-	! grep "count=$QUEUE_DEPTH" $CALLS
+	! grep "count=$QUEUE_DEPTH" $CALLS || fail "made anew"
 
 	# They are gone with what an administrator disconnects
 	probes made "rtrs_core:rtrs_iu_alloc_unmapped count=%di:u32"

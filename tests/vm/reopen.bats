@@ -222,12 +222,13 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	# The other was there before, and until the server went
 	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access migration
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --access migration --no-path-timeout -1
+	"$ADM" session set s2 --reconnect-delay 10m --reconnect-delay-max 10m
 	rmmod rnbd-server rtrs-server
 	await 20 adm_is 'all(.devices[]; .state == "disconnected")' device list
 	dd if=/dev/zero of=/dev/rnbd1 bs=64k count=1 oflag=direct status=none & pid=$!
 	await 20 asleep $pid
 	load_server
-	# The other, if it was asked for while it was alone, may be back
+	# Though it is the first to be back
 	await 30 adm_is '.devices[0].last_error == "ESTALE"' device show rnbd1
 	ends_badly $pid
 }
