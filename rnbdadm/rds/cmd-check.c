@@ -25,7 +25,18 @@ static const struct rds_checkup *of(const struct checkup *k)
 	return (const struct rds_checkup *)k;
 }
 
-/* "install rds_tcp /bin/true" below modprobe.d makes modprobe do nothing: the file, or NULL. */
+static bool has_line(const char *text, const char *start)
+{
+	size_t n = strlen(start);
+
+	while (text && strncmp(text, start, n)) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text;
+}
+
+/* "install rds /bin/true" below modprobe.d makes modprobe do nothing: the file, or NULL. */
 static char *disabled_by(const struct checkup *k, const char *module)
 {
 	static const char *const dirs[] = { "/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d" };
@@ -37,9 +48,8 @@ static char *disabled_by(const struct checkup *k, const char *module)
 		sys_list(k->root, &files, "%s", dirs[d]);
 		for (size_t i = 0; i < files.n && !found; i++) {
 			char *file = xasprintf("%s/%s", dirs[d], files.v[i]), *text = sys_text(k->root, file);
-			char *at = text ? strstr(text, line) : NULL;
 
-			if (at && (at == text || at[-1] == '\n'))
+			if (has_line(text, line))
 				found = xstrdup(file);
 			free(text);
 			free(file);

@@ -123,10 +123,23 @@ static void report(struct ctx *ctx, struct tally *t)
 	putchar('\n');
 }
 
+/* Of several the one that got furthest. */
+static const char *state_to(const struct tally *t, const struct rds_lists *l)
+{
+	const char *state = "down";
+
+	for (size_t i = 0; i < l->nconnections; i++) {
+		const struct rds_connection *c = &l->connections[i].c;
+
+		if (addr_equal(&c->remote, &t->ping.to) && addr_equal(&c->local, &t->ping.from) && strcmp(state, "connected"))
+			state = strcmp(rds_state(c), "down") ? rds_state(c) : state;
+	}
+	return state;
+}
+
 /* What the connection is like says where to look. */
 static void explain(struct ctx *ctx, const struct tally *t)
 {
-	struct addr remote = t->ping.to;
 	const char *state = "down";
 	struct fail none = { 0 }, kept = ctx->fail;
 	struct rds_lists l;
@@ -134,10 +147,7 @@ static void explain(struct ctx *ctx, const struct tally *t)
 
 	ctx->fail = none;
 	if (rds_open(ctx, &r) && rds_lists(ctx, &r, &l)) {
-		for (size_t i = 0; i < l.nconnections; i++)
-			if (addr_equal(&l.connections[i].c.remote, &remote) &&
-			    addr_equal(&l.connections[i].c.local, &t->ping.from))
-				state = rds_state(&l.connections[i].c);
+		state = state_to(t, &l);
 		rds_lists_free(&l);
 	}
 	rds_close(&r);
@@ -145,7 +155,7 @@ static void explain(struct ctx *ctx, const struct tally *t)
 	ctx->fail = kept;
 	if (!strcmp(state, "connected"))
 		fail_hint(&ctx->fail, "the connection is up: %s does not answer pings; there, sysctl net.rds.ping_enable=1", t->to);
-	else if (rds_unanswered(ctx->test_root, RDS_TCP_PORT, &remote))
+	else if (rds_unanswered(ctx->test_root, RDS_TCP_PORT, &t->ping.to))
 		fail_hint(&ctx->fail, "%s does not answer at TCP port %d: the host is down, or a firewall drops it", t->to,
 			  RDS_TCP_PORT);
 	else

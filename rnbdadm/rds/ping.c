@@ -136,7 +136,11 @@ bool rds_ping_open(struct ctx *ctx, struct rds_ping *p)
 	int err;
 
 	p->root = ctx->test_root;
-	p->signals = -1;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	p->signals = signalfd(-1, &set, SFD_CLOEXEC);
 	if (*p->root) {
 		way_of_file(p, &ns);
 		if (p->from.family == ADDR_NONE)
@@ -144,16 +148,9 @@ bool rds_ping_open(struct ctx *ctx, struct rds_ping *p)
 		return p->from.family != ADDR_NONE;
 	}
 	err = route_to(p);
-	if (err) {
+	if (err)
 		cannot(ctx, p, err, "no route");
-		return false;
-	}
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	p->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	return true;
+	return !err;
 }
 
 void rds_ping_close(struct rds_ping *p)

@@ -9,7 +9,7 @@ struct rds_ping {
 	const char *root;
 	struct addr to, from;
 	const char *transport;	/* of the source address, or NULL */
-	int signals;		/* signalfd of what ends the program, -1 below a moved root */
+	int signals;		/* signalfd of what ends the program */
 };
 
 enum rds_answer { RDS_ANSWER, RDS_SILENCE, RDS_INTERRUPTED, RDS_CANNOT };

@@ -67,7 +67,7 @@ def make_rds(root, put, link):
     put(root, "/proc/net/tcp6", "  sl  local_address remote_address st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
         "   0: %s:4001 %s:0000 0A 00000000:00000000 00:00000000 00000000     0        0 900 1 0 100 0 0 10 0" % ("0" * 32, "0" * 32))
     for pid, comm, fds in ((812, "ora_lms0", {3: "socket:[1001]", 4: "/dev/null", 5: "socket:[1002]", 6: "socket:[1001]"}),
-                           (813, "ora lms1", {9: "socket:[1002]", 7: "socket:[1004]"})):
+                           (813, "ora lms1", {9: "socket:[1001]", 7: "socket:[1004]"})):
         put(root, "/proc/%d/comm" % pid, comm)
         for fd, to in fds.items():
             link(root, "/proc/%d/fd/%d" % (pid, fd), to)
