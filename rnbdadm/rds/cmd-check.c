@@ -153,13 +153,15 @@ static void rds_tcp_port(struct checkup *k)
 	if (!l.known) {
 		check_tell(k, CHECK_SKIP, "", "/proc/net/tcp does not tell");
 	} else if (process) {
-		check_tell(k, loaded ? CHECK_FAIL : CHECK_WARN, "16385", "%s listens on this TCP port, which is that of RDS", process);
-		check_hint(k, "give that program another port, then modprobe -r rds_tcp and modprobe rds_tcp");
+		check_tell(k, of(k)->m[0].loaded ? CHECK_FAIL : CHECK_WARN, "rds_tcp", "%s listens on TCP port %d, which is that of RDS",
+			   process, RDS_TCP_PORT);
+		check_hint(k, loaded ? "give that program another port, then modprobe -r rds_tcp and modprobe rds_tcp" :
+			   "give that program another port, then modprobe rds_tcp, which else fails: Address family not supported");
 	} else if (loaded && !kernel) {
-		check_tell(k, CHECK_FAIL, "16385", "rds_tcp does not listen on this TCP port: peers cannot connect");
+		check_tell(k, CHECK_FAIL, "rds_tcp", "does not listen on TCP port %d: peers cannot connect", RDS_TCP_PORT);
 		check_hint(k, "modprobe -r rds_tcp and modprobe rds_tcp; the kernel log says what was in the way");
 	} else if (loaded) {
-		check_tell(k, CHECK_PASS, "16385", "rds_tcp listens on this TCP port");
+		check_tell(k, CHECK_PASS, "rds_tcp", "listens on TCP port %d", RDS_TCP_PORT);
 	} else {
 		check_tell(k, CHECK_SKIP, "", "rds_tcp is not loaded");
 	}
@@ -181,7 +183,7 @@ static void rds_cm_port(struct checkup *k)
 			if (!strcmp(who.v[w], "the kernel module rds_rdma"))
 				continue;
 			other = true;
-			check_tell(k, CHECK_FAIL, object, "%s listens on this RDMA port, which is that of RDS", who.v[w]);
+			check_tell(k, CHECK_FAIL, object, "%s listens on this RDMA port, which is that of rds_rdma", who.v[w]);
 			check_hint(k, "give that program another port, then modprobe -r rds_rdma and modprobe rds_rdma");
 		}
 		strlist_free(&who);

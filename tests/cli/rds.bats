@@ -200,8 +200,9 @@ found() {
 	[[ $(jqv '.results[] | select(.hint).message') == "process 813 (ora lms1) listens"* ]]
 	rmdir "$ROOT/sys/module/rds_tcp"
 	mkdir "$ROOT/sys/module/rds_rdma"
-	adm 0 rds check -j
-	found warn rds.tcp_port
+	adm 11 rds check -j
+	found fail rds.tcp_port
+	[[ $(jqv '.results[] | select(.hint).hint') == *"modprobe rds_tcp, which else fails"* ]]
 	rm "$ROOT/proc/813/fd/1"
 	rmdir "$ROOT/sys/module/rds_rdma"
 	adm 11 rds check -j
