@@ -127,7 +127,7 @@ found() {
 @test "ping: answers of IPv4 and IPv6, what is no address" {
 	adm 0 rds ping 10.0.0.2 -c 1
 	[ "$output" = $'10.0.0.1 -> 10.0.0.2 over tcp\n1: 0.250 ms\n1 sent, 1 answered, min/mean/max 0.250/0.250/0.250 ms' ]
-	FORMS=json shown rds-ping rds ping ::ffff:10.0.0.2 -c 1
+	FORMS="txt json" shown rds-ping rds ping ::ffff:10.0.0.2 -c 1
 	adm 0 rds ping ip:fd00::2 -c 1 -j
 	[ "$(jqc '[.source, .destination, .transport, .answers]')" = \
 		'["fd00::1","fd00::2","infiniband",[{"round_trip_ns":31000,"sequence":1}]]' ]
@@ -146,7 +146,6 @@ found() {
 	adm 10 rds ping 10.0.0.2 -c 1
 	[[ ${lines[1]} == "1: no answer within 5000 ms" && $stderr == *"the connection is up"*"ping_enable=1" ]]
 	no_connections
-	: >"$ROOT/proc/net/tcp"
 	adm 10 rds ping 10.0.0.2 -c 1 -j
 	[[ $(jqv .error.hint) == "there is no connection to 10.0.0.2: there, modprobe rds_tcp"* ]]
 	[ "$(jqc '[.sent, .answered, .answers]')" = '[1,0,[{"round_trip_ns":null,"sequence":1}]]' ]

@@ -63,7 +63,9 @@ def make_rds(root, put, link):
     put(root, "/proc/sys/net/core/rmem_default", "212992")
     put(root, "/proc/sys/net/core/wmem_default", "212992")
     put(root, "/proc/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-        "   0: 0100000A:9C69 0900000A:4001 02 00000001:00000000 01:00000014 00000000     0        0 11002 2 0 100 0 0 10 -1")
+        "   0: 0100000A:9C69 0900000A:4001 02 00000001:00000000 01:00000014 00000000     0        0 11002 2 0 100 0 0 10 -1\n"
+        "   1: 0100000A:9C40 0200000A:4001 01 00000000:00000000 00:00000000 00000000     0        0 11003 2 0 100 0 0 10 -1\n"
+        "   2: 0100000A:4001 0300000A:9C42 01 00000000:00000000 00:00000000 00000000     0        0 11004 2 0 100 0 0 10 -1")
     put(root, "/proc/net/tcp6", "  sl  local_address remote_address st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
         "   0: %s:4001 %s:0000 0A 00000000:00000000 00:00000000 00000000     0        0 900 1 0 100 0 0 10 0" % ("0" * 32, "0" * 32))
     for pid, comm, fds in ((812, "ora_lms0", {3: "socket:[1001]", 4: "/dev/null", 5: "socket:[1002]", 6: "socket:[1001]"}),
@@ -81,7 +83,8 @@ def make_rds(root, put, link):
     put_list(root, 10011, [connection6("10.0.0.1", "10.0.0.2", CONNECTED), connection6("fd00::1", "fd00::2", CONNECTED, 9, 8)])
     put_list(root, 10012, [message6(("10.0.0.1", 4000), ("10.0.0.9", 4000), 1000, 3), message6(("10.0.0.1", 4000), ("10.0.0.9", 4000), 24, 4),
                            message6(("10.0.0.1", 1), ("10.0.0.9", 0), 0)])
-    put_list(root, 10013, [message6(("10.0.0.1", 4000), ("10.0.0.2", 4000), 512, 2**40 - 1)])
+    put_list(root, 10013, [message6(("10.0.0.1", 4000), ("10.0.0.2", 4000), 512, 2**40 - 1),
+                           message6(("fd00::1", 4002), ("fd00::2", 9), 90, 8)])
     put_list(root, 10014, [message6(("fd00::1", 4002), ("fd00::2", 9), 70000), message6(("fd00::1", 4002), ("fd00::2", 9), 70000),
                            message6(("10.0.0.1", 65535), ("10.0.0.2", 9), 1)])
     put_list(root, 10015, [socket6(("fd00::1", 4002), NOBODY, 1002), socket6(("10.0.0.1", 4000), ("10.0.0.2", 4000), 1001, 4608, 2304),

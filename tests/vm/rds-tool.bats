@@ -149,6 +149,14 @@ at_peer() {
 	kill $pid
 	wait $pid
 	[[ $(tail -n 1 /run/tmp/ping) == [2-9]" sent, "[2-9]" answered, min/mean/max "* ]]
+	# also while it waits
+	"$ADM" rds ping 10.1.0.9 --timeout infinite >/run/tmp/ping 2>&1 3>&- &
+	pid=$!
+	await 20 eval '[[ $($ADM rds socket -F processes --no-headers) == *rnbdadm* ]]'
+	kill $pid
+	status=0
+	wait $pid || status=$?
+	[[ $status == 10 && $(</run/tmp/ping) == *"no answer from 10.1.0.9"* ]]
 }
 
 @test "nothing is kept: the modules go, with no socket left" {
