@@ -54,6 +54,8 @@ enum opt_id {
 	OPT_KEEP_GOING,
 	/* schema */
 	OPT_LIST,
+	/* rds ping */
+	OPT_PINGS,
 	OPT_MAX
 };
 
@@ -87,6 +89,7 @@ enum {
 	CMD_PLAIN	= 1 << 1,	/* text is no table: no csv */
 	CMD_STREAM	= 1 << 2,	/* may print several documents */
 	CMD_HIDDEN	= 1 << 3,	/* no help and no metadata has it */
+	CMD_INFO	= 1 << 4,	/* asks RDS_INFO_*, no netlink and no files of a driver */
 };
 
 struct cmd {

@@ -135,6 +135,14 @@ static char *module_file(const struct checkup *k, const char *rel, const char *m
 	return module_in(k, rel, "modules.dep", module);
 }
 
+char *check_module_file(const struct checkup *k, const char *module)
+{
+	char *rel = release(k), *file = rel ? module_file(k, rel, module) : NULL;
+
+	free(rel);
+	return file;
+}
+
 /* rtrs needs it; a kernel that has it brings it along. */
 static void modules_rdma_cm(struct checkup *k)
 {

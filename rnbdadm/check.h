@@ -77,6 +77,10 @@ void check_source(struct checkup *k, const struct check_planned *p);
 /* The netlink family; not so with in-tree drivers. */
 bool check_family(const struct checkup *k);
 bool check_loaded(const struct checkup *k, const char *module);
+/* The file that modprobe would load, or NULL. To be freed. */
+char *check_module_file(const struct checkup *k, const char *module);
+/* Prints the results. XC_OK, or XC_DIFFERS with ctx->fail set. */
+int check_report(struct checkup *k);
 
 /* A port of an RDMA device, for which "HCA/PORT" is in @name. */
 struct check_port {

@@ -380,6 +380,17 @@ static void report(struct checkup *k)
 	json_decref(sum);
 }
 
+int check_report(struct checkup *k)
+{
+	unsigned int failed = k->counts[CHECK_FAIL], warned = k->counts[CHECK_WARN];
+
+	report(k);
+	if (!failed && !(warned && args_has(&k->ctx->args, OPT_STRICT)))
+		return XC_OK;
+	return fail_set(&k->ctx->fail, XC_DIFFERS, "%u failure%s, %u warning%s", failed, plural(failed), warned,
+			plural(warned));
+}
+
 int cmd_check_check(struct ctx *ctx)
 {
 	const char *server = args_value(&ctx->args, OPT_CHECK_SERVER);
@@ -400,7 +411,6 @@ int cmd_check(struct ctx *ctx)
 		.ctx = ctx, .root = ctx->test_root, .results = json_array(),
 		.server = args_value(&ctx->args, OPT_CHECK_SERVER),
 	};
-	bool strict = args_has(&ctx->args, OPT_STRICT);
 	int rc = ways_parse(ctx, OPT_CHECK_PATH, &k.only);
 
 	if (!rc) {
@@ -415,11 +425,7 @@ int cmd_check(struct ctx *ctx)
 		}
 	}
 	if (!rc)
-		report(&k);
-	if (!rc && (k.counts[CHECK_FAIL] || (strict && k.counts[CHECK_WARN])))
-		rc = fail_set(&ctx->fail, XC_DIFFERS, "%u failure%s, %u warning%s", k.counts[CHECK_FAIL],
-			      plural(k.counts[CHECK_FAIL]), k.counts[CHECK_WARN],
-			      plural(k.counts[CHECK_WARN]));
+		rc = check_report(&k);
 	json_decref(k.results);
 	for (size_t i = 0; i < k.nplanned; i++) {
 		free(k.planned[i].at);

@@ -32,7 +32,7 @@ struct ctx {
 
 /* The open way to the kernel, or NULL with ctx->fail set. */
 struct nl *ctx_nl(struct ctx *ctx);
-/* "netlink", "sysfs" or "replay": what is open, or would be. */
+/* "netlink", "sysfs", "replay" or "info": what is open, or would be. */
 const char *ctx_backend(const struct ctx *ctx);
 
 /*

@@ -5,15 +5,14 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "mountinfo.h"
+#include "procs.h"
 #include "sysfile.h"
 #include "sysinfo.h"
 
@@ -29,7 +28,8 @@ struct search {
 	struct node *v;
 	size_t n;
 	struct strlist namespaces;	/* that were looked at */
-	char *pid, *who;		/* "process 12 (dd)" */
+	const char *pid;
+	char *who;			/* "process 12 (dd)" */
 };
 
 static void add_node(struct search *s, struct device *d, const char *name, uint64_t major, uint64_t minor)
@@ -63,16 +63,6 @@ static void opened(struct device *d, char *by)
 	free(by);
 }
 
-/* A link of /proc; NULL if it cannot be read. To be freed. */
-static char *proc_link(const struct search *s, const char *name)
-{
-	char to[PATH_MAX], *path = xasprintf("%s/proc/%s/%s", s->root, s->pid, name);
-	ssize_t n = readlink(path, to, sizeof(to));
-
-	free(path);
-	return n < 0 ? NULL : xstrndup(to, (size_t)n);
-}
-
 static void look_at_mount(struct search *s, const struct mount *m)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -88,7 +78,7 @@ static void look_at_mount(struct search *s, const struct mount *m)
 /* Each namespace once, by the first of its processes. */
 static void look_at_mounts(struct search *s)
 {
-	char *ns = proc_link(s, "ns/mnt"), *file, *text, *save = NULL;
+	char *ns = proc_link(s->root, s->pid, "ns/mnt"), *file, *text, *save = NULL;
 	struct mount m;
 
 	if (!ns || strlist_has(&s->namespaces, ns)) {
@@ -125,43 +115,27 @@ static bool is_open(const struct search *s, const struct node *n, const char *fd
 	return same;
 }
 
-static void look_at_files(struct search *s)
+static void look_at_file(void *arg, const char *fd, const char *to)
 {
-	struct strlist fds = { 0 };
+	struct search *s = arg;
 
-	sys_list(s->root, &fds, "/proc/%s/fd", s->pid);
-	for (size_t k = 0; k < fds.n; k++) {
-		char *name = xasprintf("fd/%s", fds.v[k]), *to = proc_link(s, name);
-
-		/* no look at a file of a network file system, whose server may be silent */
-		for (size_t i = 0; i < s->n && to && !strncmp(to, "/dev/", 5); i++)
-			if (is_open(s, &s->v[i], fds.v[k], to))
-				opened(s->v[i].disk, xstrdup(s->who));
-		free(to);
-		free(name);
-	}
-	strlist_free(&fds);
+	/* no look at a file of a network file system, whose server may be silent */
+	for (size_t i = 0; i < s->n && !strncmp(to, "/dev/", 5); i++)
+		if (is_open(s, &s->v[i], fd, to))
+			opened(s->v[i].disk, xstrdup(s->who));
 }
 
-static void look_at_processes(struct search *s)
+static void look_at_process(void *arg, const char *pid)
 {
-	struct strlist all = { 0 };
+	struct search *s = arg;
+	char *comm = sys_read(s->root, "/proc/%s/comm", pid);
 
-	sys_list(s->root, &all, "/proc");
-	for (size_t i = 0; i < all.n; i++) {
-		char *comm;
-
-		s->pid = all.v[i];
-		if (s->pid[strspn(s->pid, "0123456789")])
-			continue;
-		comm = sys_read(s->root, "/proc/%s/comm", s->pid);
-		s->who = xasprintf("process %s (%s)", s->pid, comm ? comm : "?");
-		look_at_mounts(s);
-		look_at_files(s);
-		free(s->who);
-		free(comm);
-	}
-	strlist_free(&all);
+	s->pid = pid;
+	s->who = xasprintf("process %s (%s)", pid, comm ? comm : "?");
+	look_at_mounts(s);
+	proc_files(s->root, pid, look_at_file, s);
+	free(s->who);
+	free(comm);
 }
 
 static void look_at_loops(struct search *s)
@@ -205,7 +179,7 @@ void sys_openers(const char *root, struct device_list *l)
 			add_disk(&s, d);
 	}
 	if (s.n) {
-		look_at_processes(&s);
+		proc_each(root, look_at_process, &s);
 		look_at_loops(&s);
 		look_at_filesystems(&s);
 	}

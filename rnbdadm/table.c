@@ -3,6 +3,7 @@
 #include "args.h"
 #include "cmd.h"
 #include "objects.h"
+#include "rds/commands.h"
 
 const struct opt opt_table[OPT_MAX] = {
 	[OPT_JSON] = { "json", 'j', .help = "one compact JSON document" },
@@ -197,6 +198,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
 	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
+	RDS_OPTIONS,
 };
 
 #define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_NO_TREE, \
@@ -702,6 +704,7 @@ const struct cmd cmd_table[] = {
 	  CONFIG_SAVE("rnbdadm save", "rnbdadm save --session cl1@srv1 srv1.conf") },
 	{ "restore", NULL, "the same as 'config apply'",
 	  CONFIG_APPLY("rnbdadm restore", "rnbdadm restore --only device:data") },
+	RDS_COMMANDS,
 	{ "udev", NULL, "print the links of a disk for the rules of udev",
 	  { { "NAME", .help = "rnbdN, or a partition of it" } },
 	  .text = "KEY=VALUE, escaped for udev; nothing for a disk that is not mapped (yet). Takes no "
@@ -795,6 +798,7 @@ const struct object_desc object_table[] = {
 	{ "server client", "clients of this server" },
 	{ "server path", "paths of the clients" },
 	{ "server port", "ports of RDMA devices that this server listens on" },
+	{ "rds", "reliable datagram sockets" },
 };
 
 const size_t object_count = ARRAY_SIZE(object_table);

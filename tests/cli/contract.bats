@@ -82,6 +82,12 @@ setup() {
 		9 server port drain mlx5_0:1 --force
 		9 server port undrain mlx5_1:1
 		9 stats latency
+		8 rds status
+		8 rds socket
+		8 rds connection
+		8 rds stats
+		8 rds ping 10.0.0.2 -c 1
+		11 rds check
 		11 check
 	END
 	for line in out out-sysfs; do

@@ -150,7 +150,7 @@ NUMBERS = {"hex": {"10"}, "check_mapped": {"-1"}}
 def codes():
     """Exit codes have names, but for what runs out of memory."""
     count = 0
-    for file in sorted(glob.glob(os.path.join(TOP, "rnbdadm", "*.c"))):
+    for file in sorted(glob.glob(os.path.join(TOP, "rnbdadm", "**", "*.c"), recursive=True)):
         with open(file) as f:
             text = re.sub(r'/\*.*?\*/|"(\\.|[^"\\\n])*"', '""', f.read(), flags=re.S)
         name = os.path.basename(file)

@@ -67,7 +67,7 @@ def table(binary, directory):
 
 
 PAGES = ["rnbdadm", "rnbdadm-batch", "rnbdadm-check", "rnbdadm-config", "rnbdadm-device", "rnbdadm-json", "rnbdadm-monitor",
-         "rnbdadm-path", "rnbdadm-server", "rnbdadm-session", "rnbdadm-stats", "rnbdadm.conf"]
+         "rnbdadm-path", "rnbdadm-rds", "rnbdadm-server", "rnbdadm-session", "rnbdadm-stats", "rnbdadm.conf"]
 # In the order that mdoc(7) has
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "JSON OUTPUT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
 # Of the modules, not of the tool

@@ -3,6 +3,7 @@
 import os
 
 from objects import S1, S2
+from rdsgen import make_rds
 
 
 def put(root, name, text):
@@ -57,6 +58,7 @@ def make_root(root):
     put(root, "/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2")
     for sess, dev, disk in ((S1, "vol0", "rnbd0"), (S1, "vol1", "rnbd1"), (S2, "ram0", "rnbd2")):
         link(root, "/dev/rnbd/by-session/%s/%s" % (sess, dev), "../../../" + disk)
+    make_rds(root, put, link)
 
 
 def make_check_root(root):

@@ -42,3 +42,5 @@ unit() {
 @test "buckets, quantiles, sums and differences of counters" { unit counters; }
 
 @test "flow control: what the kernel answers, and what is told of it" { unit check; }
+
+@test "RDS: answers that grow, are cut or of another release; records of both families" { unit rds; }

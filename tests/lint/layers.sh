@@ -47,6 +47,8 @@ mapfile -t rnbd_server < <(sources kernel/rnbd/server)
 mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
 mapfile -t model < <(sources rnbdadm | grep -E '/model\.[ch]$')
 mapfile -t cmds < <(sources rnbdadm | grep -E '/(cmd|check)-[^/]*\.c$')
+mapfile -t records < <(sources rnbdadm/rds | grep -E '/(records|info)\.[ch]$')
+mapfile -t tool < <(sources rnbdadm | grep -v '^rnbdadm/rds/')
 
 # errno.h is there on the host as well
 check "wire formats need only <linux/types.h> and each other" only "${proto[@]}" -- '(linux/(types|errno)\.h|(include/)?(rtrs|rnbd)/proto\.h|rtrs/types\.h)'
@@ -62,4 +64,8 @@ check "rnbd-server does not know rnbd-client" \
 check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
 check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|.*/?nl\.h)'
 check "the tool's commands and checks leave netlink to nl.c and rtnl.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
+check "what decodes records of RDS knows addresses and text alone" \
+	never "${records[@]}" -- '(.*/)?(ctx|err|out|nl|sys[a-z-]*)\.h|jansson\.h|sys/socket\.h|stdio\.h'
+check "of the tool the command table alone knows RDS" \
+	never "${tool[@]}" -- '(rnbdadm/)?rds/([abd-z][^/]*|c[a-np-z][^/]*)\.h'
 finish
