@@ -3,7 +3,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/idr.h>
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -33,8 +32,6 @@ static void dev_release(struct kref *ref)
 	mutex_destroy(&dev->open_lock);
 	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
-	/* Last: the text of a module stays for a grace period after its exit. */
-	module_put(THIS_MODULE);
 }
 
 void rnbd_client_dev_get(struct rnbd_client_dev *dev)
@@ -200,7 +197,6 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 
-	__module_get(THIS_MODULE);
 	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_DEV);
 	rnbd_client_session_get(session);
 	noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */

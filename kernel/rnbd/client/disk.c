@@ -12,6 +12,12 @@
 #define GEO_SECTORS	16
 #define FREEZE_MS	5000	/* for requests that have no device any more */
 
+/*
+ * The block layer keeps the module (.owner) from before disk_open() until after disk_close(), and
+ * each opener keeps the device. The disk itself does not: its last reference may be dropped when
+ * nothing keeps the module any more, so there is no .free_disk. Once del_gendisk() has returned,
+ * disk_open() is not called any more.
+ */
 static int disk_open(struct gendisk *disk, blk_mode_t mode)
 {
 	struct rnbd_client_dev *dev = disk->private_data;
@@ -25,6 +31,8 @@ static int disk_open(struct gendisk *disk, blk_mode_t mode)
 	else
 		dev->openers++;
 	mutex_unlock(&dev->session->lock);
+	if (!err)
+		rnbd_client_dev_get(dev);
 	return err;
 }
 
@@ -35,6 +43,7 @@ static void disk_close(struct gendisk *disk)
 	mutex_lock(&dev->session->lock);
 	dev->openers--;
 	mutex_unlock(&dev->session->lock);
+	rnbd_client_dev_put(dev);
 }
 
 /* All in sectors of 512 bytes, as the block layer has them, whatever the block size. */
@@ -49,19 +58,12 @@ static int disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
 	return 0;
 }
 
-/* The last one has closed a disk that was added and removed. */
-static void disk_free(struct gendisk *disk)
-{
-	rnbd_client_dev_put(disk->private_data);
-}
-
 RNBD_DISK_OPS_DEFINE(disk)
 
 static const struct block_device_operations disk_ops = {
 	.owner		= THIS_MODULE,
 	RNBD_DISK_OPS(disk),
 	.getgeo		= disk_getgeo,
-	.free_disk	= disk_free,
 };
 
 /*
@@ -146,7 +148,6 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 	disk = rnbd_disk_alloc(&dev->session->tags, &limits, dev);
 	if (IS_ERR(disk))
 		return rtrs_fail(extack, PTR_ERR(disk), "no memory for the disk");
-	rnbd_client_dev_get(dev);
 	dev->disk = disk;
 	blk_queue_rq_timeout(disk->queue, rnbd_client_io_timeout(dev->session));
 	/*
@@ -324,7 +325,4 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev)
 	flush_work(&dev->aside_work);
 	flush_work(&dev->scan_work);
 	put_disk(disk);
-	/* The block layer tells us of the end of such disks only that it has shown. */
-	if (!added)
-		rnbd_client_dev_put(dev);
 }

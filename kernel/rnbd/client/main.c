@@ -65,11 +65,7 @@ int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_
 
 	if (!args->device_path[0])
 		return rtrs_fail(extack, -EINVAL, "the path of the device is empty");
-	/* From its start a mapping uses the module; later the device does, until it is unmapped. */
-	if (!try_module_get(THIS_MODULE))
-		return rtrs_fail(extack, -ENODEV, "rnbd-client is being unloaded");
 	dev = map(args, extack);
-	module_put(THIS_MODULE);
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	*out = dev;
@@ -108,7 +104,11 @@ err_session:
 	return err;
 }
 
-/* Each mapping, and each opener of a disk, pins the module: nothing is mapped here. */
+/*
+ * Each session and each opener of a disk keeps the module loaded: none is left. Who dropped the
+ * last reference may still run our code: the write of a file (rnbd_client_sysfs_exit() waits for
+ * it), a work item (rnbd_client_dev_exit() does). The provider is kept for each netlink command.
+ */
 static void __exit rnbd_client_exit(void)
 {
 	rnbd_client_sysfs_exit();

@@ -6,6 +6,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/export.h>
 #include <linux/slab.h>
 #include "client.h"
 
@@ -111,6 +112,7 @@ static bool session_held(void *priv)
 }
 
 static const struct rtrs_client_ops rtrs_ops = {
+	.owner		= THIS_MODULE,
 	.event		= session_event,
 	.devices	= session_devices,
 	.held		= session_held,
@@ -230,15 +232,13 @@ static struct rnbd_client_session *find(const char *name)
 	return NULL;
 }
 
-/* It was held; the module's user goes with it. */
+/* It was held. Module exit waits for this work, which may end the last session. */
 static void remove_work(struct work_struct *work)
 {
 	struct rnbd_client_session *session =
 		container_of(work, struct rnbd_client_session, remove_work);
 
 	rnbd_client_session_leave(session);
-	/* The end of the module waits for this work; who waits for us may unload it at once. */
-	module_put(THIS_MODULE);
 	complete_all(&session->removed);
 	rnbd_client_session_put(session);
 }
@@ -382,13 +382,10 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 		rnbd_client_session_leave(session);
 		return ERR_PTR(rtrs_fail(extack, -EEXIST, "session %.40s exists", args->session));
 	}
-	/* As long as it is held, the module is used. */
-	__module_get(THIS_MODULE);
 	rnbd_client_session_get(session);
 	err = make(session, args, true, extack);
 	if (err) {
 		rnbd_client_session_put(session);
-		module_put(THIS_MODULE);
 		return ERR_PTR(err);
 	}
 	return session;

@@ -53,20 +53,25 @@ static ssize_t unmap_device_show(struct kobject *kobj, struct kobj_attribute *at
 	return sysfs_emit(buf, "Usage: echo <normal|force> > %s\n", attr->attr.name);
 }
 
-/* What must not happen while the module goes away pins it. */
+static const struct file_operations pin_fops = {
+	.owner = THIS_MODULE,
+};
+
 static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *attr,
 				  const char *buf, size_t count)
 {
 	struct rnbd_client_dev *dev = to_dev(kobj);
 	bool force = is_word(buf, count, "force");
 	struct netlink_ext_ack why = {};
+	struct file *pin;
 	ssize_t ret;
 	int err;
 
 	if (!force && !is_word(buf, count, "normal"))
 		return -EINVAL;
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	pin = rtrs_sysfs_pin(&pin_fops);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
 	rnbd_client_dev_get(dev);
 	err = rnbd_client_dev_claim(dev, force, 0, &why);
 	if (!err) {
@@ -76,7 +81,7 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	}
 	ret = rtrs_stored(dev->name, "unmap_device", buf, count, err, &why);
 	rnbd_client_dev_put(dev);
-	module_put(THIS_MODULE);
+	fput(pin);
 	return ret;
 }
 
@@ -372,7 +377,7 @@ err_class:
 	return err;
 }
 
-/* A map_device that runs pins the module, so nobody is in there now. */
+/* A map_device that runs is waited for: it gets no session any more, the module being unloaded. */
 void rnbd_client_sysfs_exit(void)
 {
 	device_remove_file(ctl, &dev_attr_map_device);

@@ -4,6 +4,7 @@
 #include <linux/export.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <rtrs/aside.h>
 #include <rtrs/nl.h>
@@ -597,9 +598,9 @@ static int session_opened(struct rtrs_client_session *session, unsigned int path
 	return 0;
 }
 
-struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
-					     const struct rtrs_client_ops *ops, void *priv,
-					     struct netlink_ext_ack *extack)
+static struct rtrs_client_session *session_open(const struct rtrs_client_params *params,
+						const struct rtrs_client_ops *ops, void *priv,
+						struct netlink_ext_ack *extack)
 {
 	unsigned int timeout_ms = params->timeout_ms ?: params->settings.connect_ms, i;
 	struct rtrs_client_session *session;
@@ -632,15 +633,33 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 	rtrs_client_sysfs_announce(session);
 	return session;
 }
+
+struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
+					     const struct rtrs_client_ops *ops, void *priv,
+					     struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_session *session;
+
+	if (!try_module_get(ops->owner))
+		return ERR_PTR(rtrs_fail(extack, -ENODEV, "module %s is being unloaded",
+					 module_name(ops->owner)));
+	session = session_open(params, ops, priv, extack);
+	if (IS_ERR(session))
+		module_put(ops->owner);
+	return session;
+}
 EXPORT_SYMBOL_GPL(rtrs_client_open);
 
 void rtrs_client_close(struct rtrs_client_session *session)
 {
+	struct module *owner = session->ops->owner;
+
 	spin_lock_bh(&session->state_lock);
 	session->opened = false;
 	spin_unlock_bh(&session->state_lock);
 	cancel_work_sync(&session->event_work);
 	session_teardown(session);
+	module_put(owner);
 }
 EXPORT_SYMBOL_GPL(rtrs_client_close);
 

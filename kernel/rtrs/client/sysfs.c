@@ -346,6 +346,10 @@ static ssize_t do_disconnect(struct kobject *kobj, struct kobj_attribute *attr, 
 }
 ACTION_ATTR(disconnect, do_disconnect);
 
+static const struct file_operations pin_fops = {
+	.owner = THIS_MODULE,
+};
+
 /* The directory goes while its file is written to. Gone already is as good. */
 static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
@@ -355,10 +359,11 @@ static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, cons
 	struct netlink_ext_ack why = {};
 	struct kernfs_node *kn;
 	ssize_t ret = count;
+	struct file *pin;
 
-	/* The file goes; nothing else keeps the module then. */
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	pin = rtrs_sysfs_pin(&pin_fops);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
 	rtrs_client_session_get(session);
 	rtrs_client_path_get(path);
 	kn = sysfs_break_active_protection(kobj, &attr->attr);
@@ -369,7 +374,7 @@ static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, cons
 	}
 	rtrs_client_path_put(path);
 	rtrs_client_session_put(session);
-	module_put(THIS_MODULE);
+	fput(pin);
 	return ret;
 }
 ACTION_ATTR(remove_path, do_remove);
