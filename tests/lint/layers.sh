@@ -36,6 +36,8 @@ never() {
 	return 0
 }
 
+drivers() { sources kernel | grep -v '^kernel/rtrs/core/rxe\.c$' | xargs -r grep -nE 'RDMA_DRIVER_|\bdriver_id\b'; return 0; }
+
 mapfile -t proto < <(tree include | grep '/proto\.h$')
 mapfile -t api < <(tree include | grep -E '^include/rtrs/(client|server)\.h$')
 mapfile -t core < <(sources kernel/rtrs/core)
@@ -62,4 +64,6 @@ check "rnbd-server does not know rnbd-client" \
 check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
 check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|.*/?nl\.h)'
 check "the tool's commands and checks leave netlink to nl.c and rtnl.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
+# What one driver needs is in one place (G20)
+check "only core/rxe.c asks for the driver of an RDMA device" drivers
 finish

@@ -430,8 +430,12 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 s
 	if (err)
 		return err;
 	/*
-	 * The block layer stops the one queue of a tag set when a second one comes, or the second
-	 * goes: until its requests are done. This one has none, and no disk is ever the only one.
+	 * When a second queue joins a tag set, or the last but one leaves it, the block layer
+	 * freezes the first one to change BLK_MQ_F_TAG_QUEUE_SHARED of its hardware queues, and so
+	 * waits for the requests of that disk. These may wait for a path, with no end; a map or an
+	 * unmap of another disk must not. The flag is not ours to set: the block layer clears it
+	 * when one queue is left. This queue has no requests and stays as long as the tag set, so
+	 * the set is shared from the first disk to the last.
 	 */
 	session->no_disk = rnbd_queue_alloc(set);
 	return PTR_ERR_OR_ZERO(session->no_disk);

@@ -206,8 +206,11 @@ static inline void rtrs_raise(u64 __percpu *max, u64 v)
 void rtrs_counts_reset(void (*reset)(void *arg, unsigned int cpu), void *arg);
 
 /*
- * For a completion of a queue that the core polls, in the order in which a poll found
- * them. They lie in an array of the queue then.
+ * Counts @wc, a completion of a queue that the RDMA core polls. The core does not tell where a
+ * poll begins. It polls into the array cq->wc, so the first entry of that begins one. The array is
+ * the core's own; nothing else tells: handlers get one completion at a time, and a completion that
+ * follows another one of the path may be of the next poll. Should the core poll elsewhere, each
+ * completion counts as a poll of its own.
  */
 static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const struct ib_cq *cq,
 				    const struct ib_wc *wc)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs and the few ways to post that both ends share. */
 #include <linux/export.h>
-#include <rdma/ib_user_ioctl_verbs.h>
 #include "core.h"
 #include "fit.h"
-
-#define RXE_ACK_TIMEOUT		20	/* 4.096 us * 2^20: 4.3 s */
+#include "rxe.h"
 
 static int cq_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 {
@@ -33,17 +31,6 @@ static void cq_destroy(struct rtrs_con *con)
 	else
 		ib_cq_pool_put(con->cq, con->cqe_count);
 	con->cq = NULL;
-}
-
-/*
- * Soft-RoCE, where it sends again, runs again the registrations among the work requests, and
- * so breaks the connection. Linux 6.12 has it send again after half a second, in which a busy
- * host may not have come to acknowledge anything. Hardware keeps the CM's time-out.
- */
-static void ack_timeout_set(struct rdma_cm_id *cm_id)
-{
-	if (cm_id->device->ops.driver_id == RDMA_DRIVER_RXE)
-		rdma_set_ack_timeout(cm_id, RXE_ACK_TIMEOUT);
 }
 
 /*
@@ -87,7 +74,7 @@ static int qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 		return err;
 	}
 	con->qp = con->cm_id->qp;
-	ack_timeout_set(con->cm_id);
+	rtrs_rxe_set_ack_timeout(con->cm_id);
 	return 0;
 }
 
