@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CM ids: how they come, connect and go. Through a port that is down nothing is sent. */
+/* Creating, connecting and destroying CM ids. Nothing is sent through a port that is down. */
 #include <linux/export.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
@@ -7,7 +7,10 @@
 #include "core.h"
 #include "rxe.h"
 
-/* The RDMA core hears of it later. One that is gone takes no goodbye, and is not waited for. */
+/*
+ * The network device tells earlier than the cached port state. One that was unregistered does not
+ * count as down: nothing waits for a message through it.
+ */
 static bool netdev_is_down(const struct rdma_cm_id *cm_id)
 {
 	int ifindex = cm_id->route.addr.dev_addr.bound_dev_if;

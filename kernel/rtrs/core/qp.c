@@ -34,8 +34,8 @@ static void cq_destroy(struct rtrs_con *con)
 }
 
 /*
- * What the peer has sent came before its word that it is ready, which may be lost: to rdma_cm it
- * says the same. Any context. None comes once the queue pair is destroyed; the CM id goes later.
+ * IB_EVENT_COMM_EST: a message of the peer arrived before its RTU, which may be lost. rdma_cm takes
+ * the event for the RTU. Any context. Events end with rdma_destroy_qp(), before the CM id goes.
  */
 static void qp_event(struct ib_event *event, void *qp_context)
 {
@@ -79,13 +79,13 @@ static int qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 }
 
 /*
- * What a device says that it has at most need not be there for all at once: mlx5 has less room
- * in a send queue than that.
+ * Maxima of a device need not hold together: a send queue of mlx5 has no room for max_qp_wr entries
+ * of max_send_sge. Smaller ones are tried until the driver takes one.
  */
 int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 {
 	const struct ib_device_attr *attrs = &con->cm_id->device->attrs;
-	u32 wr_max = attrs->max_qp_wr - 1;	/* one for ib_drain_qp() */
+	u32 wr_max = attrs->max_qp_wr - 1;	/* one is for ib_drain_qp() */
 	int err;
 
 	con->max_send_wr = min(params->max_send_wr, wr_max);
