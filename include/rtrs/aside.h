@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Work that may wait for a peer. It is run by a worker: who asks for it has locks of sysfs or of
- * generic netlink, which others want meanwhile, and is to be frozen before a suspend.
+ * Work that may wait for a peer. A worker runs it: the task that asks for it holds locks of sysfs
+ * or of generic netlink, which other tasks wait for, and a suspend has to freeze it.
  */
 #ifndef RTRS_ASIDE_H
 #define RTRS_ASIDE_H
@@ -11,18 +11,18 @@
 #include <linux/workqueue.h>
 
 /*
- * State of a process that waits for such work, or for a peer: only a kill ends it, a suspend
- * freezes it. Unsafe, as it may have the lock of an open file of sysfs, which others than its own
- * threads do not want.
+ * State of a task that waits for such work, or for a peer: only a kill ends the wait, a suspend
+ * freezes the task. "Unsafe" as the task may hold the mutex of an open sysfs file. Only threads
+ * that share the file wait for that mutex.
  */
 #define RTRS_WAIT_STATE	(TASK_KILLABLE | TASK_FREEZABLE_UNSAFE)
 
 /**
  * struct rtrs_aside - one piece of work
  * @work: runs it
- * @run: what it is; may free it
- * @task: the worker that is at it
- * @killed: nobody waits for it any more
+ * @run: called by the worker; may free the struct
+ * @task: the worker, while it runs
+ * @killed: the task that asked for it was killed
  */
 struct rtrs_aside {
 	struct work_struct work;
@@ -33,18 +33,18 @@ struct rtrs_aside {
 
 void rtrs_aside_init(struct rtrs_aside *aside, void (*run)(struct rtrs_aside *aside));
 
-/* Has it run, by a worker that a kill can reach: its killable waits end then. */
+/* Queues the work. rtrs_aside_kill() ends killable waits of @run. */
 void rtrs_aside_start(struct rtrs_aside *aside);
 
-/* Called by @run, before it frees: it cannot be killed any more. False: it was. */
+/* For @run, before it frees the struct: no kill comes behind it. False: it was killed. */
 bool rtrs_aside_over(struct rtrs_aside *aside);
 
 /* Before rtrs_aside_over(). Any context. */
 void rtrs_aside_kill(struct rtrs_aside *aside);
 
 /*
- * Has a worker call @fn, and waits for it, killable and freezable; with the caller killed, what
- * @fn waits for ends. The result of @fn.
+ * Has a worker call @fn, waits until @fn has returned, and returns its result. The wait is
+ * freezable. A kill of the caller ends killable waits of @fn.
  */
 int rtrs_aside(int (*fn)(void *arg), void *arg);
 

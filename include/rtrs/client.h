@@ -34,6 +34,7 @@ enum rtrs_client_event {
 
 /**
  * struct rtrs_client_ops - callbacks of the user of a session
+ * @owner: module of the user; it stays loaded while it has a session
  * @event: process context, no locks held, one at a time for a session and in order; may
  *	sleep but must not close the session. Not called before rtrs_client_open() has
  *	returned, nor after rtrs_client_close(). A session that went down and came back
@@ -44,6 +45,7 @@ enum rtrs_client_event {
  *	or the process that polls, must not sleep; may be NULL
  */
 struct rtrs_client_ops {
+	struct module *owner;
 	void (*event)(void *priv, enum rtrs_client_event event, int err);
 	u32 (*devices)(void *priv);
 	bool (*held)(void *priv);
@@ -202,7 +204,8 @@ struct rtrs_client_request {
  * name that is open already gives -EEXIST. Process context.
  *
  * Return: the session or an ERR_PTR: -EINVAL, -EEXIST, -ENOMEM, -EHOSTUNREACH, -ECONNREFUSED
- * (nobody listens), -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address),
+ * (nobody listens), -ECONNRESET, -ETIMEDOUT, -ENODEV (no RDMA device for the address, or the
+ * module of the user is being unloaded),
  * -EOPNOTSUPP (policy or device that is of no use), -EINTR, or the errno of the server's reject
  */
 struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
@@ -214,7 +217,8 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
  * @session: from rtrs_client_open()
  *
  * Requests still in flight are done with -ECONNABORTED before it returns. No new
- * ones may be submitted. Bounded by the teardown time-outs. Process context.
+ * ones may be submitted. Bounded by the teardown time-outs. Process context, of which the exit
+ * of the user's module waits for the end: the session no longer keeps that module.
  */
 void rtrs_client_close(struct rtrs_client_session *session);
 

@@ -3,7 +3,11 @@
 #ifndef RTRS_SYSFS_H
 #define RTRS_SYSFS_H
 
+#include <linux/anon_inodes.h>
 #include <linux/err.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/netlink.h>
 #include <linux/printk.h>
@@ -35,6 +39,24 @@ static inline ssize_t rtrs_stored(const char *object, const char *file, const ch
 	pr_err("%*pE: '%*pE' to %s: %*pE (%pe)\n", (int)strlen(object), object, len, buf, file,
 	       (int)strlen(why), why, ERR_PTR(err));
 	return err == -ECONNREFUSED ? -ECONNRESET : err;
+}
+
+/**
+ * rtrs_sysfs_pin - keep a module loaded while a store function removes its own file
+ * @fops: .owner is the module, nothing else is set
+ *
+ * sysfs waits for store functions when it removes a file, but not for one that lets its own file
+ * be removed. The module must not be put by the function itself, which would go on running in the
+ * text of the module. So the reference belongs to a file: fput() of a process leaves the file to
+ * the VFS, which closes it and puts the module when the process returns to user space.
+ *
+ * Return: the file, for fput(); or an ERR_PTR(), -ENODEV if the module is being unloaded
+ */
+static inline struct file *rtrs_sysfs_pin(const struct file_operations *fops)
+{
+	struct file *pin = anon_inode_getfile("[rtrs-sysfs]", fops, NULL, O_RDONLY);
+
+	return pin == ERR_PTR(-ENOENT) ? ERR_PTR(-ENODEV) : pin;
 }
 
 #endif /* RTRS_SYSFS_H */

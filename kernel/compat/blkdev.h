@@ -166,7 +166,12 @@ static inline void rnbd_disk_limits_start(struct gendisk *disk, struct queue_lim
 	*lim = queue_limits_start_update(disk->queue);
 }
 
-/* False: somebody else is about to change them. */
+/*
+ * As rnbd_disk_limits_start(), but false where somebody else is about to change the limits. Who
+ * writes to a file below queue/ holds limits_lock while he waits for requests, and the requests may
+ * wait for our caller. There is no queue_limits_start_update() that does not wait, so the lock is
+ * tried here; queue_limits_commit_update() and _cancel_update() unlock it.
+ */
 static inline bool rnbd_disk_limits_trystart(struct gendisk *disk, struct queue_limits *lim)
 {
 	if (!mutex_trylock(&disk->queue->limits_lock))
@@ -204,7 +209,11 @@ static inline unsigned long rnbd_ra_default(const struct queue_limits *lim)
 	return max_t(unsigned long, lim->io_opt * 2 / PAGE_SIZE, VM_READAHEAD_PAGES);
 }
 
-/* What the administrator wrote: newer kernels keep it, here it is what is not the default. */
+/*
+ * Restores what the administrator wrote to the files below queue/. Newer kernels keep that apart
+ * from the limits of the driver. Here the calls that set limits overwrite it, and read-ahead and
+ * io_pages are kept in disk->bdi alone: what is not the default was written by him.
+ */
 static inline void rnbd_limits_keep(struct gendisk *disk, const struct rnbd_limits_old *was)
 {
 	const struct queue_limits *old = &was->lim;

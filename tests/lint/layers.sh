@@ -36,6 +36,8 @@ never() {
 	return 0
 }
 
+drivers() { sources kernel | grep -v '^kernel/rtrs/core/rxe\.c$' | xargs -r grep -nE 'RDMA_DRIVER_|\bdriver_id\b'; return 0; }
+
 mapfile -t proto < <(tree include | grep '/proto\.h$')
 mapfile -t api < <(tree include | grep -E '^include/rtrs/(client|server)\.h$')
 mapfile -t core < <(sources kernel/rtrs/core)
@@ -68,4 +70,6 @@ check "what decodes records of RDS knows addresses and text alone" \
 	never "${records[@]}" -- '(.*/)?(ctx|err|out|nl|sys[a-z-]*)\.h|jansson\.h|sys/socket\.h|stdio\.h'
 check "of the tool the command table alone knows RDS" \
 	never "${tool[@]}" -- '(rnbdadm/)?rds/([abd-z][^/]*|c[a-np-z][^/]*)\.h'
+# What one driver needs is in one place (G20)
+check "only core/rxe.c asks for the driver of an RDMA device" drivers
 finish

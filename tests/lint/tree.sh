@@ -54,6 +54,9 @@ done; }
 
 warns() { sources kernel | xargs -r grep -nE '\b(WARN(_ON)?(_ONCE)?|BUG(_ON)?|panic)[[:space:]]*\(' | grep -E '\bBUG|panic'; return 0; }
 
+# What a module lets go of must not be itself: its text would run on unpinned (G19). THIS_MODULE is what others pin: an .owner or .module.
+own_module() { sources kernel | xargs -r grep -nE '\bTHIS_MODULE\b' | grep -vE '\.(owner|module)[[:space:]]*= THIS_MODULE,$'; return 0; }
+
 # make bench measures what the statistics cost by what this takes out
 bench_patch() { patch -p1 --dry-run -s <tests/bench/uncounted.patch; }
 
@@ -67,4 +70,5 @@ check "generated files are up to date" generated
 check "tests/bench/uncounted.patch follows the statistics" bench_patch
 check "no file above 256 KiB" large
 check "no BUG() or panic()" warns
+check "no module drops a reference on itself" own_module
 finish

@@ -71,7 +71,7 @@ told() {
 }
 
 # Were anything sent meanwhile from an interface that is set down, the queue pair of all of rdma_cm's messages would be in error: nobody
-# could connect over it any more, and on Linux 6.1 whoever sent it would wait in cm_destroy_id() for ever (kernel/rtrs/core/cm-id.c)
+# could connect over it any more, and on Linux 6.1 whoever sent it would wait in cm_destroy_id() for ever (kernel/rtrs/core/rxe.c)
 @test "an interface is set down, the server's or ours, or that of the server has no carrier: monitor tells, fail-overs are counted" {
 	local EVENTS=/run/tmp/events link n=12
 	[[ $KERNEL == 6.1 ]] || n=6

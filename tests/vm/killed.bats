@@ -160,7 +160,7 @@ killed_behind() {
 }
 
 @test "map, session add-path: while another one is at the session" {
-	killed_behind map 1 '^\[<0>\] (rnbd_client_session_join|find_or_create)' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
+	killed_behind map 1 '^\[<0>\] (rnbd_client_session_join|session_find_or_create)' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
 		"echo 'sessname=s1 path=ip:10.1.0.1 device_path=/dev/ram0 access_mode=ro' >$CTL/map_device"
 	adm_is '.client | (.sessions | length == 1) and ([.devices[] | .name, .access] == ["rnbd0", "rw"])' status
 	killed_behind "session add-path" 2 '^\[<0>\] rtrs_client_session_add_path' "$ADM session add-path s1 ip:10.2.0.1" \

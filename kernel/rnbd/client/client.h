@@ -31,7 +31,7 @@ static inline u32 rnbd_client_ctrl_slots(u32 queue_depth)
 	return min_t(u32, RNBD_CLIENT_CTRL_SLOTS, queue_depth / 2);
 }
 
-/* Slots that are kept for those of requests which were given up while the server is at them. */
+/* Spare slots: each replaces one whose request was given up while the server may still run it. */
 static inline u32 rnbd_client_spare_slots(u32 queue_depth)
 {
 	return queue_depth / 32;
@@ -60,9 +60,9 @@ enum rnbd_client_session_state {
 };
 
 /**
- * struct rnbd_client_recoverer - opens devices of a session that is back, beside others
- * @session: that session
- * @work: takes one device after the other
+ * struct rnbd_client_recoverer - one of several works that reopen devices of a session
+ * @session: the session
+ * @work: reopens one device after the other
  */
 struct rnbd_client_recoverer {
 	struct rnbd_client_session *session;
@@ -71,51 +71,53 @@ struct rnbd_client_recoverer {
 
 /**
  * struct rnbd_client_session - a session and the devices mapped over it
- * @ref: waiters, users, and each disk, as its requests live in @tags
+ * @ref: waiters, users, and each device, as its requests live in @tags
  * @entry: in the list of sessions, under its lock, as are @state and @users
  * @users: mappings, and one if it is @held; the last one closes the session
- * @held: it was made without a device, and stays until it is removed
- * @remove_work: lets go of it then
- * @removed: it has
- * @wait: somebody waits for a change of @state
+ * @held: an administrator made it without a device; it stays until it is removed
+ * @remove_work: removes it; not the caller, who may be killed
+ * @removed: @remove_work is done
+ * @wait: for changes of @state
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
- * @tags: requests of all its disks; tag == slot, but with @few_slots
- * @no_disk: has the tags in common with the queues of the disks, and no requests
- * @slots: the slots for them, looked at with @few_slots only
- * @few_slots: the server came back with less of them than there are tags
- * @slot_lock: protects what follows
- * @slot: of each tag, which its request may look at; then those that are spare, and those that are
- *	in use by a server which has not answered
- * @spares: slots that are none of a tag
- * @spares_left: of them those that can be used
- * @spares_epoch: in which others cannot
+ * @tags: requests of all disks; the slot of a tag is @slot[tag], unless @few_slots
+ * @no_disk: a queue without disk and requests, see rnbd_client_queue_init()
+ * @slots: free slots, used with @few_slots only
+ * @few_slots: the server came back with fewer slots than there are tags
+ * @slot_lock: protects @slot and @spares*. The request of a tag reads its own @slot without
+ * @slot: first the slot of each tag, then @spares slots without a tag: @spares_left that are free,
+ *	and those of requests that the server has not answered
+ * @spares: slots without a tag
+ * @spares_left: spare slots that are free in @spares_epoch
+ * @spares_epoch: epoch of @spares_left; in a later one all are free
  * @io_cons: interrupt driven connections of each path
- * @poll_cons: polled ones
- * @max_bytes: of one request, whatever the alignment of its pages
- * @max_segments: of one request
+ * @poll_cons: polled connections of each path
+ * @max_bytes: limit of a request, for any alignment
+ * @max_segments: limit of a request
  * @version: protocol version agreed upon
- * @minor: its minor number, 0 where the server tells none
+ * @minor: minor protocol version of the server, 0 if it tells none
  * @lock: protects @devs, the states of devices and their openers
  * @devs: of struct rnbd_client_dev
- * @lost: how often the session was lost; moves under @lock
- * @lost_at: the last time, in jiffies; the same
- * @down: it is lost, and not known to be back; the same
- * @expire_work: no path has come for so long that I/O waits no more
- * @recover_work: the session is back, or devices did not come back and are tried again
- * @recover: those who open the devices then
- * @recovered: id of the device that the last of them took; @lock
- * @recover_err: what the server said of the session; the same
- * @notices: how often the server has told of a size; @msg_lock
- * @stale: bit for each device that may have another size, by its id modulo their number
- * @revalidate_work: asks the server for them
- * @msg_lock: protects what follows
+ * @lost: number of losses of the session; under @lock
+ * @lost_at: jiffies of the last loss; under @lock
+ * @down: the session was lost, and RECONNECTED has not come; under @lock
+ * @expire_work: fails waiting I/O when no_path_timeout is over
+ * @recover_work: greets the server and starts @recover: when the session is back, and again later
+ *	if devices did not come back
+ * @recover: reopen the devices
+ * @recovered: id of the last device that @recover took; under @lock
+ * @recover_err: result of the greeting; under @lock
+ * @notices: number of notices of the server that a size changed; under @msg_lock
+ * @stale: devices that may have another size: bit (id of the device modulo number of bits); under
+ *	@msg_lock
+ * @revalidate_work: asks the server for the sizes of @stale
+ * @msg_lock: protects all that follows
  * @msgs: control messages in flight
- * @orphans: messages whose OPEN succeeded when nobody waited any more: to be closed
- * @orphan_work: closes them
+ * @orphans: OPENs that succeeded behind the time-out of their waiters
+ * @orphan_work: sends a CLOSE for each of @orphans
  * @ctrl_busy: bitmap of the slots for control messages, from the session's last one down
  * @closing: no message may be sent any more
- * @msg_wait: somebody waits for a slot
+ * @msg_wait: for a free slot in @ctrl_busy
  */
 struct rnbd_client_session {
 	struct kref ref;
@@ -171,17 +173,17 @@ struct rnbd_client_session {
 
 /* Bits of struct rnbd_client_dev.flags */
 enum rnbd_client_dev_flag {
-	RNBD_CLIENT_DEV_OPEN,	/* device_id is good; set under session->lock */
-	RNBD_CLIENT_DEV_READY,	/* the mapping process has let go of it; the same */
+	RNBD_CLIENT_DEV_OPEN,	/* device_id is valid; set under session->lock */
+	RNBD_CLIENT_DEV_READY,	/* the mapping process is done with it; under session->lock */
 	RNBD_CLIENT_DEV_ADDED,	/* lifecycle: the disk was added */
 	RNBD_CLIENT_DEV_SYSFS,	/* lifecycle: the directory is there */
 	RNBD_CLIENT_DEV_WAITS,	/* I/O that finds no path waits; set under session->lock */
-	RNBD_CLIENT_DEV_PARKED,	/* what waits is set aside; cleared under aside_lock, too */
-	RNBD_CLIENT_DEV_FUA,	/* it was mapped so: every write goes with FUA */
-	RNBD_CLIENT_DEV_DIRTY,	/* the server has acknowledged what no flush has taken since */
-	RNBD_CLIENT_DEV_LOST,	/* and has lost it: the next flush fails */
-	RNBD_CLIENT_DEV_DROPS,	/* it is unmapped, and its server too slow: requests are given up */
-	RNBD_CLIENT_DEV_RECOVERS,	/* somebody opens it again; under session->lock */
+	RNBD_CLIENT_DEV_PARKED,	/* I/O is set aside; session->lock, to clear aside_lock too */
+	RNBD_CLIENT_DEV_FUA,	/* mapped with always_fua: each write has FUA */
+	RNBD_CLIENT_DEV_DIRTY,	/* writes were acknowledged since the last flush */
+	RNBD_CLIENT_DEV_LOST,	/* acknowledged writes are lost: the next flush fails */
+	RNBD_CLIENT_DEV_DROPS,	/* drop_work gives up requests of a slow server */
+	RNBD_CLIENT_DEV_RECOVERS,	/* a recoverer reopens it; under session->lock */
 };
 
 /**
@@ -193,34 +195,34 @@ enum rnbd_client_dev_flag {
  *	open; under session->lock
  * @session: carries it
  * @disk: NULL before it is made
- * @devt: number of the disk, 0 before it was added
+ * @devt: device number of the disk, 0 before add_disk()
  * @state: changed under session->lock only
  * @openers: of the disk, under session->lock
- * @last_error: what made it disconnected
- * @gone_work: makes it disconnected, as the server does not know it any more
- * @limits_work: gives the disk the limits that it could not take when it was opened again
+ * @last_error: reason of DISCONNECTED
+ * @gone_work: moves it to DISCONNECTED when the server has closed it
+ * @limits_work: sets limits that a reopen could not set
  * @scan_work: reads the partition table
- * @scan_disk: @disk, for that
- * @scanned: that is over
- * @remove_work: takes it down
- * @removed: that is over
- * @unmap_ms: how long that may take
- * @drop_work: gives up what is not answered meanwhile
- * @notices: those of the session before it was opened
+ * @scan_disk: @disk, for @scan_work
+ * @scanned: @scan_work is done
+ * @remove_work: removes the device, which is UNMAPPED
+ * @removed: @remove_work is done
+ * @unmap_ms: time for @remove_work
+ * @drop_work: gives up requests that the server does not answer during @remove_work
+ * @notices: ->notices of the session before the OPEN was sent
  * @flushing: flushes under way that have taken RNBD_CLIENT_DEV_DIRTY
- * @write_losses: how often the server has lost what it had acknowledged
- * @aside_lock: protects what is set aside
- * @aside: bios that are to make requests anew
- * @aside_flushes: requests that are a part of a flush
+ * @write_losses: number of times the server has lost acknowledged writes
+ * @aside_lock: protects @aside and @aside_flushes
+ * @aside: bios that are set aside, or were too long: to be submitted again
+ * @aside_flushes: requests that are set aside as such: parts of flushes
  * @aside_work: submits @aside
- * @open_lock: held while it is opened again, and for its CLOSE; outside of session->lock
- * @ref: the mapping itself, the disk, the kobject, whoever found it
+ * @open_lock: held for the OPEN of a reopen and for the CLOSE; outside of session->lock
+ * @ref: of the mapping, each opener of the disk, the kobject, and whoever has found it
  * @id: in netlink
  * @index: N of rnbdN
  * @session_entry: in session->devs
  * @kobj: directory "rnbd" of the disk
  * @link: name in ctl/devices, NULL for none
- * @info: what the server told
+ * @info: from the answer to the last OPEN
  * @access_mode: enum rnbd_client_access, as asked of the server; migration becomes rw when the
  *	other end is gone, or on demand
  * @timeout_ms: for the answer to the OPEN of its map
@@ -254,7 +256,7 @@ struct rnbd_client_dev {
 	struct bio_list aside;
 	struct list_head aside_flushes;
 	struct work_struct aside_work;
-	struct mutex open_lock; /* see above */
+	struct mutex open_lock; /* see @open_lock */
 	struct kref ref;
 	u32 id;
 	int index;
@@ -272,9 +274,9 @@ struct rnbd_client_dev {
  * struct rnbd_client_io - the driver's part of a block request
  * @status: result
  * @slot: on the wire
- * @borrowed: from session->slots
- * @took_dirty: a flush, of what was RNBD_CLIENT_DEV_DIRTY
- * @epoch: of the session, in which it was sent
+ * @borrowed: @slot is from session->slots
+ * @took_dirty: a flush that has cleared RNBD_CLIENT_DEV_DIRTY
+ * @epoch: epoch of the session in which it was sent
  * @msg: user message
  * @sgl: session->max_segments entries
  */
@@ -291,33 +293,32 @@ struct rnbd_client_io {
 /* main.c */
 
 /*
- * Maps a device: the one call behind sysfs and netlink. 0 and a reference to the
- * device in *@out. Killable. Uses the module from its start on, so that it cannot
- * be unloaded. Process context.
+ * Maps a device, for sysfs and netlink. 0 and a reference to the device in *@out.
+ * Killable. -ENODEV: the module is being unloaded. Process context.
  */
 int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_ack *extack,
 		    struct rnbd_client_dev **out);
 
 /* session.c; process context */
 
-/* The session of args->name, made if need be, with one user more. Killable. */
+/* The session args->session, connected if there is none, with one user more. Killable. */
 struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_map_args *args,
 						     struct netlink_ext_ack *extack);
 
 /* One user less; the last one closes the session before this returns. */
 void rnbd_client_session_leave(struct rnbd_client_session *session);
 
-/* Makes a session without a device; with a reference. -EEXIST. Killable. */
+/* Connects a held session; returns it with a reference. -EEXIST. Killable. */
 struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map_args *args,
 						    struct netlink_ext_ack *extack);
-/* The reply about a session; -ENODEV: it ends. */
+/* Fills the reply about a session; -ENODEV: it is being closed. */
 int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff *msg);
 /*
- * Ends it. -ENOENT, -EBUSY (devices are mapped), -EINVAL (it was made by a mapping). Killable, and
- * then goes on by itself.
+ * Removes a held session. -ENOENT, -EBUSY (devices are mapped), -EINVAL (not held). Killable: a
+ * work goes on.
  */
 int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack);
-/* What its paths carry now. Under session->lock, or nobody has it yet. */
+/* Takes the limits of the paths. Under session->lock, or before the session is READY. */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
 			       struct netlink_ext_ack *extack);
 void rnbd_client_session_get(struct rnbd_client_session *session);
@@ -327,7 +328,7 @@ void rnbd_client_session_exit(void);
 
 /* dev.c; process context */
 
-/* A device in state INIT, in all lists; takes over the user of @session. */
+/* A new device in state INIT, in all lists. Takes over the caller's user of @session. */
 struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *session,
 					       const struct rnbd_client_map_args *args,
 					       struct netlink_ext_ack *extack);
@@ -335,32 +336,31 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* INIT -> MAPPED; -ECONNABORTED where the session was lost since it was opened. */
 int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-/* Lets go of a device that is mapped: from here on others may unmap it. */
+/* Makes a mapped device READY: others may unmap it from here on. */
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* For the mapping process, when something failed: any state -> UNMAPPED. */
 void rnbd_client_dev_abort(struct rnbd_client_dev *dev);
 /*
- * For an administrator: -> UNMAPPED, then rnbd_client_dev_unmap(), which takes @timeout_ms, 0 for
- * the default, where the server answers nothing. -EBUSY, -EALREADY.
+ * Moves a device to UNMAPPED for an administrator, who calls rnbd_client_dev_unmap() then. That
+ * takes up to @timeout_ms (0: default) if the server does not answer. -EBUSY, -EALREADY.
  */
 int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, unsigned int timeout_ms,
 			  struct netlink_ext_ack *extack);
 /*
- * Has a device taken down, by the one who made the edge to UNMAPPED. Returns when it is; killable:
- * it goes down nevertheless.
+ * Removes the device, for the caller that has moved it to UNMAPPED. Killable: the removal goes on.
  */
 int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
 /* The session was lost. */
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
-/* Whether the edge was made. Under session->lock. */
+/* False: there is no such edge. Under session->lock. */
 bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state);
-/* MAPPED -> DISCONNECTED, if it is MAPPED. It is not open any more. Under session->lock. */
+/* Moves a MAPPED device, whose OPEN bit is clear, to DISCONNECTED. Under session->lock. */
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
-/* Under session->lock: @dev has got @id from the server in @epoch, nobody else has it any more. */
+/* The server has given @id to @dev in @epoch: takes it from other devices. Under session->lock. */
 void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch);
-/* The session was not lost since. */
+/* The session was not lost since @epoch began. */
 bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch);
-/* Says why an OPEN failed, and returns @err. */
+/* Puts the reason why an OPEN failed into @extack, and returns @err. */
 int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 				unsigned int timeout_ms, struct netlink_ext_ack *extack);
 
@@ -369,48 +369,52 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev);
 
 /* The one with the lowest id above @id, with a reference, or NULL. */
 struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
-/* Under session->lock: requests are sent to @dev->device_id in @dev->epoch from now on. */
+/* Lets requests go to @dev->device_id in @dev->epoch. Under session->lock. */
 static inline void rnbd_client_dev_set_open(struct rnbd_client_dev *dev)
 {
-	smp_mb__before_atomic();	/* queue_rq() may run */
+	smp_mb__before_atomic();	/* pairs with test_bit_acquire() in queue_rq() */
 	set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 }
 
-/* Work that I/O waits for, and that waits for no server. */
+/* Work that I/O waits for and that does not wait for a server. */
 extern struct workqueue_struct *rnbd_client_wq;
-/* Work that I/O waits for, and that asks a server. */
+/* Work that I/O waits for and that waits for a server. */
 extern struct workqueue_struct *rnbd_client_recover_wq;
-/* Work that waits for I/O of other disks, for their tags. */
+/* Work that waits for tags, so for I/O of other disks. */
 extern struct workqueue_struct *rnbd_client_aside_wq;
+/* Work that I/O does not wait for. */
 extern struct workqueue_struct *rnbd_client_remove_wq;
 int rnbd_client_dev_init(void);
 void rnbd_client_dev_exit(void);
 
-/* park.c; under session->lock where not said otherwise */
+/* park.c: I/O that waits for a path ("parked"); under session->lock unless noted */
 
-/* The device is there, and its I/O is to wait if the settings say so. */
+/* From now on I/O waits if there is no path, where the settings say so. */
 void rnbd_client_park_allow(struct rnbd_client_dev *dev);
-/* I/O fails from now on where there is no path. */
+/* From now on I/O fails if there is no path. I/O that waits fails. */
 void rnbd_client_park_forbid(struct rnbd_client_dev *dev);
-/* The session was lost: what is to wait begins to. */
+/* The session was lost: parks the devices whose I/O waits, and starts the timer. */
 void rnbd_client_park(struct rnbd_client_session *session);
-/* It is open again. */
+/* The device is open again, or its I/O waits no more: lets go of what was set aside. */
 void rnbd_client_unpark(struct rnbd_client_dev *dev);
-/* The settings have changed. Process context, no locks held. */
+/* Applies settings that have changed. Process context, no locks held. */
 void rnbd_client_park_settings(struct rnbd_client_session *session);
 void rnbd_client_park_expired(struct work_struct *work);
 /*
- * From queue_rq(), session->lock not held: @rq waits until the device is open again. False:
- * nothing is set aside yet, or any more.
+ * Sets @rq aside until the device is open again. False: the device is not parked. For queue_rq(),
+ * without session->lock.
  */
 bool rnbd_client_set_aside(struct request *rq);
-/* The same: it waited, and is longer than the server takes now. Its bios are cut anew. */
+/*
+ * Submits the bios of @rq again, to be cut anew: @rq has waited and is longer than the server takes
+ * now. For queue_rq(), without session->lock.
+ */
 void rnbd_client_resplit(struct request *rq);
 void rnbd_client_aside_work(struct work_struct *work);
-/* For the block layer, in jiffies. Any context. */
+/* The timeout of requests for the block layer, in jiffies. Any context. */
 unsigned int rnbd_client_io_timeout(const struct rnbd_client_session *session);
 
-/* recover.c. The session is back, its devices shall be: begins that. Process context. */
+/* recover.c: starts to reopen the devices of a session that is back. Process context. */
 void rnbd_client_recover(struct rnbd_client_session *session);
 void rnbd_client_recover_init(struct rnbd_client_session *session);
 /* Behind rnbd_client_msg_session_stop(). Process context. */
@@ -419,33 +423,33 @@ void rnbd_client_recover_stop(struct rnbd_client_session *session);
 /* remap.c */
 
 /*
- * DISCONNECTED -> MAPPED, with all that the server tells of it now. Killable. -EALREADY: mapped,
- * -EBUSY: being mapped, -ENODEV: unmapped; -ESTALE where nobody asks for it, @by_itself: another
- * client may have written to it, or it is another disk. Process context.
+ * DISCONNECTED -> MAPPED, with size and limits by the server's answer. Killable. -EALREADY: mapped,
+ * -EBUSY: being mapped, -ENODEV: unmapped. @by_itself: no administrator asks for it; then -ESTALE
+ * if another client may have written to the disk, or it is another disk. Process context.
  */
 int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
 			  struct netlink_ext_ack *extack);
 /* Another size, in units of 512 bytes. -ENOENT: not mapped. Process context. */
 int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 			   struct netlink_ext_ack *extack);
-/* The same under session->lock. */
+/* As rnbd_client_dev_resize(), under session->lock. */
 int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 			     struct netlink_ext_ack *extack);
 /*
- * Has the server, which tells this of @dev now, lost what it had acknowledged and not flushed?
- * Nothing is sent to it meanwhile. Under session->lock.
+ * Whether the server has lost writes that it had acknowledged and not flushed, by its answer @now
+ * to an OPEN. The caller lets no request be sent. Under session->lock.
  */
 bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev,
 			     const struct rnbd_device_info *now);
-/* The server does not know it any more. Softirq or the process that polls. */
+/* The server has answered -ENOTCONN. Softirq or the process that polls. */
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
 void rnbd_client_dev_gone_work(struct work_struct *work);
 
-/* revalidate.c. _notice: softirq or the process that polls; _stale: the same under msg_lock */
+/* revalidate.c. Both in softirq or the process that polls; _stale() under msg_lock. */
 void rnbd_client_notice(void *session, u32 what);
 void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
 void rnbd_client_missed_notice(struct rnbd_client_dev *dev);	/* process context */
-/* What the answer to an OPEN says of the right to write. Under session->lock. */
+/* Takes over the right to write by the answer to an OPEN. Under session->lock. */
 void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info);
 void rnbd_client_revalidate_work(struct work_struct *work);
 /*
@@ -460,20 +464,20 @@ int rnbd_client_dev_set_rw(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 
 /* Makes the disk of a device that is open on the server; adds nothing yet. */
 int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-/* Shows it to the world, without partitions: rnbd_client_scan_begin(). */
+/* add_disk() without a scan for partitions: that is rnbd_client_scan_begin(). */
 int rnbd_client_disk_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-/* Takes over @info, and is open again, since @epoch. Under session->lock. */
+/* The device was opened again in @epoch: takes over @info. Under session->lock. */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
 			    u32 epoch, struct netlink_ext_ack *extack);
 void rnbd_client_disk_limits_work(struct work_struct *work);
-/* Ends with all requests done. Idempotent. */
+/* Removes the disk; all requests are done when it returns. Idempotent. */
 void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 
 /* scan.c; process context */
 
-/* Has the partition table read. The disk was added, and nobody may unmap it yet. */
+/* Starts the scan for partitions of an added disk, which is not READY yet. */
 void rnbd_client_scan_begin(struct rnbd_client_dev *dev);
-/* For a moment, as long as it takes where a server answers. Killable. */
+/* Waits for the scan, for 2 s at most. Killable. */
 void rnbd_client_scan_wait(struct rnbd_client_dev *dev);
 void rnbd_client_scan_work(struct work_struct *work);
 
@@ -484,10 +488,10 @@ extern const struct blk_mq_ops rnbd_client_mq_ops;
 int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 spares);
 void rnbd_client_queue_drop_work(struct work_struct *work);
 void rnbd_client_queue_exit(struct rnbd_client_session *session);
-/* Under session->lock, no request of this epoch is under way: there are @count slots. */
+/* The server has @count slots only. Under session->lock; no request of this epoch is in flight. */
 void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count);
 
-/* For each step of what an administrator asks for, where he does not say how long. */
+/* Default time-out for each step of a command. */
 static inline unsigned int rnbd_client_timeout_ms(const struct rnbd_client_session *session)
 {
 	return READ_ONCE(rtrs_client_settings(session->rtrs)->connect_ms);
@@ -496,19 +500,19 @@ static inline unsigned int rnbd_client_timeout_ms(const struct rnbd_client_sessi
 /* msg.c; process context; killable, bounded by @timeout_ms */
 int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int timeout_ms);
 /*
- * *@epoch: that of the session in which the server gave the id. @by_itself: nobody asks for it, so
- * it is to be what it was: else -ESTALE, where the server can tell.
+ * *@epoch: epoch of the session in which the server gave the id. @by_itself: no administrator asks
+ * for the OPEN; a server of ours refuses it with -ESTALE unless the disk is as it was.
  */
 int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms,
 			 bool by_itself, struct rnbd_device_info *info, u32 *epoch);
 int rnbd_client_msg_close(struct rnbd_client_dev *dev, u32 device_id, u32 epoch);
-/* The same, with a limit of its own. */
+/* As rnbd_client_msg_close(), with a time-out. */
 int rnbd_client_msg_close_within(struct rnbd_client_dev *dev, u32 device_id, u32 epoch,
 				 unsigned int timeout_ms);
-/* The text of an error that a message can end with, whatever it is about; true if it is one. */
+/* True if @err is an error of messages of any type: puts its text into @extack. */
 bool rnbd_client_msg_failed(int err, unsigned int timeout_ms, struct netlink_ext_ack *extack);
 void rnbd_client_msg_session_init(struct rnbd_client_session *session);
-/* Before rtrs_client_close(): lets nobody send any more. */
+/* Before rtrs_client_close(): no message is sent any more. */
 void rnbd_client_msg_session_stop(struct rnbd_client_session *session);
 int rnbd_client_msg_init(void);
 void rnbd_client_msg_exit(void);
@@ -522,7 +526,7 @@ void rnbd_client_sysfs_exit(void);
 /* nl.c */
 u32 rnbd_client_nl_new_id(void);
 
-/* The device was made, changed its state, went away. Any context but hard interrupts. */
+/* Send events. Any context but hard interrupts. */
 void rnbd_client_nl_created(struct rnbd_client_dev *dev);
 void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old);
 void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Mapped devices: their lists, their states, how they come and go. */
+/* Mapped devices: their lists, their states, creation and removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/idr.h>
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -12,7 +11,7 @@
 #include "trace.h"
 
 #define UNMAP_MS	24000	/* less than the tool waits for */
-#define DROP_MS		6000	/* of it, at most, for the end of a path and the CLOSE */
+#define DROP_MS		6000	/* at most this much of it is for the end of a path and the CLOSE */
 
 static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
 static DEFINE_XARRAY(devs);	/* by id */
@@ -33,8 +32,6 @@ static void dev_release(struct kref *ref)
 	mutex_destroy(&dev->open_lock);
 	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
-	/* Last: the text of a module stays for a grace period after its exit. */
-	module_put(THIS_MODULE);
 }
 
 void rnbd_client_dev_get(struct rnbd_client_dev *dev)
@@ -47,7 +44,7 @@ void rnbd_client_dev_put(struct rnbd_client_dev *dev)
 	kref_put(&dev->ref, dev_release);
 }
 
-/* Whether the edge was made. Who makes the one to UNMAPPED removes the device. */
+/* False: there is no such edge. Whoever makes the edge to UNMAPPED removes the device. */
 bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state)
 {
 	enum rnbd_client_dev_state old = dev->state;
@@ -78,7 +75,7 @@ static int check_duplicate(const struct rnbd_client_session *session, const char
 }
 
 /* Gives the device its number and puts it into the lists. */
-static int publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+static int dev_publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
 	int err;
@@ -104,14 +101,14 @@ static int publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* Of the time of an unmap, what a server has that answers late: the rest is for the transport. */
-static unsigned int answer_ms(const struct rnbd_client_dev *dev)
+/* How long an unmap waits for answers of the server. The rest of its time is for the transport. */
+static unsigned int unmap_answer_ms(const struct rnbd_client_dev *dev)
 {
 	return dev->unmap_ms - min_t(unsigned int, dev->unmap_ms / 2, DROP_MS);
 }
 
-/* What is left of it, for the CLOSE. */
-static unsigned int close_ms(const struct rnbd_client_dev *dev, unsigned long end)
+/* What is left of the unmap's time, for the CLOSE. */
+static unsigned int unmap_close_ms(const struct rnbd_client_dev *dev, unsigned long end)
 {
 	unsigned int left = time_before(jiffies, end) ? jiffies_to_msecs(end - jiffies) : 0;
 
@@ -119,11 +116,11 @@ static unsigned int close_ms(const struct rnbd_client_dev *dev, unsigned long en
 }
 
 /*
- * Who may still run: readers of sysfs (waited for there), openers of the disk (they
- * get -EIO from now on), requests (del_gendisk() waits for them; the transport ends
- * them, for drop_work at the latest), the work that they have begun, rnbd_client_dev_lost() (sees
- * UNMAPPED, touches the OPEN bit only), a remap (sees UNMAPPED and closes what it has
- * opened), netlink with a reference. In that order they are shut out.
+ * Who may still run, in the order in which they are shut out: readers of sysfs (the removal of the
+ * files waits for them), openers of the disk (disk_open() fails from now on), requests
+ * (del_gendisk() waits for them; drop_work ends those that the server does not answer), work that
+ * requests have queued, rnbd_client_dev_lost() (sees UNMAPPED, clears the OPEN bit only), a remap
+ * (sees UNMAPPED and closes what it has opened), netlink with a reference.
  */
 static void dev_remove(struct rnbd_client_dev *dev)
 {
@@ -132,7 +129,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	int err = 0;
 
 	rnbd_client_sysfs_dev_remove(dev);
-	queue_delayed_work(rnbd_client_wq, &dev->drop_work, msecs_to_jiffies(answer_ms(dev)));
+	queue_delayed_work(rnbd_client_wq, &dev->drop_work, msecs_to_jiffies(unmap_answer_ms(dev)));
 	rnbd_client_disk_remove(dev);
 	cancel_delayed_work_sync(&dev->drop_work);
 	cancel_work_sync(&dev->gone_work);
@@ -140,7 +137,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	mutex_lock(&dev->open_lock);
 	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
 		err = rnbd_client_msg_close_within(dev, dev->device_id, dev->epoch,
-						   close_ms(dev, end));
+						   unmap_close_ms(dev, end));
 	mutex_unlock(&dev->open_lock);
 	if (test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		pr_info("%s: unmapped\n", dev->name);
@@ -156,13 +153,13 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	mutex_unlock(&session->lock);
 	rnbd_client_nl_destroyed(dev);
 
-	/* Whoever waits has a reference. The user counts for the session, too. */
+	/* Who waits for ->removed has a reference. The last device closes the session here. */
 	rnbd_client_session_leave(session);
 	complete_all(&dev->removed);
 	rnbd_client_dev_put(dev);
 }
 
-static void remove_work(struct work_struct *work)
+static void dev_remove_work(struct work_struct *work)
 {
 	dev_remove(container_of(work, struct rnbd_client_dev, remove_work));
 }
@@ -190,7 +187,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	INIT_WORK(&dev->limits_work, rnbd_client_disk_limits_work);
 	INIT_WORK(&dev->scan_work, rnbd_client_scan_work);
 	init_completion(&dev->scanned);
-	INIT_WORK(&dev->remove_work, remove_work);
+	INIT_WORK(&dev->remove_work, dev_remove_work);
 	INIT_DELAYED_WORK(&dev->drop_work, rnbd_client_queue_drop_work);
 	dev->unmap_ms = UNMAP_MS;
 	init_completion(&dev->removed);
@@ -200,12 +197,11 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 
-	__module_get(THIS_MODULE);
 	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_DEV);
 	rnbd_client_session_get(session);
 	noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 	mutex_lock(&session->lock);
-	err = publish(dev, extack);
+	err = dev_publish(dev, extack);
 	mutex_unlock(&session->lock);
 	memalloc_noio_restore(noio);
 	if (err) {
@@ -216,7 +212,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	return dev;
 }
 
-/* Why the server did not open it; the errno is the server's, or of the transport. */
+/* Tells why an OPEN failed. @err is the errno of the server or of the transport. */
 int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 				unsigned int timeout_ms, struct netlink_ext_ack *extack)
 {
@@ -255,13 +251,13 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	}
 }
 
-static int open_failed(const struct rnbd_client_dev *dev, int err,
-		       struct netlink_ext_ack *extack)
+static int explain_map_open(const struct rnbd_client_dev *dev, int err,
+			    struct netlink_ext_ack *extack)
 {
 	return rnbd_client_dev_open_failed(dev, err, dev->timeout_ms, extack);
 }
 
-/* Of what was opened in it nothing was lost, whatever we hear late of an older loss. */
+/* Whether devices that were opened in @epoch are open: the event of an older loss may come late. */
 bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch)
 {
 	struct rtrs_client_attrs attrs;
@@ -271,8 +267,8 @@ bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch)
 }
 
 /*
- * The server has opened @dev under @id. In-tree servers give the id of a device that they
- * have closed by themselves to the next one: who had it here must not use it any more.
+ * The server has opened @dev under @id. In-tree servers that close a device give its id to the
+ * next one: a device that had this id here must not use it any more.
  */
 void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch)
 {
@@ -299,7 +295,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	u32 epoch;
 	int err;
 
-	/* The last device, and a server with larger chunks, may be long gone. */
+	/* The session may have had no device for long, and its server smaller chunks since. */
 	mutex_lock(&session->lock);
 	lost = session->lost;
 	err = rnbd_client_session_limits(session, extack);
@@ -310,9 +306,9 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	dev->notices = READ_ONCE(session->notices);
 	err = rnbd_client_msg_open(dev, dev->access_mode, dev->timeout_ms, false, &info, &epoch);
 	if (err)
-		return open_failed(dev, err, extack);
+		return explain_map_open(dev, err, extack);
 
-	/* An id that the server gave before the session was lost means nothing any more. */
+	/* The server forgets the ids of a session that is lost. */
 	mutex_lock(&session->lock);
 	moved = session->lost != lost && !rnbd_client_epoch_is(session, epoch);
 	if (moved) {
@@ -327,7 +323,7 @@ int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *ex
 	mutex_unlock(&session->lock);
 	if (moved)
 		rnbd_client_msg_close(dev, info.device_id, epoch);
-	return err ? open_failed(dev, err, extack) : 0;
+	return err ? explain_map_open(dev, err, extack) : 0;
 }
 
 int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
@@ -340,7 +336,7 @@ int rnbd_client_dev_mapped(struct rnbd_client_dev *dev, struct netlink_ext_ack *
 	if (open)
 		rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_MAPPED);
 	mutex_unlock(&session->lock);
-	return open ? 0 : open_failed(dev, -ECONNABORTED, extack);
+	return open ? 0 : explain_map_open(dev, -ECONNABORTED, extack);
 }
 
 int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
@@ -349,7 +345,7 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	unsigned int noio = memalloc_noio_save();
 	int err = 0;
 
-	/* The lock keeps the uevents of this and of the loss of the session in order. */
+	/* Under the lock, so that the uevents of this and of a loss of the session are in order. */
 	mutex_lock(&session->lock);
 	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
 		set_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
@@ -359,7 +355,7 @@ int rnbd_client_dev_ready(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 		pr_info("%s: mapped %s of session %s, %llu sectors\n", dev->name, dev->path,
 			session->name, dev->info.nsectors);
 	} else {
-		err = open_failed(dev, -ECONNABORTED, extack);
+		err = explain_map_open(dev, -ECONNABORTED, extack);
 	}
 	mutex_unlock(&session->lock);
 	memalloc_noio_restore(noio);
@@ -411,7 +407,7 @@ void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err)
 {
 	lockdep_assert_held(&dev->session->lock);
 	WRITE_ONCE(dev->last_error, err);
-	dev->closed_gp = get_state_synchronize_rcu();	/* nobody sees it open behind that */
+	dev->closed_gp = get_state_synchronize_rcu();	/* behind it no queue_rq() sees OPEN */
 	if (rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_DISCONNECTED) &&
 	    test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
@@ -425,10 +421,10 @@ void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
 	session->lost++;
 	session->lost_at = jiffies;
 	session->down = true;
-	/* The next one may be older, and until it has told flags are not relied on. */
+	/* The next server may be older: flags are not used before it has told its version. */
 	session->minor = 0;
 	list_for_each_entry(dev, &session->devs, session_entry) {
-		/* It was opened since: the loss is told late. */
+		/* The device was opened since the loss: the event comes late. */
 		if (test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags) &&
 		    rnbd_client_epoch_is(session, dev->epoch))
 			continue;

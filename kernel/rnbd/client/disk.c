@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The disk of a mapped device: its limits, its openers, its coming and going. */
+/* The disk of a mapped device: its limits, its openers, its creation and removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>
@@ -10,8 +10,14 @@
 
 #define GEO_HEADS	4
 #define GEO_SECTORS	16
-#define FREEZE_MS	5000	/* for requests that have no device any more */
+#define FREEZE_MS	5000	/* for requests of a device that the server has closed */
 
+/*
+ * The block layer keeps the module (.owner) from before disk_open() until after disk_close(), and
+ * each opener keeps the device. The disk itself does not: its last reference may be dropped when
+ * nothing keeps the module any more, so there is no .free_disk. Once del_gendisk() has returned,
+ * disk_open() is not called any more.
+ */
 static int disk_open(struct gendisk *disk, blk_mode_t mode)
 {
 	struct rnbd_client_dev *dev = disk->private_data;
@@ -25,6 +31,8 @@ static int disk_open(struct gendisk *disk, blk_mode_t mode)
 	else
 		dev->openers++;
 	mutex_unlock(&dev->session->lock);
+	if (!err)
+		rnbd_client_dev_get(dev);
 	return err;
 }
 
@@ -35,9 +43,10 @@ static void disk_close(struct gendisk *disk)
 	mutex_lock(&dev->session->lock);
 	dev->openers--;
 	mutex_unlock(&dev->session->lock);
+	rnbd_client_dev_put(dev);
 }
 
-/* All in sectors of 512 bytes, as the block layer has them, whatever the block size. */
+/* In sectors of 512 bytes, the unit of the block layer, whatever the block size. */
 static int disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
 {
 	sector_t cylinders = get_capacity(bdev->bd_disk);
@@ -49,24 +58,17 @@ static int disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
 	return 0;
 }
 
-/* The last one has closed a disk that was added and removed. */
-static void disk_free(struct gendisk *disk)
-{
-	rnbd_client_dev_put(disk->private_data);
-}
-
 RNBD_DISK_OPS_DEFINE(disk)
 
 static const struct block_device_operations disk_ops = {
 	.owner		= THIS_MODULE,
 	RNBD_DISK_OPS(disk),
 	.getgeo		= disk_getgeo,
-	.free_disk	= disk_free,
 };
 
 /*
- * Lengths travel as bytes in 32 bits, and what the block layer cuts to the limit must
- * still be made of whole blocks.
+ * The protocol has 32 bits for the bytes of a request. The limit is a multiple of the block
+ * size, as the block layer cuts requests to it.
  */
 static unsigned int clamp_sectors(const struct rnbd_device_info *info, u32 sectors)
 {
@@ -75,8 +77,8 @@ static unsigned int clamp_sectors(const struct rnbd_device_info *info, u32 secto
 }
 
 /*
- * A request is a buffer of the server, in one piece: how many pieces its device takes
- * does not matter, how many bytes does.
+ * The server submits the one buffer of a request: the segment limit of its device does not matter,
+ * the byte limit does.
  */
 static unsigned int request_bytes(const struct rnbd_client_session *session,
 				  const struct rnbd_device_info *info)
@@ -87,35 +89,35 @@ static unsigned int request_bytes(const struct rnbd_client_session *session,
 	return max_t(u32, sectors << SECTOR_SHIFT, PAGE_SIZE);
 }
 
-static struct rnbd_disk_limits limits_of(const struct rnbd_client_session *session,
-					 const struct rnbd_device_info *info)
+static struct rnbd_disk_limits limits_from_info(const struct rnbd_client_session *session,
+						const struct rnbd_device_info *info)
 {
 	struct rnbd_disk_limits l = {
 		.logical_block = info->logical_block_size,
 		.physical_block = info->physical_block_size,
 		.io_min = max(info->io_min, info->physical_block_size),
 		/*
-		 * Who puts volumes or partitions there aligns them to it: only what the server's
-		 * device says of itself, not how much goes into a request.
+		 * File systems and partitions are aligned to it: the value of the server's device,
+		 * not the size of a request.
 		 */
 		.io_opt = info->io_opt,
 		.max_bytes = request_bytes(session, info),
 		.max_segments = session->max_segments,
-		/* A region is made of pages: only its first may start, its last end, inside. */
+		/* A memory region is made of pages: only the first and the last may be partial. */
 		.virt_boundary = RNBD_CLIENT_PAGE_BYTES - 1,
 		.discard_sectors = clamp_sectors(info, info->max_discard_sectors),
 		.write_zeroes_sectors = clamp_sectors(info, info->max_write_zeroes_sectors),
 		/*
-		 * Whether it has one may change while it is open, and nobody is told: what needs
-		 * no flush is for the server to know.
+		 * The cache of the server's disk may be switched while it is open, and the server
+		 * does not tell. So flushes are always sent; the server drops needless ones.
 		 */
 		.write_cache = true,
-		/* And ours does itself what its disk does not. */
+		/* A server of ours emulates FUA where its disk has none. */
 		.fua = info->fua || info->more,
 	};
 
 	if (l.discard_sectors) {
-		/* The block layer rounds 32 bits of bytes down to it: it must leave some. */
+		/* The block layer rounds UINT_MAX bytes down to it; the result must not be 0. */
 		l.discard_granularity = clamp_t(u32, info->discard_granularity,
 						info->logical_block_size, SZ_1G);
 		l.discard_alignment = info->discard_alignment;
@@ -125,7 +127,7 @@ static struct rnbd_disk_limits limits_of(const struct rnbd_client_session *sessi
 	return l;
 }
 
-static int check_blocks(const struct rnbd_device_info *info, struct netlink_ext_ack *extack)
+static int check_block_size(const struct rnbd_device_info *info, struct netlink_ext_ack *extack)
 {
 	if (info->logical_block_size <= PAGE_SIZE)
 		return 0;
@@ -139,14 +141,13 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 	struct gendisk *disk;
 	int err;
 
-	err = check_blocks(&dev->info, extack);
+	err = check_block_size(&dev->info, extack);
 	if (err)
 		return err;
-	limits = limits_of(dev->session, &dev->info);
+	limits = limits_from_info(dev->session, &dev->info);
 	disk = rnbd_disk_alloc(&dev->session->tags, &limits, dev);
 	if (IS_ERR(disk))
 		return rtrs_fail(extack, PTR_ERR(disk), "no memory for the disk");
-	rnbd_client_dev_get(dev);
 	dev->disk = disk;
 	blk_queue_rq_timeout(disk->queue, rnbd_client_io_timeout(dev->session));
 	/*
@@ -161,8 +162,8 @@ int rnbd_client_disk_create(struct rnbd_client_dev *dev, struct netlink_ext_ack 
 	return 0;
 }
 
-/* Polled requests end when somebody polls, and their owner may not. */
-static int freeze(const struct rnbd_client_session *session, struct request_queue *q)
+/* Freezes the queue. Polls: the owner of a polled request may not. */
+static int freeze_queue(const struct rnbd_client_session *session, struct request_queue *q)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(FREEZE_MS);
 	unsigned int i;
@@ -180,11 +181,11 @@ static int freeze(const struct rnbd_client_session *session, struct request_queu
 }
 
 /*
- * Who changes a limit in sysfs has the lock of the limits, and waits for requests. Of a session
- * that was lost they may wait for us: then that lock is not waited for, and else no longer than
- * they are.
+ * A writer to a file below queue/ holds the lock of the limits while it waits for requests. If the
+ * session was lost, the requests may wait for our caller: then the lock is tried once. Else it is
+ * tried for as long as a freeze may take.
  */
-static int limits_begin(struct rnbd_client_dev *dev, bool lost, struct queue_limits *update)
+static int begin_limits_update(struct rnbd_client_dev *dev, bool lost, struct queue_limits *update)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(FREEZE_MS);
 	int err;
@@ -194,14 +195,14 @@ static int limits_begin(struct rnbd_client_dev *dev, bool lost, struct queue_lim
 			return -ETIMEDOUT;
 		msleep(20);
 	}
-	err = lost ? 0 : freeze(dev->session, dev->disk->queue);
+	err = lost ? 0 : freeze_queue(dev->session, dev->disk->queue);
 	if (err)
 		rnbd_disk_limits_cancel(dev->disk);
 	return err;
 }
 
-/* From now on the next flush fails, once: whoever waits for it learns that it comes too late. */
-static void take_losses(struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+/* If the server has lost writes that it had acknowledged, the next flush fails, once. */
+static void note_lost_writes(struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
 {
 	if (!rnbd_client_lost_writes(dev, now))
 		return;
@@ -213,30 +214,30 @@ static void take_losses(struct rnbd_client_dev *dev, const struct rnbd_device_in
 }
 
 /*
- * Its limits become those of @dev->info, and it goes on with the device that this names. Where the
- * session was lost, nothing of before is under way: it has failed or is set aside, to be cut anew,
- * and queue_rq() lets nothing pass. A freeze would wait for the parts of a flush, and hold up the
- * disks behind this one. Else requests may be under way, of a device that the server has closed:
- * they are waited for. Under session->lock, so that nobody opens it.
+ * Sets the limits of @info and lets requests go to the device that @info names. If the session was
+ * lost, no request is in flight: each has failed or is set aside, to be cut anew, and queue_rq()
+ * sends nothing. A freeze would wait for set-aside parts of a flush, and hold up the disks behind
+ * this one. Else requests to a device that the server has closed may be in flight: the queue is
+ * frozen. Under session->lock, so that no process opens the disk.
  */
 int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
 			    u32 epoch, struct netlink_ext_ack *extack)
 {
 	bool lost = dev->epoch != epoch;
-	struct rnbd_disk_limits limits = limits_of(dev->session, info);
+	struct rnbd_disk_limits limits = limits_from_info(dev->session, info);
 	struct queue_limits update;
 	int err, busy;
 
 	lockdep_assert_held(&dev->session->lock);
-	err = check_blocks(info, extack);
+	err = check_block_size(info, extack);
 	if (err)
 		return err;
-	/* Who has read blocks of one size cannot go on with another. */
+	/* A file system or a page cache cannot go on with another block size. */
 	if (dev->openers && info->logical_block_size != dev->info.logical_block_size)
 		return rtrs_fail(extack, -EBUSY,
 				 "%s is in use, and its blocks are now %u bytes, not %u", dev->name,
 				 info->logical_block_size, dev->info.logical_block_size);
-	busy = limits_begin(dev, lost, &update);
+	busy = begin_limits_update(dev, lost, &update);
 	if (busy && !lost)
 		return rtrs_fail(extack, busy, "requests of %s are still under way", dev->name);
 	if (busy)
@@ -245,8 +246,8 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 	if (!err) {
 		dev->device_id = info->device_id;
 		WRITE_ONCE(dev->epoch, epoch);
-		smp_mb();	/* who is late to make it dirty sees the epoch: note_written() */
-		take_losses(dev, info);
+		smp_mb();	/* ->epoch before DIRTY is read; pairs with note_written() */
+		note_lost_writes(dev, info);
 		dev->info = *info;
 		rnbd_client_dev_set_open(dev);
 	}
@@ -258,8 +259,8 @@ int rnbd_client_disk_reopen(struct rnbd_client_dev *dev, const struct rnbd_devic
 	return 0;
 }
 
-/* The disk with a reference, and the limits that it has to take; NULL where it is not open. */
-static struct gendisk *open_disk(struct rnbd_client_dev *dev, struct rnbd_disk_limits *limits)
+/* The disk, with a reference, and its limits by ->info. NULL if the device is not MAPPED. */
+static struct gendisk *get_open_disk(struct rnbd_client_dev *dev, struct rnbd_disk_limits *limits)
 {
 	struct gendisk *disk = NULL;
 
@@ -267,13 +268,13 @@ static struct gendisk *open_disk(struct rnbd_client_dev *dev, struct rnbd_disk_l
 	if (dev->state == RNBD_CLIENT_DEV_MAPPED) {
 		disk = dev->disk;
 		get_device(disk_to_dev(disk));
-		*limits = limits_of(dev->session, &dev->info);
+		*limits = limits_from_info(dev->session, &dev->info);
 	}
 	mutex_unlock(&dev->session->lock);
 	return disk;
 }
 
-/* It was opened again while somebody else was about to change its limits. */
+/* Sets the limits that a reopen could not, as a writer of sysfs had their lock. */
 void rnbd_client_disk_limits_work(struct work_struct *work)
 {
 	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, limits_work);
@@ -282,11 +283,11 @@ void rnbd_client_disk_limits_work(struct work_struct *work)
 	struct gendisk *disk;
 	int err;
 
-	disk = open_disk(dev, &limits);
+	disk = get_open_disk(dev, &limits);
 	if (!disk)
 		return;
 	rnbd_disk_limits_start(disk, &update);
-	err = freeze(dev->session, disk->queue);
+	err = freeze_queue(dev->session, disk->queue);
 	if (err) {
 		rnbd_disk_limits_cancel(disk);
 	} else {
@@ -324,7 +325,4 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev)
 	flush_work(&dev->aside_work);
 	flush_work(&dev->scan_work);
 	put_disk(disk);
-	/* The block layer tells us of the end of such disks only that it has shown. */
-	if (!added)
-		rnbd_client_dev_put(dev);
 }

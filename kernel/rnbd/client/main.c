@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rnbd-client: what a mapping is made of, in order; the module's init and exit. */
+/* rnbd-client: the steps of a mapping; init and exit of the module. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
 #include "client.h"
 
-static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+static int map_bring_up(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -24,7 +24,7 @@ static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	err = rnbd_client_sysfs_dev_add(dev, extack);
 	if (err)
 		return err;
-	/* Others may unmap it as soon as it is ready. */
+	/* rnbd_client_dev_ready() lets others unmap the device. */
 	rnbd_client_scan_begin(dev);
 	err = rnbd_client_dev_ready(dev, extack);
 	if (!err)
@@ -32,8 +32,8 @@ static int map_dev(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 	return err;
 }
 
-static struct rnbd_client_dev *map(const struct rnbd_client_map_args *args,
-				   struct netlink_ext_ack *extack)
+static struct rnbd_client_dev *map_create(const struct rnbd_client_map_args *args,
+					  struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session;
 	struct rnbd_client_dev *dev;
@@ -47,9 +47,9 @@ static struct rnbd_client_dev *map(const struct rnbd_client_map_args *args,
 		rnbd_client_session_leave(session);
 		return dev;
 	}
-	/* The caller's. Once it is ready, others may unmap it. */
+	/* For our caller: once the device is ready, others may unmap it. */
 	rnbd_client_dev_get(dev);
-	err = map_dev(dev, extack);
+	err = map_bring_up(dev, extack);
 	if (err) {
 		rnbd_client_dev_abort(dev);
 		rnbd_client_dev_put(dev);
@@ -65,11 +65,7 @@ int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_
 
 	if (!args->device_path[0])
 		return rtrs_fail(extack, -EINVAL, "the path of the device is empty");
-	/* From its start a mapping uses the module; later the device does, until it is unmapped. */
-	if (!try_module_get(THIS_MODULE))
-		return rtrs_fail(extack, -ENODEV, "rnbd-client is being unloaded");
-	dev = map(args, extack);
-	module_put(THIS_MODULE);
+	dev = map_create(args, extack);
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	*out = dev;
@@ -108,7 +104,11 @@ err_session:
 	return err;
 }
 
-/* Each mapping, and each opener of a disk, pins the module: nothing is mapped here. */
+/*
+ * Each session and each opener of a disk keeps the module loaded: none is left. Who dropped the
+ * last reference may still run our code: the write of a file (rnbd_client_sysfs_exit() waits for
+ * it), a work item (rnbd_client_dev_exit() does). The provider is kept for each netlink command.
+ */
 static void __exit rnbd_client_exit(void)
 {
 	rnbd_client_sysfs_exit();

@@ -45,7 +45,7 @@ static bool is_white(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool equals(const char *str, size_t len, const char *word)
+static bool word_equals(const char *str, size_t len, const char *word)
 {
 	return len == strlen(word) && !memcmp(str, word, len);
 }
@@ -84,7 +84,7 @@ static int parse_access_mode(const struct option *opt, u8 *out)
 	u8 mode;
 
 	for (mode = 0; mode <= RNBD_WIRE_ACCESS_MAX; mode++) {
-		if (equals(opt->value, opt->value_len, access_mode_name[mode])) {
+		if (word_equals(opt->value, opt->value_len, access_mode_name[mode])) {
 			*out = mode;
 			return 0;
 		}
@@ -110,7 +110,7 @@ static int parse_setting(const struct option *opt, struct rtrs_client_settings *
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(settings_table); i++)
-		if (equals(opt->name, opt->name_len, settings_table[i].name))
+		if (word_equals(opt->name, opt->name_len, settings_table[i].name))
 			return parse_number(opt, -1, INT_MAX,
 					    (int *)((char *)settings + settings_table[i].offset));
 	return -EINVAL;
@@ -121,22 +121,22 @@ static int parse_option(const struct option *opt, int cpus, int *port,
 {
 	int err, n = 0;
 
-	if (equals(opt->name, opt->name_len, "sessname"))
+	if (word_equals(opt->name, opt->name_len, "sessname"))
 		return parse_name(opt, args->session, sizeof(args->session));
-	if (equals(opt->name, opt->name_len, "device_path"))
+	if (word_equals(opt->name, opt->name_len, "device_path"))
 		return parse_name(opt, args->device_path, sizeof(args->device_path));
-	if (equals(opt->name, opt->name_len, "path"))
+	if (word_equals(opt->name, opt->name_len, "path"))
 		return parse_path(opt, args);
-	if (equals(opt->name, opt->name_len, "dest_port"))
+	if (word_equals(opt->name, opt->name_len, "dest_port"))
 		return parse_number(opt, 0, 65535, port);
-	if (equals(opt->name, opt->name_len, "access_mode"))
+	if (word_equals(opt->name, opt->name_len, "access_mode"))
 		return parse_access_mode(opt, &args->access_mode);
-	if (equals(opt->name, opt->name_len, "always_fua")) {
+	if (word_equals(opt->name, opt->name_len, "always_fua")) {
 		err = parse_number(opt, 0, 1, &n);
 		args->always_fua = n;
 		return err;
 	}
-	if (equals(opt->name, opt->name_len, "nr_poll_queues")) {
+	if (word_equals(opt->name, opt->name_len, "nr_poll_queues")) {
 		err = parse_number(opt, -1, cpus, &n);
 		if (!err)
 			args->poll_queues = n < 0 ? cpus : n;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control messages: asked in a process, answered by the server, waited for with a
- * time-out. A message outlives a waiter that gave up: its slot and its buffers
- * belong to the transport until it is done. An OPEN which then succeeds is
- * followed by a CLOSE. Messages about one device go out one after the other, so
- * that a late CLOSE never hits what a later OPEN has opened.
+ * Control messages. A process sends a message and waits for the answer with a
+ * time-out. The message outlives a waiter that gave up: its slot and its buffers
+ * belong to the transport until it is done. If such an OPEN succeeds, a CLOSE
+ * follows. Messages about one device are sent one after the other, so that a late
+ * CLOSE never closes what a later OPEN has opened.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,25 +14,25 @@
 
 /**
  * struct rnbd_client_msg - a control message and its answer
- * @ref: of the waiter and of the transport
+ * @ref: one of the waiter, one of the transport
  * @session: alive until the message is done
  * @entry: in session->msgs or session->orphans, under session->msg_lock
  * @bit: in session->ctrl_busy
- * @depth: slots of the session, in this epoch
- * @epoch: of the session, in which it is sent
+ * @depth: slots of the session in @epoch
+ * @epoch: epoch of the session in which the message is sent
  * @type: enum rnbd_msg_type
- * @waiting: somebody takes the answer; under session->msg_lock
- * @finished: @err and @rsp are good; under session->msg_lock
- * @known: an OPEN of what is open already, as @device_id
- * @device_id: the same
+ * @waiting: the waiter has not given up; under session->msg_lock
+ * @finished: @err and @rsp are valid; under session->msg_lock
+ * @known: this OPEN is for a device that is open as @device_id: it only asks for what is new
+ * @device_id: id of the device, for @known
  * @err: result
  * @done: for the waiter
- * @path: device that it is about, or empty
- * @usr: what is sent
- * @usr_len: bytes of it
+ * @path: path of the device that the message is about, or empty
+ * @usr: the message
+ * @usr_len: bytes of @usr
  * @rsp_len: bytes of @rsp, 0 for none
  * @sg: @rsp
- * @rsp: the answer; the RDMA device writes to it
+ * @rsp: the answer; target of DMA
  */
 struct rnbd_client_msg {
 	struct kref ref;
@@ -106,8 +106,8 @@ static struct rnbd_client_msg *msg_alloc(struct rnbd_client_session *session,
 	return msg;
 }
 
-/* A slot for @msg; none while another message about its device is in flight. */
-static bool take_slot(struct rnbd_client_msg *msg)
+/* Gives @msg a slot. False while another message about its device is in flight, or none is free. */
+static bool msg_take_slot(struct rnbd_client_msg *msg)
 {
 	struct rnbd_client_session *session = msg->session;
 	const u32 count = rnbd_client_ctrl_slots(msg->depth);
@@ -136,8 +136,8 @@ unlock:
 	return taken;
 }
 
-/* The end of a message: slot and list entry go. Under session->msg_lock. */
-static void finish(struct rnbd_client_msg *msg, int err)
+/* Ends a message: takes it from its list and frees its slot. Under session->msg_lock. */
+static void msg_finish(struct rnbd_client_msg *msg, int err)
 {
 	struct rnbd_client_session *session = msg->session;
 
@@ -149,8 +149,8 @@ static void finish(struct rnbd_client_msg *msg, int err)
 	wake_up_all(&session->msg_wait);
 }
 
-/* Has the OPEN opened something? Not where it names what is open already. */
-static bool has_opened(const struct rnbd_client_msg *msg)
+/* Whether a successful OPEN has opened something: not where the server names what was open. */
+static bool msg_opened_device(const struct rnbd_client_msg *msg)
 {
 	return !msg->known || rnbd_get_le32(&msg->rsp.open.device_id) != msg->device_id;
 }
@@ -165,16 +165,16 @@ static void msg_done(void *priv, int err)
 
 	spin_lock_irqsave(&session->msg_lock, flags);
 	late = !msg->waiting && !err && msg->type == RNBD_MSG_OPEN;
-	orphan = late && has_opened(msg) && !session->closing;
-	/* What it says of the disk is to be heard all the same. */
-	if (late && !has_opened(msg))
+	orphan = late && msg_opened_device(msg) && !session->closing;
+	/* The answer has the present size of the disk: have it asked for again. */
+	if (late && !msg_opened_device(msg))
 		rnbd_client_stale(session, msg->device_id);
 	if (orphan) {
 		list_move_tail(&msg->entry, &session->orphans);
-		/* An OPEN may wait for it, and I/O for that. */
+		/* WQ_MEM_RECLAIM: a later OPEN may wait for this CLOSE, and I/O for that OPEN. */
 		queue_work(rnbd_client_wq, &session->orphan_work);
 	} else {
-		finish(msg, err);
+		msg_finish(msg, err);
 		complete(&msg->done);
 	}
 	spin_unlock_irqrestore(&session->msg_lock, flags);
@@ -182,7 +182,7 @@ static void msg_done(void *priv, int err)
 		msg_put(msg);
 }
 
-/* Takes over a reference. 0: msg_done() will be called, else it has been ended. */
+/* Takes over a reference. 0: msg_done() will be called; else the message has ended. */
 static int msg_submit(struct rnbd_client_msg *msg)
 {
 	struct rtrs_client_request req = {
@@ -206,14 +206,14 @@ static int msg_submit(struct rnbd_client_msg *msg)
 	err = rtrs_client_submit(msg->session->rtrs, &req);
 	if (err) {
 		spin_lock_irq(&msg->session->msg_lock);
-		finish(msg, err);
+		msg_finish(msg, err);
 		spin_unlock_irq(&msg->session->msg_lock);
 		msg_put(msg);
 	}
 	return err;
 }
 
-/* An OPEN that nobody waited for any more becomes a CLOSE in the same slot. */
+/* Turns each OPEN that succeeded behind its waiter's time-out into a CLOSE, in the same slot. */
 static void orphan_work(struct work_struct *work)
 {
 	struct rnbd_client_session *session =
@@ -225,7 +225,7 @@ static void orphan_work(struct work_struct *work)
 		msg = list_first_entry(&session->orphans, struct rnbd_client_msg, entry);
 		list_move_tail(&msg->entry, &session->msgs);
 		if (session->closing) {
-			finish(msg, -ECONNABORTED);
+			msg_finish(msg, -ECONNABORTED);
 			msg_put(msg);
 			continue;
 		}
@@ -251,7 +251,7 @@ static int msg_run(struct rnbd_client_msg *msg, unsigned int timeout_ms)
 	long left;
 	int err;
 
-	left = wait_event_killable_timeout(session->msg_wait, take_slot(msg), limit);
+	left = wait_event_killable_timeout(session->msg_wait, msg_take_slot(msg), limit);
 	if (left <= 0)
 		return left ? -EINTR : -ETIMEDOUT;
 	kref_get(&msg->ref);
@@ -269,8 +269,9 @@ static int msg_run(struct rnbd_client_msg *msg, unsigned int timeout_ms)
 	return left ? -EINTR : -ETIMEDOUT;
 }
 
-/* Of the server that there is: not where the session was lost behind the answer. */
-static int take_version(struct rnbd_client_session *session, const struct rnbd_client_msg *msg)
+/* Notes the version, unless the session was lost since: the next server may be another one. */
+static int note_server_version(struct rnbd_client_session *session,
+			       const struct rnbd_client_msg *msg)
 {
 	u8 version;
 	int err = rnbd_sess_info_parse(&msg->rsp.sess_info, msg->rsp_len, &version);
@@ -301,14 +302,14 @@ int rnbd_client_msg_sess_info(struct rnbd_client_session *session, unsigned int 
 	msg->rsp_len = sizeof(msg->rsp.sess_info);
 	err = msg_run(msg, timeout_ms);
 	if (!err)
-		err = take_version(session, msg);
+		err = note_server_version(session, msg);
 	msg_put(msg);
 	return err;
 }
 
 /* To a server that knows what is behind the OPEN that all know. */
-static void ask_for_more(struct rnbd_client_msg *msg, const struct rnbd_client_dev *dev,
-			 bool by_itself)
+static void msg_extend_open(struct rnbd_client_msg *msg, const struct rnbd_client_dev *dev,
+			    bool by_itself)
 {
 	struct rnbd_claim claim = { .start = dev->info.start, .writers = dev->info.writers };
 
@@ -336,7 +337,7 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned i
 	msg->usr_len = sizeof(msg->usr.open);
 	msg->rsp_len = sizeof(msg->rsp.open);
 	if (dev->session->minor >= 3)
-		ask_for_more(msg, dev, by_itself);
+		msg_extend_open(msg, dev, by_itself);
 	msg->known = test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 	msg->device_id = READ_ONCE(dev->device_id);
 	err = msg_run(msg, timeout_ms);
@@ -347,7 +348,7 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned i
 		if (err) {
 			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
 					    dev->session->name, dev->path);
-			if (has_opened(msg))
+			if (msg_opened_device(msg))
 				rnbd_client_msg_close(dev,
 						      rnbd_get_le32(&msg->rsp.open.device_id),
 						      msg->epoch);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * I/O that waits for a path, where the settings of the session want it to. The transport
- * hands back what was in flight when the last path was lost; that, and what comes later, is set
- * aside: as bios, so that the tags of the session are left to its other disks, but for the parts
- * of a flush. All of it goes on when the device is open again, or fails when the time is over, or
- * the disk goes.
+ * I/O that waits for a path, where no_path_timeout says so. When the last path is lost, the
+ * transport ends the requests in flight with -ECONNABORTED. These and later ones are set aside: as
+ * bios, so that other disks of the session have the tags, but parts of a flush as requests. All
+ * are submitted again when the device is open again, and fail when the time is over or the disk is
+ * removed.
  */
 #include "client.h"
 
-#define TIMER_POLLED	(5 * HZ)	/* nothing is given up after it, see timeout() in queue.c */
+#define TIMER_POLLED	(5 * HZ)	/* no request ends by it, see rq_timeout() in queue.c */
 #define TIMER		(30 * HZ)
 
 static int no_path_ms(const struct rnbd_client_session *session)
@@ -36,7 +36,7 @@ void rnbd_client_unpark(struct rnbd_client_dev *dev)
 	spin_unlock(&dev->aside_lock);
 	if (!parked)
 		return;
-	/* Not by queue_rq(): a remap could be there first, and they be older than what it finds. */
+	/* They fail here, not in queue_rq(): a remap before that would have them sent. */
 	while ((bio = bio_list_pop(&failed)))
 		bio_io_error(bio);
 	list_for_each_entry_safe(rq, next, &flushes, queuelist) {
@@ -66,20 +66,20 @@ void rnbd_client_park_forbid(struct rnbd_client_dev *dev)
 	rnbd_client_unpark(dev);
 }
 
-/* Jiffies until I/O waits no more; for ever is long. */
-static long time_left(const struct rnbd_client_session *session)
+/* Jiffies until I/O stops to wait; LONG_MAX for no limit. */
+static long park_time_left(const struct rnbd_client_session *session)
 {
 	int ms = no_path_ms(session);
 
 	return ms < 0 ? LONG_MAX : (long)(session->lost_at + msecs_to_jiffies(ms) - jiffies);
 }
 
-/* It runs since the session was lost, whenever its time is changed. */
-static void start_clock(struct rnbd_client_session *session)
+/* The time counts from the loss of the session, also when the setting changes later. */
+static void park_start_timer(struct rnbd_client_session *session)
 {
 	if (no_path_ms(session) > 0 && !list_empty(&session->devs))
 		mod_delayed_work(rnbd_client_wq, &session->expire_work,
-				 max(time_left(session), 0L));
+				 max(park_time_left(session), 0L));
 	else
 		cancel_delayed_work(&session->expire_work);
 }
@@ -99,7 +99,7 @@ void rnbd_client_park(struct rnbd_client_session *session)
 	}
 	if (!any)
 		return;
-	start_clock(session);
+	park_start_timer(session);
 }
 
 void rnbd_client_park_expired(struct work_struct *work)
@@ -109,8 +109,8 @@ void rnbd_client_park_expired(struct work_struct *work)
 	struct rnbd_client_dev *dev;
 
 	mutex_lock(&session->lock);
-	/* Another loss may have begun meanwhile, or the time be longer now: it runs anew. */
-	if (time_left(session) > 0)
+	/* The session was lost again, or the setting changed: the timer is armed for that. */
+	if (park_time_left(session) > 0)
 		goto unlock;
 	list_for_each_entry(dev, &session->devs, session_entry) {
 		if (!test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags))
@@ -156,7 +156,7 @@ void rnbd_client_resplit(struct request *rq)
 	blk_mq_end_request(rq, BLK_STS_OK);
 }
 
-static struct bio *next_aside(struct rnbd_client_dev *dev)
+static struct bio *pop_aside_bio(struct rnbd_client_dev *dev)
 {
 	struct bio *bio = NULL;
 
@@ -174,8 +174,8 @@ void rnbd_client_aside_work(struct work_struct *work)
 	struct bio *bio;
 
 	blk_start_plug(&plug);
-	while ((bio = next_aside(dev))) {
-		/* It has waited, and nobody polls here. */
+	while ((bio = pop_aside_bio(dev))) {
+		/* It has waited already, and no task polls for it. */
 		bio->bi_opf &= ~REQ_NOWAIT;
 		bio_clear_polled(bio);
 		submit_bio_noacct(bio);
@@ -200,8 +200,8 @@ void rnbd_client_park_settings(struct rnbd_client_session *session)
 
 	mutex_lock(&session->lock);
 	/*
-	 * If a path has come, we are called once more, for that. So we are for a loss: before it
-	 * is told the clock would run since the one before.
+	 * Events of a path that came, or of a loss, follow and do the rest. Before the event of a
+	 * loss ->lost_at is that of an older one, so the timer is not started.
 	 */
 	lost = session->down && rtrs_client_query(session->rtrs, &attrs);
 	list_for_each_entry(dev, &session->devs, session_entry) {
@@ -217,6 +217,6 @@ void rnbd_client_park_settings(struct rnbd_client_session *session)
 	if (lost)
 		rnbd_client_park(session);
 	else
-		start_clock(session);
+		park_start_timer(session);
 	mutex_unlock(&session->lock);
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From block requests to RTRS requests and back. Each tag has a slot: nothing is allocated here.
- * Only where the server came back with less slots than there are tags, which cannot change under
- * the disks, a request takes one of those.
+ * Block requests to RTRS requests and back. Each tag has a slot, so nothing is allocated here. If
+ * the server came back with fewer slots than there are tags, whose number is fixed while disks
+ * exist, a request takes a free slot from session->slots instead.
  */
 #include <linux/scatterlist.h>
 #include <compat/blkdev.h>
 #include "client.h"
 
-/* Several connections for each CPU bring nothing: a hardware queue needs a CPU. */
+/* blk-mq uses no more hardware queues than there are CPUs. */
 static unsigned int io_queues(const struct rnbd_client_session *session)
 {
 	return min(session->io_cons, nr_cpu_ids);
 }
 
-/* No path: is that the end of a request, or does it wait for one? */
-static bool waits(const struct rnbd_client_dev *dev)
+/* Whether a request that finds no path waits for one, or else fails. */
+static bool dev_io_waits(const struct rnbd_client_dev *dev)
 {
 	return test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
 }
 
-/* That of the tag of @rq, or where there are more tags than slots, a free one of those. */
-static bool take_slot(struct rnbd_client_session *session, struct request *rq)
+/* Takes the slot of the tag of @rq; if there are more tags than slots, a free one. */
+static bool rq_take_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
@@ -32,7 +32,7 @@ static bool take_slot(struct rnbd_client_session *session, struct request *rq)
 	return io->slot >= 0;
 }
 
-static void put_slot(struct rnbd_client_session *session, struct request *rq)
+static void rq_put_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
@@ -41,11 +41,10 @@ static void put_slot(struct rnbd_client_session *session, struct request *rq)
 }
 
 /*
- * @rq was given up, and the server may be at it: no request may have its slot before the session
- * was lost, which ends that on the server. Its tag gets a spare one. Where there is none, the
- * session is given up.
+ * @rq was given up, and the server may still run it: no request may use its slot in this epoch. The
+ * tag gets a spare slot. If none is left, all paths are given up, which begins another epoch.
  */
-static void lose_slot(struct rnbd_client_session *session, struct request *rq)
+static void rq_lose_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 	bool found = false;
@@ -65,19 +64,20 @@ static void lose_slot(struct rnbd_client_session *session, struct request *rq)
 	if (found)
 		return;
 	rtrs_client_lose(session->rtrs);
-	put_slot(session, rq);
+	rq_put_slot(session, rq);
 }
 
 /*
- * What is not flushed and has no FUA is in the write cache of the server's disk, to be missed when
- * that is gone. The bit is set nearly always, so it is looked at first: its cache line stays where
- * it is. False: the device was opened again since, maybe on a server that has lost it.
+ * A write without FUA was acknowledged: it may be in the write cache of the server's disk until a
+ * flush, and is lost with that cache. The bit is set nearly always. It is read first, so that its
+ * cache line stays shared. False: the device was opened again since, maybe on a server that has
+ * lost the write.
  */
 static bool note_written(struct rnbd_client_dev *dev, const struct rnbd_client_io *io)
 {
 	if (!test_bit_acquire(RNBD_CLIENT_DEV_DIRTY, &dev->flags)) {
 		set_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
-		smp_mb__after_atomic();	/* rnbd_client_disk_reopen() sees it, or else we do */
+		smp_mb__after_atomic();	/* before ->epoch: rnbd_client_disk_reopen() */
 	}
 	return READ_ONCE(dev->epoch) == io->epoch;
 }
@@ -87,16 +87,16 @@ static bool has_fua(const struct rnbd_client_io *io)
 	return rnbd_get_le32(&io->msg.rw) & RNBD_F_FUA;
 }
 
-/* What is acknowledged from now on makes it dirty again. */
+/* Before the flush is sent: a write that is acknowledged from here on sets DIRTY again. */
 static void flush_begin(struct rnbd_client_dev *dev, struct rnbd_client_io *io)
 {
 	io->took_dirty = test_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
 	if (!io->took_dirty)
 		return;
 	atomic_inc(&dev->flushing);
-	smp_mb__after_atomic();	/* rnbd_client_lost_writes() sees one of both */
+	smp_mb__after_atomic();	/* rnbd_client_lost_writes() sees ->flushing or DIRTY */
 	clear_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
-	smp_mb__after_atomic();	/* what is acknowledged and not seen here has seen this */
+	smp_mb__after_atomic();	/* note_written() of a write that this flush misses sees 0 */
 }
 
 static void flush_end(struct rnbd_client_dev *dev, const struct rnbd_client_io *io, int err)
@@ -105,20 +105,20 @@ static void flush_end(struct rnbd_client_dev *dev, const struct rnbd_client_io *
 		return;
 	if (err)
 		set_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags);
-	smp_mb__before_atomic();	/* rnbd_client_lost_writes() sees one of both */
+	smp_mb__before_atomic();	/* rnbd_client_lost_writes() sees ->flushing or DIRTY */
 	atomic_dec(&dev->flushing);
 }
 
-/* Those that are waited for to make data lasting; one of them learns that data was lost. */
-static bool tells_loss(struct rnbd_client_dev *dev, const struct request *rq)
+/* True for the first flush or FUA write behind a loss of acknowledged writes: it has to fail. */
+static bool rq_takes_loss(struct rnbd_client_dev *dev, const struct request *rq)
 {
 	return op_is_flush(rq->cmd_flags) &&
 	       unlikely(test_bit(RNBD_CLIENT_DEV_LOST, &dev->flags)) &&
 	       test_and_clear_bit(RNBD_CLIENT_DEV_LOST, &dev->flags);
 }
 
-/* Its path was lost. */
-static bool wanted(const void *priv)
+/* The path of the request was lost: whether it may go to another one. */
+static bool rq_is_wanted(const void *priv)
 {
 	const struct request *rq = priv;
 	const struct rnbd_client_dev *dev = rq->q->queuedata;
@@ -127,17 +127,17 @@ static bool wanted(const void *priv)
 }
 
 /* softirq, the process that polls, or a path worker */
-static void done(void *priv, int err)
+static void rq_done(void *priv, int err)
 {
 	struct request *rq = priv;
 	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
-	if (unlikely(err == -ECONNABORTED && !wanted(rq) &&
+	if (unlikely(err == -ECONNABORTED && !rq_is_wanted(rq) &&
 		     rnbd_client_epoch_is(dev->session, io->epoch)))
-		lose_slot(dev->session, rq);
+		rq_lose_slot(dev->session, rq);
 	else
-		put_slot(dev->session, rq);
+		rq_put_slot(dev->session, rq);
 	if (req_op(rq) == REQ_OP_FLUSH)
 		flush_end(dev, io, err);
 	else if (op_is_write(req_op(rq)) && !err && !has_fua(io) &&
@@ -145,7 +145,7 @@ static void done(void *priv, int err)
 		err = -ECONNABORTED;
 	if (unlikely(err == -ENOTCONN && READ_ONCE(dev->epoch) == io->epoch))
 		rnbd_client_dev_gone(dev);
-	if (unlikely(err == -ECONNABORTED && waits(dev))) {
+	if (unlikely(err == -ECONNABORTED && dev_io_waits(dev))) {
 		blk_mq_requeue_request(rq, true);
 		return;
 	}
@@ -153,7 +153,7 @@ static void done(void *priv, int err)
 	blk_mq_complete_request(rq);
 }
 
-static void complete_rq(struct request *rq)
+static void rq_complete(struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
@@ -177,8 +177,8 @@ static u32 io_flags(const struct rnbd_client_dev *dev, const struct request *rq)
 	return flags;
 }
 
-/* false: nothing that the protocol has a word for, or this server */
-static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_msg_io *msg)
+/* False: the protocol has no such operation, or the server does not know a flag of it. */
+static bool rq_pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_msg_io *msg)
 {
 	struct rnbd_io io = {
 		.device_id = dev->device_id,
@@ -214,13 +214,13 @@ static bool pack(struct rnbd_client_dev *dev, struct request *rq, struct rnbd_ms
 	}
 	rnbd_io_pack(msg, &io);
 	/*
-	 * Where it would overlook a flag, zeroes are written by the block layer. That also
-	 * sends a flush on its own in front of a write that wants one, so none is lost here.
+	 * For a flag of WRITE_ZEROES that the server does not know, the block layer writes zeroes
+	 * itself. A PREFLUSH it sends as a flush of its own, so no flush is dropped here.
 	 */
 	return rnbd_flags_understood(io.flags, dev->session->minor);
 }
 
-static bool has_data(const struct request *rq)
+static bool rq_has_data(const struct request *rq)
 {
 	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE;
 }
@@ -235,38 +235,38 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		.is_read = !op_is_write(req_op(rq)), /* a flush, too */
 		.usr = &io->msg,
 		.usr_len = sizeof(io->msg),
-		.done = done,
-		.wanted = wanted,
+		.done = rq_done,
+		.wanted = rq_is_wanted,
 		.priv = rq,
 	};
 	int err;
 
 	/*
-	 * Not the state: what the page cache of a disk that is being unmapped still
-	 * holds is written. What waits comes again until it can be set aside.
+	 * ->state is not read: dirty pages of a disk that is being unmapped are written. A request
+	 * that waits is queued again until it can be set aside.
 	 */
-	if (unlikely(!test_bit_acquire(RNBD_CLIENT_DEV_OPEN, &dev->flags) || !wanted(rq))) {
-		if (!waits(dev))
+	if (unlikely(!test_bit_acquire(RNBD_CLIENT_DEV_OPEN, &dev->flags) || !rq_is_wanted(rq))) {
+		if (!dev_io_waits(dev))
 			return BLK_STS_IOERR;
 		return rnbd_client_set_aside(rq) ? BLK_STS_OK : BLK_STS_RESOURCE;
 	}
-	if (tells_loss(dev, rq))
+	if (rq_takes_loss(dev, rq))
 		return BLK_STS_IOERR;
 	req.epoch = READ_ONCE(dev->epoch);
 	io->epoch = req.epoch;
-	if (unlikely(!pack(dev, rq, &io->msg))) {
+	if (unlikely(!rq_pack(dev, rq, &io->msg))) {
 		rq->rq_flags |= RQF_QUIET;
 		return BLK_STS_NOTSUPP;
 	}
-	if (has_data(rq) && unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
+	if (rq_has_data(rq) && unlikely(blk_rq_bytes(rq) > READ_ONCE(dev->session->max_bytes))) {
 		rnbd_client_resplit(rq);
 		return BLK_STS_OK;
 	}
-	if (unlikely(!take_slot(dev->session, rq)))
+	if (unlikely(!rq_take_slot(dev->session, rq)))
 		return BLK_STS_RESOURCE;
 	req.slot = io->slot;
 	blk_mq_start_request(rq);
-	if (has_data(rq)) {
+	if (rq_has_data(rq)) {
 		req.sg_count = blk_rq_map_sg(rq->q, rq, io->sgl);
 		req.sgl = io->sgl;
 		req.data_len = blk_rq_bytes(rq);
@@ -278,14 +278,14 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		return BLK_STS_OK;
 	if (req_op(rq) == REQ_OP_FLUSH)
 		flush_end(dev, io, err);
-	put_slot(dev->session, rq);
-	/* The block layer comes again by itself, after a while at the latest. */
-	if (err == -EAGAIN || err == -ENOMEM || (err == -ECONNABORTED && waits(dev)))
+	rq_put_slot(dev->session, rq);
+	/* The block layer queues it again, after a delay at the latest. */
+	if (err == -EAGAIN || err == -ENOMEM || (err == -ECONNABORTED && dev_io_waits(dev)))
 		return BLK_STS_RESOURCE;
 	return BLK_STS_IOERR;
 }
 
-static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
+static int hctx_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
 {
 	struct rnbd_client_dev *dev = hctx->queue->queuedata;
 
@@ -293,19 +293,19 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch)
 }
 
 /*
- * A request cannot be taken back while the server may still touch its pages, and need not
- * be: a server that is alive may take its time, as its disk does; one that is not loses its
- * paths by the heartbeat. Where the administrator has set a time, the path of the request is
- * given up, and that ends it or brings it to another one.
+ * A request cannot be aborted while the server may access its pages, and need not be: the disk of a
+ * live server may be slow, and the heartbeat ends the paths of a dead one. If the administrator has
+ * set io_timeout, the path of the request is given up. That ends the request or moves it to another
+ * path.
  */
-static enum blk_eh_timer_return timeout(struct request *rq)
+static enum blk_eh_timer_return rq_timeout(struct request *rq)
 {
 	struct rnbd_client_dev *dev = rq->q->queuedata;
 	struct rtrs_client_session *rtrs = dev->session->rtrs;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 
-	/* Answered perhaps, and its owner does not poll: nobody is to wait for him. */
+	/* It may be answered, and the task that submitted it may not poll. */
 	if (hctx->type == HCTX_TYPE_POLL) {
 		rtrs_client_poll(rtrs, (unsigned long)hctx->driver_data);
 		if (blk_mq_rq_state(rq) != MQ_RQ_IN_FLIGHT)
@@ -316,20 +316,20 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
-static bool drop_request(struct request *rq, void *priv)
+static bool rq_drop(struct request *rq, void *priv)
 {
 	struct rnbd_client_dev *dev = priv;
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
-	/* Its slot is its own as long as we look at it. */
+	/* The iterator holds a reference to @rq, so ->slot stays its own. */
 	if (rq->q->queuedata == dev && blk_mq_rq_state(rq) == MQ_RQ_IN_FLIGHT)
 		rtrs_client_timed_out(dev->session->rtrs, io->slot, rq);
 	return true;
 }
 
 /*
- * The device is being unmapped, and the server had time to answer. What it has not answered is
- * ended by the end of the path that carries it, and goes by no other one; what comes fails.
+ * The device is being unmapped, and the server had time to answer. The paths of the requests that
+ * it has not answered are given up, and the requests fail, as later ones do.
  */
 void rnbd_client_queue_drop_work(struct work_struct *work)
 {
@@ -339,8 +339,8 @@ void rnbd_client_queue_drop_work(struct work_struct *work)
 	if (!test_and_set_bit(RNBD_CLIENT_DEV_DROPS, &dev->flags))
 		pr_warn("%s: session %s has not answered all in time: the rest is given up\n",
 			dev->name, dev->session->name);
-	blk_mq_tagset_busy_iter(&dev->session->tags, drop_request, dev);
-	/* One may have been on its way to another path. */
+	blk_mq_tagset_busy_iter(&dev->session->tags, rq_drop, dev);
+	/* Again: a request may have been moving to another path. */
 	queue_delayed_work(rnbd_client_wq, &dev->drop_work, HZ / 5);
 }
 
@@ -374,7 +374,7 @@ static void map_queues(struct blk_mq_tag_set *set)
 	blk_mq_map_queues(&map[HCTX_TYPE_DEFAULT]);
 	if (set->nr_maps == 1)
 		return;
-	/* Reads go with the rest. */
+	/* Reads use the default queues. */
 	map[HCTX_TYPE_READ].nr_queues = 0;
 	map[HCTX_TYPE_POLL].nr_queues = session->poll_cons;
 	map[HCTX_TYPE_POLL].queue_offset = io_queues(session);
@@ -383,9 +383,9 @@ static void map_queues(struct blk_mq_tag_set *set)
 
 const struct blk_mq_ops rnbd_client_mq_ops = {
 	.queue_rq	= queue_rq,
-	.complete	= complete_rq,
-	.timeout	= timeout,
-	.poll		= poll,
+	.complete	= rq_complete,
+	.timeout	= rq_timeout,
+	.poll		= hctx_poll,
 	.init_hctx	= init_hctx,
 	.init_request	= init_request,
 	.map_queues	= map_queues,
@@ -430,8 +430,12 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 s
 	if (err)
 		return err;
 	/*
-	 * The block layer stops the one queue of a tag set when a second one comes, or the second
-	 * goes: until its requests are done. This one has none, and no disk is ever the only one.
+	 * When a second queue joins a tag set, or the last but one leaves it, the block layer
+	 * freezes the first one to change BLK_MQ_F_TAG_QUEUE_SHARED of its hardware queues, and so
+	 * waits for the requests of that disk. These may wait for a path, with no end; a map or an
+	 * unmap of another disk must not. The flag is not ours to set: the block layer clears it
+	 * when one queue is left. This queue has no requests and stays as long as the tag set, so
+	 * the set is shared from the first disk to the last.
 	 */
 	session->no_disk = rnbd_queue_alloc(set);
 	return PTR_ERR_OR_ZERO(session->no_disk);

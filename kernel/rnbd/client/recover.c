@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session that was lost is back. The server may be another than before the loss, started
- * anew: it is told who we are, and every device is opened again, with the size and limits
- * that it has now. One that the server does not give, or that another client has written to,
- * stays disconnected, with the reason.
+ * Recovery of a session that was lost and is back. The server may have been started since, or be
+ * another one: it is greeted, and each device is opened again, with its present size and limits.
+ * A device that the server does not open, or that another client has written to, stays
+ * disconnected, with the reason.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/sched/mm.h>
 #include "client.h"
 
-#define AGAIN	HZ	/* while I/O waits, or what failed may work the next time */
+#define RETRY_DELAY	HZ	/* while I/O waits, or the error may be temporary */
 
 #define REMAP	": a remap takes it as it is"
 
-/* What there is to be known of a disk that waits for an administrator. */
-static const char *why(int err)
+/* For the log: why the disk waits for an administrator. */
+static const char *advice_of(int err)
 {
 	switch (err) {
 	case -ESTALE:
@@ -26,17 +26,16 @@ static const char *why(int err)
 	return "";
 }
 
-/* Busy is a disk that what we have lost is not through with. */
-static bool may_pass(int err)
+/* -EBUSY: requests of the lost session still run on the disk. */
+static bool is_temporary(int err)
 {
 	return err == -ETIMEDOUT || err == -ENOMEM || err == -EBUSY;
 }
 
 /*
- * Why the device did not come back, for those who look; once for each reason. True: it is tried
- * again.
+ * Logs and stores why the device did not come back, once for each reason. True: try again.
  */
-static bool not_reopened(struct rnbd_client_dev *dev, int err)
+static bool note_reopen_failed(struct rnbd_client_dev *dev, int err)
 {
 	struct rnbd_client_session *session = dev->session;
 	bool parked;
@@ -44,32 +43,32 @@ static bool not_reopened(struct rnbd_client_dev *dev, int err)
 	mutex_lock(&session->lock);
 	if (dev->state == RNBD_CLIENT_DEV_DISCONNECTED && dev->last_error != err) {
 		pr_warn("%s: session %s is back, but not %s: %pe%s\n", dev->name, session->name,
-			dev->path, ERR_PTR(err), why(err));
+			dev->path, ERR_PTR(err), advice_of(err));
 		WRITE_ONCE(dev->last_error, err);
 		rnbd_client_nl_changed(dev, dev->state);
 	}
 	parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	mutex_unlock(&session->lock);
-	return parked || may_pass(err);
+	return parked || is_temporary(err);
 }
 
-static bool wants_back(const struct rnbd_client_dev *dev)
+static bool dev_wants_reopen(const struct rnbd_client_dev *dev)
 {
 	return dev->state == RNBD_CLIENT_DEV_DISCONNECTED &&
 	       test_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
 }
 
-/* A server that was just started may show its disks late. A try that is due earlier stays so. */
-static void again(struct rnbd_client_session *session)
+/* A server that was just started may find its disks late. An earlier retry stays queued. */
+static void retry_later(struct rnbd_client_session *session)
 {
 	spin_lock_irq(&session->msg_lock);
 	if (!session->closing)
-		queue_delayed_work(rnbd_client_recover_wq, &session->recover_work, AGAIN);
+		queue_delayed_work(rnbd_client_recover_wq, &session->recover_work, RETRY_DELAY);
 	spin_unlock_irq(&session->msg_lock);
 }
 
-/* Without a path there is nothing to be tried: the next one begins anew. */
-static bool is_up(struct rnbd_client_session *session)
+/* Without a path no retry is needed: the next path starts a recovery. */
+static bool session_is_up(struct rnbd_client_session *session)
 {
 	struct rtrs_client_attrs attrs;
 
@@ -77,11 +76,11 @@ static bool is_up(struct rnbd_client_session *session)
 }
 
 /*
- * The next one, with a reference, for the caller alone; NULL when there is none. *@err: what the
- * server said of the session, *@lost: how often that was lost.
+ * The next device to reopen, with a reference and for the caller alone, or NULL. *@err: result of
+ * the greeting, *@lost: number of losses of the session so far.
  */
-static struct rnbd_client_dev *take_next(struct rnbd_client_session *session, int *err,
-					 unsigned int *lost)
+static struct rnbd_client_dev *next_to_reopen(struct rnbd_client_session *session, int *err,
+					      unsigned int *lost)
 {
 	struct rnbd_client_dev *dev, *found = NULL;
 
@@ -89,7 +88,7 @@ static struct rnbd_client_dev *take_next(struct rnbd_client_session *session, in
 	*err = session->recover_err;
 	*lost = session->lost;
 	list_for_each_entry(dev, &session->devs, session_entry) {
-		if (dev->id <= session->recovered || !wants_back(dev) ||
+		if (dev->id <= session->recovered || !dev_wants_reopen(dev) ||
 		    test_and_set_bit(RNBD_CLIENT_DEV_RECOVERS, &dev->flags))
 			continue;
 		session->recovered = dev->id;
@@ -101,8 +100,8 @@ static struct rnbd_client_dev *take_next(struct rnbd_client_session *session, in
 	return found;
 }
 
-/* Whether the session was lost meanwhile. */
-static bool let_go(struct rnbd_client_dev *dev, unsigned int lost)
+/* Lets other recoverers take @dev. True: the session was lost since it was taken. */
+static bool end_reopen(struct rnbd_client_dev *dev, unsigned int lost)
 {
 	bool moved;
 
@@ -114,28 +113,28 @@ static bool let_go(struct rnbd_client_dev *dev, unsigned int lost)
 }
 
 /*
- * Opens one device after the other. As many do so as there are slots for messages: one that the
- * server does not open holds up none of the others. The session may have been lost, and come
- * back, while one had a device, which was passed over then: it is tried again.
+ * Reopens one device after the other. There are as many of these works as slots for messages, so
+ * that a device whose OPEN hangs does not hold up the others. If the session was lost and came back
+ * while a work had a device, the new recovery has skipped that device: it is tried again.
  */
-static void recover_some(struct work_struct *work)
+static void reopen_work(struct work_struct *work)
 {
 	struct rnbd_client_session *session =
 		container_of(work, struct rnbd_client_recoverer, work)->session;
 	const unsigned int timeout_ms = rnbd_client_timeout_ms(session);
-	unsigned int noio = memalloc_noio_save();	/* I/O waits for it */
+	unsigned int noio = memalloc_noio_save();	/* I/O waits for the reopen */
 	struct rnbd_client_dev *dev;
 	unsigned int lost;
-	bool tried_again;
+	bool retry;
 	int err;
 
-	while ((dev = take_next(session, &err, &lost))) {
+	while ((dev = next_to_reopen(session, &err, &lost))) {
 		err = err ?: rnbd_client_dev_remap(dev, timeout_ms, true, NULL);
-		tried_again = err && (not_reopened(dev, err) || err == -ECONNABORTED);
-		if (let_go(dev, lost) && err)
-			tried_again = true;
-		if (tried_again && is_up(session))
-			again(session);
+		retry = err && (note_reopen_failed(dev, err) || err == -ECONNABORTED);
+		if (end_reopen(dev, lost) && err)
+			retry = true;
+		if (retry && session_is_up(session))
+			retry_later(session);
 		rnbd_client_dev_put(dev);
 	}
 	memalloc_noio_restore(noio);
@@ -156,8 +155,8 @@ static void recover_work(struct work_struct *work)
 	mutex_unlock(&session->lock);
 	for (i = 0; i < ARRAY_SIZE(session->recover); i++)
 		queue_work(rnbd_client_recover_wq, &session->recover[i].work);
-	if (may_pass(err) && is_up(session))
-		again(session);
+	if (is_temporary(err) && session_is_up(session))
+		retry_later(session);
 	memalloc_noio_restore(noio);
 }
 
@@ -176,11 +175,11 @@ void rnbd_client_recover_init(struct rnbd_client_session *session)
 	INIT_DELAYED_WORK(&session->recover_work, recover_work);
 	for (i = 0; i < ARRAY_SIZE(session->recover); i++) {
 		session->recover[i].session = session;
-		INIT_WORK(&session->recover[i].work, recover_some);
+		INIT_WORK(&session->recover[i].work, reopen_work);
 	}
 }
 
-/* Nobody begins anything any more: the messages are stopped. */
+/* Messages are stopped, so no recovery starts any more. */
 void rnbd_client_recover_stop(struct rnbd_client_session *session)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of a mapped device without a map or unmap: the server loses it, it is
- * opened again, it changes its size.
+ * Changes of a mapped device: the server closes it, it is opened again, its size
+ * changes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -10,9 +10,9 @@
 #include "client.h"
 
 /*
- * Answered by the server with -ENOTCONN: somebody there has closed the device, or the
- * server has lost the session and the client has not. Every request in flight says
- * so; the first one acts.
+ * The server has answered a request with -ENOTCONN: an administrator there has closed the
+ * device, or the server has lost the session and the client has not. Each request in flight
+ * gets that answer; the first one queues the work.
  */
 void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
 {
@@ -20,19 +20,19 @@ void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
 		queue_work(rnbd_client_wq, &dev->gone_work);
 }
 
-/* Until it has run, the device stays MAPPED: nobody opens it again in between. */
+/* The device stays MAPPED until here, so no remap opens it in between. */
 void rnbd_client_dev_gone_work(struct work_struct *work)
 {
 	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, gone_work);
 	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 
 	mutex_lock(&dev->session->lock);
-	/* Not what was opened again since: the work may be late. */
+	/* The work may run late: the device may have been opened again since. */
 	if (dev->state == RNBD_CLIENT_DEV_MAPPED && !test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)) {
 		pr_warn("%s: the server has closed %s of session %s\n", dev->name, dev->path,
 			dev->session->name);
 		rnbd_client_dev_disconnect(dev, -ENOTCONN);
-		/* There are paths: nothing is to be waited for. */
+		/* The session has paths: no event would end a wait of I/O. */
 		rnbd_client_park_forbid(dev);
 	}
 	mutex_unlock(&dev->session->lock);
@@ -40,7 +40,7 @@ void rnbd_client_dev_gone_work(struct work_struct *work)
 }
 
 /* Under session->lock. */
-static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+static int check_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	switch (dev->state) {
 	case RNBD_CLIENT_DEV_MAPPED:
@@ -60,32 +60,33 @@ static int may_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *
 bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
 {
 	lockdep_assert_held(&dev->session->lock);
-	/* A flush that fails makes it dirty before it is not under way any more. */
+	/* flush_end() sets DIRTY for a flush that failed before it counts ->flushing down. */
 	return rnbd_cache_lost(&dev->info, now) &&
 	       (atomic_read_acquire(&dev->flushing) ||
 		test_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags));
 }
 
-/* The administrator wants to look at such a disk before anybody goes on with it. */
-static bool stays_away(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+/* lost_writes=disconnect: after lost writes the administrator has to remap the disk. */
+static bool keep_disconnected(const struct rnbd_client_dev *dev,
+			      const struct rnbd_device_info *now)
 {
 	return READ_ONCE(rtrs_client_settings(dev->session->rtrs)->lost_writes) ==
 	       RTRS_CLIENT_LOST_DISCONNECT && rnbd_client_lost_writes(dev, now);
 }
 
 /*
- * What still waits is meant for what was there: not for another disk, nor for one that another
- * client has written to meanwhile. Only an administrator goes on then, without what waited. A
- * server of ours has looked at some of it before it opened the device.
+ * I/O that waits must reach neither another disk nor one that another client has written to since.
+ * Such a disk comes back by a remap of the administrator only, and the I/O fails. Our server has
+ * checked a part of this before it opened the device.
  */
-static bool is_stale(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
+static bool disk_is_stale(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
 {
 	return rnbd_is_another(&dev->info, now) ||
 	       (dev->access_mode != RNBD_CLIENT_ACCESS_RO && rnbd_others_wrote(&dev->info, now));
 }
 
-/* What waited fails: it must not meet what a remap opens. */
-static int give_up(struct rnbd_client_dev *dev, int err)
+/* Fails the I/O that waits: a remap must not send it. Returns @err. */
+static int fail_parked(struct rnbd_client_dev *dev, int err)
 {
 	lockdep_assert_held(&dev->session->lock);
 	if (dev->state == RNBD_CLIENT_DEV_DISCONNECTED)
@@ -93,22 +94,22 @@ static int give_up(struct rnbd_client_dev *dev, int err)
 	return err;
 }
 
-/* Under session->lock, the device is open on the server. */
-static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info, u32 epoch,
-		     bool by_itself, struct netlink_ext_ack *extack)
+/* Takes over the device, which is open on the server. Under session->lock. */
+static int dev_take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info *info,
+			 u32 epoch, bool by_itself, struct netlink_ext_ack *extack)
 {
 	int err;
 
-	err = may_remap(dev, extack);
+	err = check_remap(dev, extack);
 	if (err)
 		return err;
-	if (is_stale(dev, info)) {
+	if (disk_is_stale(dev, info)) {
 		if (by_itself)
-			return give_up(dev, -ESTALE);
+			return fail_parked(dev, -ESTALE);
 		rnbd_client_park_forbid(dev);
 	}
-	if (by_itself && stays_away(dev, info))
-		return give_up(dev, -EREMOTEIO);
+	if (by_itself && keep_disconnected(dev, info))
+		return fail_parked(dev, -EREMOTEIO);
 	err = rnbd_client_disk_reopen(dev, info, epoch, extack);
 	if (err)
 		return err;
@@ -126,8 +127,8 @@ static int take_over(struct rnbd_client_dev *dev, const struct rnbd_device_info 
 }
 
 /* Under dev->open_lock. */
-static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
-		  struct netlink_ext_ack *extack)
+static int dev_reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_itself,
+		      struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session = dev->session;
 	struct rnbd_device_info info = {};
@@ -140,7 +141,7 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 	mutex_lock(&session->lock);
 	lost = session->lost;
 	closed_gp = dev->closed_gp;
-	err = may_remap(dev, extack) ?: rnbd_client_session_limits(session, extack);
+	err = check_remap(dev, extack) ?: rnbd_client_session_limits(session, extack);
 	mutex_unlock(&session->lock);
 	if (err)
 		return err;
@@ -150,20 +151,20 @@ static int reopen(struct rnbd_client_dev *dev, unsigned int timeout_ms, bool by_
 	err = rnbd_client_msg_open(dev, dev->access_mode, timeout_ms, by_itself, &info, &epoch);
 	if (err == -ESTALE && by_itself) {
 		mutex_lock(&session->lock);
-		give_up(dev, err);
+		fail_parked(dev, err);
 		mutex_unlock(&session->lock);
 	}
 	if (err)
 		return rnbd_client_dev_open_failed(dev, err, timeout_ms, extack);
 
-	/* Before the lock is taken: one grace period serves all devices that a session has lost. */
+	/* Outside of session->lock, so that devices share one grace period. */
 	cond_synchronize_rcu(closed_gp);
-	/* An id that the server gave before the session was lost means nothing any more. */
+	/* The server forgets the ids of a session that is lost. */
 	mutex_lock(&session->lock);
 	valid = session->lost == lost || rnbd_client_epoch_is(session, epoch);
 	if (valid) {
 		rnbd_client_dev_take_id(dev, info.device_id, epoch);
-		err = take_over(dev, &info, epoch, by_itself, extack);
+		err = dev_take_over(dev, &info, epoch, by_itself, extack);
 	}
 	mutex_unlock(&session->lock);
 	if (!valid || err)
@@ -179,12 +180,12 @@ int rnbd_client_dev_remap(struct rnbd_client_dev *dev, unsigned int timeout_ms, 
 	unsigned int noio;
 	int err;
 
-	/* Whoever has met the loss may remap at once. */
+	/* A user that saw an I/O error may remap at once. */
 	flush_work(&dev->gone_work);
 	if (mutex_lock_killable(&dev->open_lock))
 		return rtrs_fail(extack, -EINTR, "interrupted");
-	noio = memalloc_noio_save();	/* I/O may wait for it */
-	err = reopen(dev, timeout_ms, by_itself, extack);
+	noio = memalloc_noio_save();	/* I/O may wait for the reopen */
+	err = dev_reopen(dev, timeout_ms, by_itself, extack);
 	memalloc_noio_restore(noio);
 	mutex_unlock(&dev->open_lock);
 	return err;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The partition table of a new disk. Who adds a disk reads it, under a lock that each opener
- * wants, and nothing but an answer ends that: a server that opens devices and answers no read
- * would keep the process that maps, and udev. So the disk is added without, and a worker reads
- * the table when the server has answered one read, for which nobody waits.
+ * The partition table of a new disk. add_disk() would read it under open_mutex, which each opener
+ * needs: a server that opens devices and answers no read would block the process that maps, and
+ * udev. So add_disk() does not scan. A first read is sent, which nobody waits for; when the server
+ * has answered it, a worker scans the disk.
  *
  * Against an unmap, in this order:
  *   1. The device is UNMAPPED: a scan that has not begun does nothing.
- *   2. drop_work sees to it that each request ends, those of a scan that has begun among them:
- *	their server may have fallen silent in between.
- *   3. del_gendisk() takes open_mutex: it waits for such a scan, and that for 2, which therefore
- *	needs no lock of the disk and does not wait for the removal. A scan that gets the mutex
- *	later finds the disk dead.
- *   4. It waits for all requests. The first read is one of them: its end has started the work.
- *   5. The work is waited for, without open_mutex, then the disk is freed.
+ *   2. drop_work ends each request, also of a scan that has begun: the server may have stopped to
+ *	answer since.
+ *   3. del_gendisk() takes open_mutex, so it waits for such a scan. The scan waits for step 2,
+ *	which takes no lock of the disk and does not wait for the removal. A scan that gets the
+ *	mutex later finds the disk dead.
+ *   4. del_gendisk() waits for all requests. The first read is one: its end has queued the work.
+ *   5. rnbd_client_disk_remove() waits for the work, without open_mutex, then frees the disk.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/mm.h>
 #include "client.h"
 
-#define SCAN_WAIT_MS	2000	/* a map waits for the partitions: more is for who wants them */
+#define SCAN_WAIT_MS	2000	/* how long a map waits for the partitions */
 
-static void scan(struct gendisk *disk)
+static void scan_partitions(struct gendisk *disk)
 {
 	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
 	mutex_lock(&disk->open_mutex);
@@ -35,11 +35,11 @@ void rnbd_client_scan_work(struct work_struct *work)
 	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, scan_work);
 
 	if (READ_ONCE(dev->state) != RNBD_CLIENT_DEV_UNMAPPED)
-		scan(dev->scan_disk);
+		scan_partitions(dev->scan_disk);
 	complete_all(&dev->scanned);
 }
 
-/* Answered or not: what is wrong is told by the scan. */
+/* The result does not matter: a scan of a disk with errors logs them. */
 static void first_read_end(struct bio *bio)
 {
 	struct rnbd_client_dev *dev = bio->bi_private;
@@ -49,7 +49,7 @@ static void first_read_end(struct bio *bio)
 	queue_work(rnbd_client_remove_wq, &dev->scan_work);
 }
 
-static struct bio *first_read(struct gendisk *disk, unsigned int bytes)
+static struct bio *alloc_first_read(struct gendisk *disk, unsigned int bytes)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
 	struct bio *bio;
@@ -69,7 +69,7 @@ void rnbd_client_scan_begin(struct rnbd_client_dev *dev)
 
 	dev->scan_disk = disk;
 	if (get_capacity(disk) >= bytes >> SECTOR_SHIFT)
-		bio = first_read(disk, bytes);
+		bio = alloc_first_read(disk, bytes);
 	if (!bio) {
 		queue_work(rnbd_client_remove_wq, &dev->scan_work);
 		return;

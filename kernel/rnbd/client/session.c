@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions: found by name, made by the first mapping, closed with the last. The list
- * is locked for looking only: whoever connects or closes a session owns it by its
- * state, and who needs it meanwhile waits for that one session, killable.
+ * Sessions, found by name. The first mapping connects a session, the last unmap
+ * closes it. sessions_lock is never held meanwhile: the process that connects or
+ * closes a session owns it by the state, and others wait, killable, for a change
+ * of that state.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/export.h>
 #include <linux/slab.h>
 #include "client.h"
 
@@ -35,29 +37,30 @@ void rnbd_client_session_put(struct rnbd_client_session *session)
 	kref_put(&session->ref, session_release);
 }
 
-static void set_state(struct rnbd_client_session *session, enum rnbd_client_session_state state)
+static void session_set_state(struct rnbd_client_session *session,
+			      enum rnbd_client_session_state state)
 {
 	lockdep_assert_held(&sessions_lock);
-	smp_store_release(&session->state, state);	/* what was made for it is there */
+	smp_store_release(&session->state, state);	/* pairs with session_event() */
 	wake_up_all(&session->wait);
 }
 
-/* Unpublishes it; its name is free again. */
+/* Takes the session out of the list: its name is free again. */
 static void session_gone(struct rnbd_client_session *session)
 {
 	mutex_lock(&sessions_lock);
 	list_del(&session->entry);
-	set_state(session, RNBD_CLIENT_SESSION_GONE);
+	session_set_state(session, RNBD_CLIENT_SESSION_GONE);
 	mutex_unlock(&sessions_lock);
 	rnbd_client_session_put(session);
 }
 
 /*
- * Ends the transport. Who may still run: waiters for control messages (there are
- * none: no device is left), the orphan work (stopped first), events (the
- * transport waits for them), requests (no disk is left).
+ * Ends the transport. No device is left, so no request and no waiter for a control
+ * message is. The orphan work may run (stopped first), and events (the transport
+ * waits for them).
  */
-static void disconnect(struct rnbd_client_session *session)
+static void session_disconnect(struct rnbd_client_session *session)
 {
 	rnbd_client_msg_session_stop(session);
 	rnbd_client_recover_stop(session);
@@ -77,7 +80,7 @@ static void session_back(struct rnbd_client_session *session)
 static void session_event(void *priv, enum rtrs_client_event event, int err)
 {
 	struct rnbd_client_session *session = priv;
-	/* With what was made for it. Before no device is there, after it none comes back. */
+	/* Pairs with session_set_state(). In other states the session has no device. */
 	bool ready = smp_load_acquire(&session->state) == RNBD_CLIENT_SESSION_READY;
 
 	switch (event) {
@@ -111,13 +114,14 @@ static bool session_held(void *priv)
 }
 
 static const struct rtrs_client_ops rtrs_ops = {
+	.owner		= THIS_MODULE,
 	.event		= session_event,
 	.devices	= session_devices,
 	.held		= session_held,
 	.notice		= rnbd_client_notice,
 };
 
-/* Those that control messages leave. */
+/* Slots for requests: those that are neither for control messages nor spare. */
 static u32 io_slots(u32 queue_depth)
 {
 	return min_t(u32, queue_depth - rnbd_client_ctrl_slots(queue_depth) -
@@ -125,8 +129,8 @@ static u32 io_slots(u32 queue_depth)
 }
 
 /*
- * Under session->lock, once it is ready. Segments are made room for once: limits only come down
- * later.
+ * Under session->lock, once the session is READY. Requests have room for the segments of the first
+ * call: later limits are never larger.
  */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
 			       struct netlink_ext_ack *extack)
@@ -156,8 +160,8 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 	return 0;
 }
 
-/* Slots, sizes and requests, from what the transport can do. */
-static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
+/* Makes the tag set, by the limits of the transport. */
+static int session_setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
 {
 	struct rtrs_client_attrs attrs;
 	int err;
@@ -176,8 +180,9 @@ static int setup(struct rnbd_client_session *session, struct netlink_ext_ack *ex
 	return 0;
 }
 
-static int connect(struct rnbd_client_session *session, const struct rnbd_client_map_args *args,
-		   struct netlink_ext_ack *extack)
+static int session_connect(struct rnbd_client_session *session,
+			   const struct rnbd_client_map_args *args,
+			   struct netlink_ext_ack *extack)
 {
 	struct rtrs_client_params params = {
 		.name = args->session,
@@ -202,7 +207,7 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 	session->rtrs = rtrs;
 	session->id = rtrs_client_session_id(rtrs);
 
-	err = setup(session, extack);
+	err = session_setup(session, extack);
 	if (err)
 		goto err_disconnect;
 	timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
@@ -215,11 +220,11 @@ static int connect(struct rnbd_client_session *session, const struct rnbd_client
 	return 0;
 
 err_disconnect:
-	disconnect(session);
+	session_disconnect(session);
 	return err;
 }
 
-static struct rnbd_client_session *find(const char *name)
+static struct rnbd_client_session *session_find(const char *name)
 {
 	struct rnbd_client_session *session;
 
@@ -230,21 +235,19 @@ static struct rnbd_client_session *find(const char *name)
 	return NULL;
 }
 
-/* It was held; the module's user goes with it. */
-static void remove_work(struct work_struct *work)
+/* Removes a held session. Module exit waits for this work, which may close the last session. */
+static void session_remove_work(struct work_struct *work)
 {
 	struct rnbd_client_session *session =
 		container_of(work, struct rnbd_client_session, remove_work);
 
 	rnbd_client_session_leave(session);
-	/* The end of the module waits for this work; who waits for us may unload it at once. */
-	module_put(THIS_MODULE);
 	complete_all(&session->removed);
 	rnbd_client_session_put(session);
 }
 
-/* In state CONNECTING, owned by the caller. */
-static struct rnbd_client_session *create(const char *name)
+/* A new session in state CONNECTING: the caller owns it. */
+static struct rnbd_client_session *session_create(const char *name)
 {
 	struct rnbd_client_session *session = kmem_cache_zalloc(session_cache, GFP_KERNEL);
 
@@ -255,7 +258,7 @@ static struct rnbd_client_session *create(const char *name)
 	kref_init(&session->ref);
 	session->state = RNBD_CLIENT_SESSION_CONNECTING;
 	session->users = 1;
-	INIT_WORK(&session->remove_work, remove_work);
+	INIT_WORK(&session->remove_work, session_remove_work);
 	init_completion(&session->removed);
 	init_waitqueue_head(&session->wait);
 	strscpy(session->name, name, sizeof(session->name));
@@ -270,21 +273,22 @@ static struct rnbd_client_session *create(const char *name)
 }
 
 /*
- * The session with one user more; one that is connected or closed by another
- * process with a reference only, *wait tells; or NULL and *created to be connected.
+ * Returns the session of the name with one user more; or, with *created, a new one
+ * that the caller has to connect; or, with *wait, one that another process connects
+ * or closes: with a reference instead of a user.
  */
-static struct rnbd_client_session *find_or_create(const struct rnbd_client_map_args *args,
-						  bool *created, bool *wait,
+static struct rnbd_client_session *session_find_or_create(const struct rnbd_client_map_args *args,
+							  bool *created, bool *wait,
 						  struct netlink_ext_ack *extack)
 {
-	struct rnbd_client_session *session = find(args->session);
+	struct rnbd_client_session *session = session_find(args->session);
 
 	*created = *wait = false;
 	if (!session) {
 		if (!args->path_count)
 			return ERR_PTR(rtrs_fail(extack, -ENXIO,
 						 "no such session; to make it a path is needed"));
-		session = create(args->session);
+		session = session_create(args->session);
 		*created = true;
 		return session ?: ERR_PTR(-ENOMEM);
 	}
@@ -306,17 +310,16 @@ static struct rnbd_client_session *find_or_create(const struct rnbd_client_map_a
 	return session;
 }
 
-static bool is_busy(const struct rnbd_client_session *session)
+static bool session_is_busy(const struct rnbd_client_session *session)
 {
 	enum rnbd_client_session_state state = READ_ONCE(session->state);
 
 	return state == RNBD_CLIENT_SESSION_CONNECTING || state == RNBD_CLIENT_SESSION_CLOSING;
 }
 
-/* Waits until nobody else connects or closes the session of this name. */
-static struct rnbd_client_session *find_or_create_wait(const struct rnbd_client_map_args *args,
-						       bool *created,
-						       struct netlink_ext_ack *extack)
+/* As session_find_or_create(), behind other processes that connect or close the session. */
+static struct rnbd_client_session *session_obtain(const struct rnbd_client_map_args *args,
+						  bool *created, struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session;
 	bool wait;
@@ -325,21 +328,22 @@ static struct rnbd_client_session *find_or_create_wait(const struct rnbd_client_
 	do {
 		if (mutex_lock_killable(&sessions_lock))
 			return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
-		session = find_or_create(args, created, &wait, extack);
+		session = session_find_or_create(args, created, &wait, extack);
 		mutex_unlock(&sessions_lock);
 		if (IS_ERR(session) || !wait)
 			return session;
-		err = wait_event_killable(session->wait, !is_busy(session));
+		err = wait_event_killable(session->wait, !session_is_busy(session));
 		rnbd_client_session_put(session);
 	} while (!err);
 	return ERR_PTR(rtrs_fail(extack, -EINTR, "interrupted"));
 }
 
-/* The one that the caller has created: ready, or gone. */
-static int make(struct rnbd_client_session *session, const struct rnbd_client_map_args *args,
-		bool held, struct netlink_ext_ack *extack)
+/* Connects the session that the caller has created: it is READY then, or GONE. */
+static int session_bring_up(struct rnbd_client_session *session,
+			    const struct rnbd_client_map_args *args, bool held,
+			    struct netlink_ext_ack *extack)
 {
-	int err = connect(session, args, extack);
+	int err = session_connect(session, args, extack);
 
 	if (err) {
 		session_gone(session);
@@ -347,7 +351,7 @@ static int make(struct rnbd_client_session *session, const struct rnbd_client_ma
 	}
 	mutex_lock(&sessions_lock);
 	WRITE_ONCE(session->held, held);
-	set_state(session, RNBD_CLIENT_SESSION_READY);
+	session_set_state(session, RNBD_CLIENT_SESSION_READY);
 	mutex_unlock(&sessions_lock);
 	return 0;
 }
@@ -359,10 +363,10 @@ struct rnbd_client_session *rnbd_client_session_join(const struct rnbd_client_ma
 	bool created;
 	int err;
 
-	session = find_or_create_wait(args, &created, extack);
+	session = session_obtain(args, &created, extack);
 	if (IS_ERR(session) || !created)
 		return session;
-	err = make(session, args, false, extack);
+	err = session_bring_up(session, args, false, extack);
 	return err ? ERR_PTR(err) : session;
 }
 
@@ -375,20 +379,17 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 
 	if (!args->path_count)
 		return ERR_PTR(rtrs_fail(extack, -EINVAL, "a session needs a path"));
-	session = find_or_create_wait(args, &created, extack);
+	session = session_obtain(args, &created, extack);
 	if (IS_ERR(session))
 		return session;
 	if (!created) {
 		rnbd_client_session_leave(session);
 		return ERR_PTR(rtrs_fail(extack, -EEXIST, "session %.40s exists", args->session));
 	}
-	/* As long as it is held, the module is used. */
-	__module_get(THIS_MODULE);
 	rnbd_client_session_get(session);
-	err = make(session, args, true, extack);
+	err = session_bring_up(session, args, true, extack);
 	if (err) {
 		rnbd_client_session_put(session);
-		module_put(THIS_MODULE);
 		return ERR_PTR(err);
 	}
 	return session;
@@ -405,8 +406,8 @@ int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff
 	return err;
 }
 
-static struct rnbd_client_session *find_to_del(u32 id, const char *name,
-					       struct netlink_ext_ack *extack)
+static struct rnbd_client_session *session_find_held(u32 id, const char *name,
+						     struct netlink_ext_ack *extack)
 {
 	struct rnbd_client_session *session;
 
@@ -433,7 +434,7 @@ int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *ex
 
 	if (mutex_lock_killable(&sessions_lock))
 		return rtrs_fail(extack, -EINTR, "interrupted");
-	session = find_to_del(id, name, extack);
+	session = session_find_held(id, name, extack);
 	if (!IS_ERR(session)) {
 		WRITE_ONCE(session->held, false);
 		/* One for the work, one for us */
@@ -458,10 +459,10 @@ void rnbd_client_session_leave(struct rnbd_client_session *session)
 		mutex_unlock(&sessions_lock);
 		return;
 	}
-	set_state(session, RNBD_CLIENT_SESSION_CLOSING);
+	session_set_state(session, RNBD_CLIENT_SESSION_CLOSING);
 	mutex_unlock(&sessions_lock);
 
-	disconnect(session);
+	session_disconnect(session);
 	session_gone(session);
 }
 

@@ -11,7 +11,7 @@
 #include <rtrs/sysfs.h>
 #include "client.h"
 
-static struct class class = {
+static struct class rnbd_class = {
 	.name = "rnbd-client",
 };
 
@@ -24,7 +24,7 @@ static const char *const access_name[RNBD_CLIENT_ACCESS_COUNT] = {
 	[RNBD_CLIENT_ACCESS_MIGRATION]	= "migration",
 };
 
-/* Words of the interface, other than those of our state machine. */
+/* The words of the in-tree interface. */
 static const char *const state_name[RNBD_CLIENT_DEV_STATE_COUNT] = {
 	[RNBD_CLIENT_DEV_INIT]		= "init",
 	[RNBD_CLIENT_DEV_MAPPED]	= "open",
@@ -53,20 +53,25 @@ static ssize_t unmap_device_show(struct kobject *kobj, struct kobj_attribute *at
 	return sysfs_emit(buf, "Usage: echo <normal|force> > %s\n", attr->attr.name);
 }
 
-/* What must not happen while the module goes away pins it. */
+static const struct file_operations pin_fops = {
+	.owner = THIS_MODULE,
+};
+
 static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *attr,
 				  const char *buf, size_t count)
 {
 	struct rnbd_client_dev *dev = to_dev(kobj);
 	bool force = is_word(buf, count, "force");
 	struct netlink_ext_ack why = {};
+	struct file *pin;
 	ssize_t ret;
 	int err;
 
 	if (!force && !is_word(buf, count, "normal"))
 		return -EINVAL;
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	pin = rtrs_sysfs_pin(&pin_fops);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
 	rnbd_client_dev_get(dev);
 	err = rnbd_client_dev_claim(dev, force, 0, &why);
 	if (!err) {
@@ -76,7 +81,7 @@ static ssize_t unmap_device_store(struct kobject *kobj, struct kobj_attribute *a
 	}
 	ret = rtrs_stored(dev->name, "unmap_device", buf, count, err, &why);
 	rnbd_client_dev_put(dev);
-	module_put(THIS_MODULE);
+	fput(pin);
 	return ret;
 }
 
@@ -106,10 +111,10 @@ static ssize_t remap_device_show(struct kobject *kobj, struct kobj_attribute *at
 }
 
 /**
- * struct wait_for_dev - what a worker does while its asker waits in a file
- * @args: what to map
- * @dev: the device
- * @why: it failed
+ * struct wait_for_dev - a command that a worker runs for the writer of a file
+ * @args: mapping, for map_device
+ * @dev: device
+ * @why: reason of a failure
  */
 struct wait_for_dev {
 	const struct rnbd_client_map_args *args;
@@ -117,7 +122,7 @@ struct wait_for_dev {
 	struct netlink_ext_ack why;
 };
 
-static int remap_dev(void *arg)
+static int remap_in_worker(void *arg)
 {
 	struct wait_for_dev *w = arg;
 
@@ -132,7 +137,7 @@ static ssize_t remap_device_store(struct kobject *kobj, struct kobj_attribute *a
 
 	if (!sysfs_streq(buf, "1"))
 		return -EINVAL;
-	err = rtrs_aside(remap_dev, &w);
+	err = rtrs_aside(remap_in_worker, &w);
 	return rtrs_stored(w.dev->name, attr->attr.name, buf, count, err, &w.why);
 }
 
@@ -161,7 +166,7 @@ static ssize_t always_fua_show(struct kobject *kobj, struct kobj_attribute *attr
 	return sysfs_emit(buf, "%d\n", test_bit(RNBD_CLIENT_DEV_FUA, &to_dev(kobj)->flags));
 }
 
-/* What the server told, not what the queue of the disk does. */
+/* As the server told at the last OPEN; the queue of the disk always has a write cache. */
 static ssize_t write_cache_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	bool writeback = READ_ONCE(to_dev(kobj)->info.writeback);
@@ -174,7 +179,7 @@ static ssize_t fua_show(struct kobject *kobj, struct kobj_attribute *attr, char 
 	return sysfs_emit(buf, "%d\n", READ_ONCE(to_dev(kobj)->info.fua));
 }
 
-/* The partition table is still to be read. */
+/* 1 until the partition table was read. */
 static ssize_t scanning_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%d\n", !completion_done(&to_dev(kobj)->scanned));
@@ -227,8 +232,8 @@ static const struct kobj_type dev_ktype = {
 };
 
 /*
- * "path@session" in ctl/devices, a convenience: two paths may have one name ("a/b",
- * "a!b"), the first has the link then.
+ * "path@session" in ctl/devices. Two paths may give one name ("a/b", "a!b"): then only the first
+ * device has a link.
  */
 static void add_link(struct rnbd_client_dev *dev)
 {
@@ -288,7 +293,7 @@ static ssize_t map_device_show(struct device *device, struct device_attribute *a
 			  attr->attr.name);
 }
 
-static int map_dev(void *arg)
+static int map_in_worker(void *arg)
 {
 	struct wait_for_dev *w = arg;
 
@@ -308,7 +313,7 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 	rtrs_client_settings_init(&settings);
 	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, &settings, args);
 	if (!err)
-		err = rtrs_aside(map_dev, &w);
+		err = rtrs_aside(map_in_worker, &w);
 	if (!err)
 		rnbd_client_dev_put(w.dev);
 	kfree(args);
@@ -321,7 +326,7 @@ static void ctl_release(struct device *dev)
 	kfree(dev);
 }
 
-/* Told of when its files are there. */
+/* The uevent is suppressed until all files are there. */
 static int __init ctl_add(void)
 {
 	int err;
@@ -330,7 +335,7 @@ static int __init ctl_add(void)
 	if (!ctl)
 		return -ENOMEM;
 	device_initialize(ctl);
-	ctl->class = &class;
+	ctl->class = &rnbd_class;
 	ctl->release = ctl_release;
 	dev_set_uevent_suppress(ctl, true);
 	err = dev_set_name(ctl, "ctl");
@@ -343,7 +348,7 @@ static int __init ctl_add(void)
 
 int __init rnbd_client_sysfs_init(void)
 {
-	int err = class_register(&class);
+	int err = class_register(&rnbd_class);
 
 	if (err)
 		return err;
@@ -355,7 +360,7 @@ int __init rnbd_client_sysfs_init(void)
 		err = -ENOMEM;
 		goto err_ctl;
 	}
-	/* Last: a mapping needs all of the above. */
+	/* Last, as a write to it needs all of the above. */
 	err = device_create_file(ctl, &dev_attr_map_device);
 	if (err)
 		goto err_devices;
@@ -368,15 +373,15 @@ err_devices:
 err_ctl:
 	device_unregister(ctl);
 err_class:
-	class_unregister(&class);
+	class_unregister(&rnbd_class);
 	return err;
 }
 
-/* A map_device that runs pins the module, so nobody is in there now. */
+/* Waits for a map_device that runs. It gets no session any more: the module is being unloaded. */
 void rnbd_client_sysfs_exit(void)
 {
 	device_remove_file(ctl, &dev_attr_map_device);
 	kobject_put(devices);
 	device_unregister(ctl);
-	class_unregister(&class);
+	class_unregister(&rnbd_class);
 }

@@ -6,7 +6,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* Doubled by each failed attempt; a quarter more or less, so that not all clients come at once. */
+/* Doubled by each failed attempt; plus or minus a quarter, so that clients do not come at once. */
 static inline u32 rtrs_client_backoff_ms(unsigned int attempts, u32 first, u32 most, u32 random)
 {
 	u32 ms = min_t(u64, (u64)first << min(attempts, 16U), most);
@@ -14,9 +14,9 @@ static inline u32 rtrs_client_backoff_ms(unsigned int attempts, u32 first, u32 m
 	return ms * 3 / 4 + random % (ms / 2 + 1);
 }
 
-#define RTRS_CLIENT_BUSY_MS	200	/* for a server to be rid of the paths of before */
+#define RTRS_CLIENT_BUSY_MS	200	/* the server still closes older paths */
 #define RTRS_CLIENT_BUSY_MAX_MS	3200
-#define RTRS_CLIENT_BUSY_TRIES	4	/* with the same delay */
+#define RTRS_CLIENT_BUSY_TRIES	4	/* tries with the same delay */
 
 /* After -EBUSY, which is no failure: the first tries are quick, as this is mostly over soon. */
 static inline u32 rtrs_client_busy_ms(unsigned int tries, u32 random)

@@ -27,13 +27,13 @@
 
 #define RTRS_CLIENT_TIMEOUT_MS		30000	/* for each step of connecting */
 #define RTRS_CLIENT_TIMEOUT_MS_MAX	600000
-#define RTRS_CLIENT_GONE_MS		5000	/* for the server to see a disconnect */
-#define RTRS_CLIENT_SETTLE_MS		1000	/* of them, before requests go elsewhere */
-#define RTRS_CLIENT_FOUNDER_MS		2000	/* to have the server make the session */
+#define RTRS_CLIENT_GONE_MS		5000	/* for the server to answer a disconnect */
+#define RTRS_CLIENT_SETTLE_MS		1000	/* part of that which requests wait */
+#define RTRS_CLIENT_FOUNDER_MS		2000	/* for the founder, until the server answers */
 /*
- * Entries of a send: the message and 64 KiB of pages. A queue pair pays for them with each entry of
- * its send queue, 1 MiB for 512 slots. Where there are many queue pairs it is half of that, and
- * writes of more than two pages are registered.
+ * Gather entries of a send: the message and 64 KiB of pages. Each send queue entry has room for all
+ * of them: 1 MiB for 512 slots on mlx5. Paths of many queue pairs have fewer, which is half of that
+ * memory; their writes of more than two pages are registered.
  */
 #define RTRS_CLIENT_SGES		18
 #define RTRS_CLIENT_SGES_OF_MANY	3
@@ -44,13 +44,13 @@
 #define RTRS_CLIENT_SIGNAL_INTERVAL	64	/* a completion at least each so many entries */
 
 /*
- * What a request still waits for, bits of rtrs_client_req.pending; 0 is an idle
- * slot. Whoever clears the last one goes on with the request.
+ * Bits of rtrs_client_req.pending: what a request waits for; 0 is an idle slot.
+ * Whoever clears the last bit finishes the request.
  */
 enum {
-	RTRS_CLIENT_REQ_POSTING	= 1 << 0, /* its submitter is at it */
-	RTRS_CLIENT_REQ_AWAIT	= 1 << 1, /* no response has come; who clears this owns it */
-	RTRS_CLIENT_REQ_ANSWER	= 1 << 2, /* the response is not yet dealt with */
+	RTRS_CLIENT_REQ_POSTING	= 1 << 0, /* rtrs_client_submit() runs */
+	RTRS_CLIENT_REQ_AWAIT	= 1 << 1, /* the response; who clears this bit owns the request */
+	RTRS_CLIENT_REQ_ANSWER	= 1 << 2, /* end of the handler of the response */
 	RTRS_CLIENT_REQ_SENT	= 1 << 3, /* completion of the send */
 	RTRS_CLIENT_REQ_INVAL	= 1 << 4, /* completion of the local invalidation, last of all */
 };
@@ -59,26 +59,26 @@ enum {
  * struct rtrs_client_req - a slot of a path
  * @pending: what it waits for, RTRS_CLIENT_REQ_*
  * @err: of the response
- * @wrs: send queue entries that the completion of its send gives back
- * @cpu: where it was submitted
+ * @wrs: send queue entries that are free when the send is complete
+ * @cpu: CPU that submitted it
  * @usr_len: bytes of the user message in @buf
  * @is_read: the server writes to the pages
  * @registered: @mr is valid and has to be invalidated
- * @con: connection it went out on
+ * @con: connection that it was sent on
  * @mr: memory region of the slot, NULL once the path is down
  * @buf: user message and header
  * @sgl: data, mapped for DMA; NULL for none
- * @sg_count: entries of it
- * @mapped: entries of it for the device
+ * @sg_count: entries of @sgl
+ * @mapped: entries of @sgl after DMA mapping
  * @bytes: data and user message, for statistics
- * @counted: in @inflight of the path
- * @waiting: requests from @cpu under way on the path, this one counted; 0 if not counted
- * @start: when it was submitted
+ * @counted: counts in ->inflight of the path
+ * @waiting: requests of @cpu in flight on the path at submission, with this one; 0 if not counted
+ * @start: time of submission, ns
  * @send_cqe: completion of the send
  * @inval_cqe: completion of the local invalidation
  * @done: callback of the user
- * @wanted: the same
- * @priv: for them
+ * @wanted: callback of the user, may be NULL
+ * @priv: argument of both
  */
 struct rtrs_client_req {
 	atomic_t pending;
@@ -107,27 +107,27 @@ struct rtrs_client_req {
 
 /**
  * struct rtrs_client_con - a connection of a path
- * @c: what both ends have
+ * @c: part that both ends have in common
  * @path: its path
- * @gone: the peer has disconnected, or need not be waited for
- * @told: it has, and said so
- * @drain: ends what is on its queues, for path_take_down()
- * @live: established once: must be disconnected and drained
- * @unresolved: nobody answered the last question for its address in time
- * @polling: bit 0: somebody reaps completions (polled connections)
+ * @gone: path_take_down() need not wait for the disconnect of the peer
+ * @told: the peer has answered our disconnect: it takes nothing of this connection any more
+ * @drain: drains the queue pair, for path_take_down()
+ * @live: was established: has to be disconnected and drained
+ * @unresolved: the last rdma_resolve_addr() timed out
+ * @polling: bit 0: a task reaps completions (polled connections)
  * @recv: receive buffers, NULL where responses are empty
- * @recv_count: of them
+ * @recv_count: number of @recv
  * @recv_cqe: completion of empty receives
- * @reg_cqe: completion of registrations, errors alone
+ * @reg_cqe: completion of registrations, which are signalled for errors only
  * @imm_cqe: completion of heartbeats
  * @probe_cqe: completion of probes
- * @invalidated: key that SEND WITH INVALIDATE named last, NO_KEY once it is used up
- * @heard: something came back since the last tick of the heartbeat
- * @silent: ticks since then, in which requests were under way; the tick's
- * @probe: entries that the probe under way gives back, 0 if there is none
- * @send_lock: order of posts, @unsignalled
- * @unsignalled: entries posted since the last completion was asked for
- * @interval: when to ask for one
+ * @invalidated: key of the last SEND WITH INVALIDATE until its request takes it, then NO_KEY
+ * @heard: a completion came since the last tick of the heartbeat
+ * @silent: ticks with requests in flight and without a completion; of the tick alone
+ * @probe: send queue entries that the completion of the probe frees, 0 if none is in flight
+ * @send_lock: orders posts, protects @unsignalled
+ * @unsignalled: entries posted since the last signalled one
+ * @interval: most of @unsignalled
  * @credits: free entries of the send queue
  */
 struct rtrs_client_con {
@@ -150,7 +150,7 @@ struct rtrs_client_con {
 	u32 silent;
 	u32 probe;
 
-	spinlock_t send_lock ____cacheline_aligned_in_smp; /* see above */
+	spinlock_t send_lock ____cacheline_aligned_in_smp; /* of @unsignalled */
 	u32 unsignalled;
 	u32 interval;
 	atomic_t credits;
@@ -160,9 +160,10 @@ struct rtrs_client_con {
 
 /**
  * struct rtrs_client_latency - how long requests from one CPU take on a path
- * @ns: moving average of what one took for each that waited with it, 0 before the first
- * @at: when the path was last chosen, or a request done; the average fades from then on
- * @waiting: requests that were chosen by this and are not done
+ * @ns: moving average of the time of a request divided by the requests in flight, 0 before the
+ *	first
+ * @at: time of the last choice or completion, from which @ns decays
+ * @waiting: requests in flight that min-latency has placed
  */
 struct rtrs_client_latency {
 	u64 ns;
@@ -171,7 +172,7 @@ struct rtrs_client_latency {
 };
 
 /**
- * struct rtrs_client_counts - what is counted of requests that are done; writes, reads
+ * struct rtrs_client_counts - counters of completed requests; index 0 writes, 1 reads
  * @ios: requests
  * @bytes: of data and user messages
  * @polls: of completion queues
@@ -189,13 +190,12 @@ struct rtrs_client_counts {
 };
 
 /**
- * struct rtrs_client_cpu_stats - counters of a path on one CPU, which alone writes to them
- * @c: counts
+ * struct rtrs_client_cpu_stats - counters of a path on one CPU; only that CPU writes, unless noted
+ * @c: counters
  * @inflight: submitted here less done here; only the sum over all CPUs means anything
- * @latency: of requests submitted here, kept under min-latency; who completes one writes it
- * @failovers: requests submitted here that it has left to other paths; who takes the path
- *	down writes it
- * @came: requests done here, by the CPU that they were submitted on
+ * @latency: of requests submitted here, under min-latency; written by the CPU that completes one
+ * @failovers: requests submitted here that moved to other paths; written by the path worker
+ * @came: requests completed here, by the CPU that submitted them
  */
 struct rtrs_client_cpu_stats {
 	struct rtrs_client_counts c;
@@ -206,10 +206,10 @@ struct rtrs_client_cpu_stats {
 };
 
 /**
- * struct rtrs_client_moves - requests of a path that one CPU has to do with
- * @from: submitted here, done on another one
- * @to: the reverse
- * @inflight: submitted here, not done
+ * struct rtrs_client_moves - CPU migrations of requests of a path, for one CPU
+ * @from: submitted here, completed on another CPU
+ * @to: submitted on another CPU, completed here
+ * @inflight: submitted here, not completed
  */
 struct rtrs_client_moves {
 	u32 from;
@@ -223,51 +223,51 @@ struct rtrs_client_moves {
  * @session: its session, outlives it
  * @id: for netlink
  * @state: enum rtrs_client_path_state; written under session->state_lock
- * @epoch: session->losses when it came up: the server knows what it was told since then
- * @last_error: errno that took it down last
- * @since: when @state was entered
+ * @epoch: session->losses when it came up: the server has the devices opened in that epoch
+ * @last_error: errno of the last loss
+ * @since: time when @state was entered
  * @founds: the server may make the session for this attempt to connect
- * @founding: its number, if so
+ * @founding: number of the founding, if @founds
  * @asked: session->losses when this attempt began
- * @bind: source address asked for, AF_UNSPEC if the route decides; once it was up, the true one
- * @addr: addresses; src is the true one as soon as it is bound (with @name under state_lock)
+ * @bind: source address that was asked for, AF_UNSPEC if the route decides; after the first
+ *	connect the bound one
+ * @addr: addresses; .src is the bound one once there is one; with @name under state_lock
  * @name: "SRC@DST"
  * @hca_name: RDMA device
  * @hca_port: its port
  * @uuid: identity of the path for the server
  * @recon_cnt: attempts to connect, ever
  * @timeout_ms: for each step of connecting
- * @attempts: that have failed since it was up, or an administrator has asked for one; under
- *	state_lock
- * @busy: attempts that the server has refused with -EBUSY, one after the other; the same
- * @waits: for another path, which founds the session; the same
- * @making: who adds it, or @connect_work, has not done connecting it, and the path worker leaves it
- *	alone; the same
- * @was_up: it has been connected once; the same
- * @removed: it is on its way out of its session; the same
- * @asked_for: the next one is an administrator's, whatever the limit; the same
- * @retry_at: when the next one is due, in jiffies; the same
- * @tried: attempts of @connect_work that are over; the same
- * @told_error: what the log was told of last; of @connect_work alone
- * @wait: somebody waits for @tried, a state, or connections to be gone
- * @hurry: nobody waits for the server to let go any more
- * @step: the step of connecting that is under way has ended
- * @refused: the server gave an errno as its reason
+ * @attempts: failed attempts to connect since it was up, or since the last request of an
+ *	administrator. This and all up to @tried under state_lock
+ * @busy: attempts in a row that the server has refused with -EBUSY
+ * @waits: waits for another path that founds the session
+ * @making: a process that adds it, or @connect_work, connects it: the path worker does nothing
+ * @was_up: it has been connected once
+ * @removed: it is being taken out of its session
+ * @asked_for: an administrator has asked for the next attempt: max_reconnects does not apply
+ * @retry_at: jiffies of the next attempt
+ * @tried: attempts of @connect_work that have ended
+ * @told_error: last error that was logged; of @connect_work alone
+ * @wait: for @tried, a state, or connections that are gone
+ * @hurry: path_take_down() waits for the server no longer
+ * @step: end of the current step of connecting
+ * @refused: the server has rejected the connection with an errno
  * @dev: device, held while there are resources on it
  * @geo: what the server offers
  * @new_rkey: each response brings a new key
  * @lean: two messages for a request, see proto.h
- * @fences: the server can be told that another path is lost
- * @fence_cnt: and which attempt of it
- * @fenced: it has closed the one that it was asked to
+ * @fences: RTRS_CONN_RSP_FENCES: the server closes other paths on request
+ * @fence_cnt: RTRS_CONN_RSP_FENCE_CNT: the request has the recon_cnt of the path
+ * @fenced: the server has closed the path of the last request
  * @data_sges: gather entries for data of a send, on each connection
  * @max_segments: entries of a scatterlist, 4 KiB pages of a memory region
  * @max_io_size: payload bytes of a request
- * @pinned: bytes that it keeps while it is up
+ * @pinned: bytes of memory that it has while it is up
  * @con: connections: service, interrupt driven, polled
- * @con_count: of them, all that are wanted
- * @slots: what @req, @req_buf and @chunk have each, while the path is not closed; until it is
- *	connected again the server may offer another number
+ * @con_count: number of connections wanted; after a failure some of @con are NULL
+ * @slots: entries of @req, @req_buf and @chunk, until the path is closed. The server may offer
+ *	another number at a reconnect
  * @chunk: buffers of the server; the key changes with each response
  * @info_rx: INFO_RSP
  * @info_tx: INFO_REQ
@@ -275,16 +275,16 @@ struct rtrs_client_moves {
  * @req: requests
  * @req_buf: their messages
  * @hb: heartbeat
- * @work: the path worker: takes it down, and starts @connect_work
- * @connect_work: connects it again
- * @remove_work: takes it out of its session; queued once, by who has set @removed
- * @gone: it is out of its session
+ * @work: path worker: takes the path down, starts @connect_work
+ * @connect_work: reconnects the path
+ * @remove_work: takes the path out of its session; queued once, by the task that sets @removed
+ * @gone: the path is out of its session
  * @stats: counters, per CPU
  * @reconnects_ok: attempts of @connect_work that were successful
- * @reconnects_failed: the others
+ * @reconnects_failed: attempts of @connect_work that failed
  * @kobj: directory in sysfs, NULL where there is none
  * @stats_kobj: directory of the counters
- * @inflight: requests under way, as far as min-inflight chose their path
+ * @inflight: requests in flight that min-inflight has placed
  */
 struct rtrs_client_path {
 	struct kref ref;
@@ -355,9 +355,9 @@ struct rtrs_client_path {
 };
 
 /**
- * struct rtrs_client_path_set - the paths of a session as the I/O path sees them
- * @rcu: freed after a grace period
- * @count: of paths
+ * struct rtrs_client_path_set - paths of a session for readers under RCU; replaced as a whole
+ * @rcu: frees it after a grace period
+ * @count: number of @path
  * @path: paths
  */
 struct rtrs_client_path_set {
@@ -370,35 +370,35 @@ struct rtrs_client_path_set {
  * struct rtrs_client_session - a session
  * @ref: its user, sysfs
  * @id: for netlink
- * @name: unique among those that are open
+ * @name: unique among open sessions
  * @uuid: identity of the session for the server
- * @ops: callbacks
- * @priv: for them
+ * @ops: callbacks of the user
+ * @priv: argument of @ops
  * @settings: written under @lock
- * @port: of the server, for paths that come without one
+ * @port: port of the server, for addresses without one
  * @io_cons: interrupt driven connections of a path
  * @poll_cons: polled connections of a path
- * @attrs: what it can do
- * @admin: held by whoever adds or removes a path, for as long as it takes
- * @fence: one path at a time asks another to fence it
+ * @attrs: limits of requests
+ * @admin: held while a path is added or removed
+ * @fence: held while a path waits to be fenced by way of another one
  * @closing: no path may be added any more; written under @lock
  * @lock: changes of @paths
  * @paths: path set, never NULL
- * @devs: RDMA devices of them
+ * @devs: RDMA devices of @paths
  * @cursor: next path by round-robin
- * @state_lock: state of all paths, and what follows
- * @connected: paths that carry requests
+ * @state_lock: protects the states of all paths and all that follows
+ * @connected: number of connected paths
  * @state: enum rnbd_session_state
- * @founder: path that the server may make the session for, while there is none
- * @founded: when it began to connect, or had the last answer, in jiffies
- * @foundings: how many such attempts there were
- * @opened: events may be told
- * @losses: how often the last path was lost: the epoch of the session
- * @lost_err: errno that took it
- * @changed: the settings were
- * @event_work: tells of that
- * @told_losses: what it has told; its own
- * @told_up: the same
+ * @founder: while no path is connected: the one path for which the server may make the session
+ * @founded: jiffies when @founder began to connect, or of the last answer of the server to it
+ * @foundings: number of founders so far
+ * @opened: the user gets events
+ * @losses: number of losses of the last connected path: the epoch of the session
+ * @lost_err: errno of the last loss
+ * @changed: the settings have changed, the event was not sent yet
+ * @event_work: calls ->event of @ops
+ * @told_losses: @losses of the last DISCONNECTED event; of @event_work
+ * @told_up: the last event but SETTINGS was RECONNECTED; of @event_work
  * @dev: device in sysfs
  * @paths_kobj: directory of the paths in sysfs
  */
@@ -415,15 +415,15 @@ struct rtrs_client_session {
 	unsigned int poll_cons;
 	struct rtrs_client_attrs attrs;
 
-	struct mutex admin; /* see above */
-	struct mutex fence; /* the same */
+	struct mutex admin; /* adding and removing paths */
+	struct mutex fence; /* one fence at a time */
 	bool closing;
-	struct mutex lock; /* see above */
+	struct mutex lock; /* of @paths and @settings */
 	struct rtrs_client_path_set __rcu *paths;
 	struct rtrs_dev_pool devs;
 	u32 __percpu *cursor;
 
-	spinlock_t state_lock; /* see above */
+	spinlock_t state_lock; /* of all that follows and of path states */
 	unsigned int connected;
 	unsigned int state;
 	struct rtrs_client_path *founder;
@@ -457,24 +457,27 @@ int rtrs_client_session_init(void);
 void rtrs_client_session_exit(void);
 void rtrs_client_session_get(struct rtrs_client_session *session);
 void rtrs_client_session_put(struct rtrs_client_session *session);
-/* Tells listeners, and the user of the session, of new settings. */
+/* Sends events of new settings, to netlink and to the user of the session. */
 void rtrs_client_session_changed(struct rtrs_client_session *session);
 /*
- * Before the first connection: path->founds, where the server may make the session. -EBUSY: another
- * path does. Asked before anything is made for the path, and once more when it is.
+ * Sets path->founds: the server may make the session for this attempt to connect. -EBUSY: another
+ * path is the founder. Called before resources are made for the path, and again before the first
+ * connect request.
  */
 int rtrs_client_session_found(struct rtrs_client_path *path);
 void rtrs_client_session_answered(struct rtrs_client_path *path);
 void rtrs_client_session_gone(struct rtrs_client_path *path);
-/* What the path offers fits, and is the session's. While it connects. */
+/*
+ * Checks the limits of a connecting path against the session; a founder sets those of the session.
+ */
 int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
-/* Adds a path; killable. *@out with a reference, where it is connected, if @out is not NULL. */
+/* Adds a path and connects it; killable. Unless @out is NULL, *@out gets it with a reference. */
 int rtrs_client_session_add_path(struct rtrs_client_session *session,
 				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
 				 struct netlink_ext_ack *extack, struct rtrs_client_path **out);
 /*
- * Closes a path and takes it out of its session, or waits where it is on its way out. Killable, and
- * then goes on by itself. The caller holds references on both.
+ * Closes a path and takes it out of its session, or waits if another task does. Killable: the
+ * removal goes on. The caller holds references on both.
  */
 int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 void rtrs_client_session_remove_work(struct work_struct *work);
@@ -499,40 +502,40 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 						 unsigned int timeout_ms);
 void rtrs_client_path_get(struct rtrs_client_path *path);
 void rtrs_client_path_put(struct rtrs_client_path *path);
-/* Any context but hard interrupts. Whoever gets true does the work of the edge. */
+/* Any context but hard interrupts. The caller that gets true does the work of the edge. */
 bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_state state,
 			   int err);
-/* The one way for anything that goes wrong on a path. Any context but hard interrupts. */
+/* Takes a path down after an error of any kind. Any context but hard interrupts. */
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
-/* The same, if it is up since @epoch and the server has lost it. */
+/* As rtrs_client_path_error(), if it came up before @epoch ended: the server has lost it. */
 void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch);
-/* Who connects it has failed to, and is done with it: the path worker goes on. Process context. */
+/* Connecting a new path has failed: leaves it to the path worker. Process context. */
 void rtrs_client_path_not_made(struct rtrs_client_path *path);
-/* The edge to CONNECTED; an errno where it was lost in this moment. Process context. */
+/* Moves it to CONNECTED; an errno if it was lost in this moment. Process context. */
 int rtrs_client_path_up(struct rtrs_client_path *path);
 /*
- * Any context but hard interrupts. It goes down; @for_good: it is not connected again. True: it is
- * the caller who takes it out of its session.
+ * Starts to take a path down; @for_good: it does not reconnect. True: the caller has to take it out
+ * of its session. Any context but hard interrupts.
  */
 bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
-/* Under session->lock. What is to come is by the settings as they are now. */
+/* Applies new settings to a path that waits to reconnect. Under session->lock. */
 void rtrs_client_path_settings_changed(struct rtrs_client_path *path);
 /* Path worker, all QPs drained: QPs, regions and buffers leave the RDMA device. Idempotent. */
 void rtrs_client_path_leave_device(struct rtrs_client_path *path);
-/* Process context. Returns when the path is down: no request is left on it. */
+/* Takes a path down; no request is left on it when this returns. Process context. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
-/* The same for an administrator: killable, it goes down nevertheless. */
+/* As rtrs_client_path_close(), for an administrator. Killable: the path worker goes on. */
 int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /*
- * Takes it down if it is up, and connects it. Killable. -EBUSY: not in this state; -ENOTCONN: the
- * attempt has failed, others follow. Process context.
+ * Takes a path down if it is up, and connects it. Killable. -EBUSY: not in this state; -ENOTCONN:
+ * the attempt has failed, retries follow. Process context.
  */
 int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeout_ms,
 			       struct netlink_ext_ack *extack);
 
 static inline bool rtrs_client_path_connected(const struct rtrs_client_path *path)
 {
-	/* Pairs with path_move(): what was made for the state */
+	/* Pairs with path_move(): resources of the path before its state */
 	return smp_load_acquire(&path->state) == RTRS_CLIENT_PATH_CONNECTED;
 }
 
@@ -574,8 +577,8 @@ void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_se
 /* Next connected path, each at most once; NULL: no more. */
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick);
 /*
- * For stats.c: the path was chosen for a request, of now so many; that request went elsewhere after
- * all; or it took @ns, and @waiting is what was returned when the path was chosen for it.
+ * For stats.c: a request was placed on the path (returns how many are in flight now); it was not
+ * sent there after all; it was completed after @ns, @waiting was returned when it was placed.
  */
 u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now);
 void rtrs_client_latency_undone(struct rtrs_client_latency *latency);
@@ -584,16 +587,16 @@ void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u6
 /* pin.c: process context */
 
 /*
- * Computes what the path will keep, before it is taken. -ENOMEM: the path was never up, and there
- * is not that much.
+ * Computes the memory of a path before it is allocated. -ENOMEM: not enough is available, and the
+ * path was never up.
  */
 int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
-/* What all paths of the session keep now. */
+/* Memory of all paths of the session, in bytes. */
 u64 rtrs_client_pinned(struct rtrs_client_session *session);
 
 /* connect.c: the process that opens the session or adds a path, or path->connect_work */
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
-/* Wait for the end of a step; what it waits for is begun after rtrs_client_step_begin(). */
+/* A step is started between _begin() and _wait(), which returns its result. */
 int rtrs_client_step_begin(struct rtrs_client_path *path);
 int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms);
 /* Any context but hard interrupts. */
@@ -607,15 +610,15 @@ int rtrs_client_con_init(void);
 void rtrs_client_con_exit(void);
 struct rtrs_client_con *rtrs_client_con_create(struct rtrs_client_path *path, u16 cid);
 /*
- * A request takes up to four entries of the send queue: registration and RDMA write until they are
- * sent, and what it holds until it is done.
+ * A request needs up to four entries of the send queue: for registration and RDMA write until they
+ * are sent, and RTRS_CLIENT_SEND_HELD until it is done.
  */
 static inline u32 rtrs_client_con_sends(u32 slots)
 {
 	return 4 * slots + RTRS_CLIENT_SEND_SPARE + 1;
 }
 
-/* Receives that responses can use up at a time: two for each request, one on a lean path. */
+/* Receives for the responses of all slots: two for each, one on a lean path. */
 static inline u32 rtrs_client_con_recvs(const struct rtrs_client_path *path)
 {
 	return path->lean ? path->geo.queue_depth : 2 * path->geo.queue_depth;
@@ -626,13 +629,15 @@ int rtrs_client_con_post_recvs(struct rtrs_client_con *con);
 void rtrs_client_con_gone(struct rtrs_client_con *con);
 void rtrs_client_con_disconnect(struct rtrs_client_con *con);
 void rtrs_client_con_drain(struct rtrs_client_con *con);
-void rtrs_client_con_drained(struct rtrs_client_con *con);	/* waits for it */
-/* QP, CQ and buffers go. Idempotent. */
+/* Waits for rtrs_client_con_drain(). */
+void rtrs_client_con_drained(struct rtrs_client_con *con);
+/* Frees QP, CQ and receive buffers. Idempotent. */
 void rtrs_client_con_release(struct rtrs_client_con *con);
-/* So does the CM id. */
+/* Destroys the CM id, behind rtrs_client_con_release(). */
 void rtrs_client_con_leave(struct rtrs_client_con *con);
-void rtrs_client_con_destroy(struct rtrs_client_con *con);	/* behind that */
-/* Of the service connection; under rcu_read_lock(), where the path may post. -EAGAIN: no room. */
+/* Frees the connection, behind rtrs_client_con_leave(). */
+void rtrs_client_con_destroy(struct rtrs_client_con *con);
+/* For the service connection of a path that may post, under rcu_read_lock(). -EAGAIN: no room. */
 int rtrs_client_con_send_imm(struct rtrs_client_con *con, enum rtrs_imm_type type, u32 payload);
 extern const struct rtrs_hb_ops rtrs_client_hb_ops;
 
@@ -646,20 +651,20 @@ static inline void rtrs_client_con_give(struct rtrs_client_con *con, u32 wrs)
 	atomic_add(wrs, &con->credits);
 }
 
-/* With each completion; read before it is written */
+/* For each completion. Reads first, so that the cache line stays shared. */
 static inline void rtrs_client_con_heard(struct rtrs_client_con *con)
 {
 	if (!READ_ONCE(con->heard))
 		WRITE_ONCE(con->heard, true);
 }
 
-/* Of a polled connection, what has completed is dealt with. Returns how many. Process context. */
+/* Handles the completions of a polled connection; returns how many. Process context. */
 int rtrs_client_con_poll(struct rtrs_client_con *con);
 
 /*
- * fence.c: path worker, all QPs drained. Returns when the server takes nothing of the path any
- * more, or there is no path by which it could be asked. A path whose RDMA device is removed
- * leaves it meanwhile.
+ * fence.c: for the path worker, all QPs drained. Returns when the server takes nothing of the path
+ * any more, or no other path is left to ask it over. If the RDMA device of the path is removed
+ * meanwhile, the path leaves it.
  */
 void rtrs_client_fence(struct rtrs_client_path *path);
 
@@ -668,43 +673,45 @@ int rtrs_client_info(struct rtrs_client_path *path);
 
 /* io.c: any context but hard interrupts */
 
-/* Makes the slots, unless they are there, and gives them to the RDMA device. Process context. */
+/* Allocates the slots, unless there are, and maps them for the RDMA device. Process context. */
 int rtrs_client_io_init(struct rtrs_client_path *path);
-/* The RDMA device lets go of all slots. They stay. Process context. */
+/* Unmaps all slots from the RDMA device; they stay allocated. Process context. */
 void rtrs_client_io_release(struct rtrs_client_path *path);
-/* Behind that: frees the slots. Process context. */
+/* Frees the slots, behind rtrs_client_io_release(). Process context. */
 void rtrs_client_io_exit(struct rtrs_client_path *path);
 /*
- * What is left goes to other paths, or is done with -ECONNABORTED, one by one; the QP of each is
- * destroyed before. Path worker, all QPs drained.
+ * Moves each request of the path to another path, or completes it with -ECONNABORTED, after its QP
+ * was destroyed. For the path worker, all QPs drained.
  */
 void rtrs_client_io_failover(struct rtrs_client_path *path);
-/* @clear is over; if it was the last, invalidates what is left to and calls the user. */
+/*
+ * Clears bits of ->pending. Behind the last one: invalidates the region if need be, calls ->done.
+ */
 void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
 
 /* mr.c: any context but hard interrupts, where not said otherwise */
 int rtrs_client_mr_limits(struct rtrs_client_path *path);		/* process context */
 struct ib_mr *rtrs_client_mr_alloc(struct rtrs_client_path *path);	/* process context */
 int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_client_request *rq);
-/* The device lets go of the data. */
+/* Unmaps the data from the device; ->sgl stays. */
 void rtrs_client_mr_release_data(struct rtrs_client_req *req);
-/* It is the user's again. */
+/* Unmaps the data and forgets ->sgl, which is the user's. */
 void rtrs_client_mr_unmap_data(struct rtrs_client_req *req);
-/* The data becomes one region with a fresh key; @wr registers it. */
+/* Maps the data into the region, with a new key; @wr is its registration. */
 int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_reg_wr *wr);
 int rtrs_client_mr_invalidate(struct rtrs_client_req *req);
 void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completion */
 
 /* recv.c: completions, softirq or the process that polls */
 void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
-/* @wc failed: takes the path down. */
+/* For @wc with an error: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
 
 /* stats.c: any context but hard interrupts */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);
 void rtrs_client_stats_unsubmit(struct rtrs_client_path *path, const struct rtrs_client_req *req);
 void rtrs_client_stats_done(struct rtrs_client_path *path, const struct rtrs_client_req *req);
-/* A completion of @con; those of polled connections are told by how many a poll found. */
+/* Counts a completion of @con, unless it is polled: _polled() counts @n completions of a poll. */
 void rtrs_client_stats_wc(struct rtrs_client_con *con, const struct ib_cq *cq,
 			  const struct ib_wc *wc);
 void rtrs_client_stats_polled(struct rtrs_client_path *path, unsigned int n);
@@ -714,9 +721,9 @@ struct rtrs_client_cpu_stats __percpu *rtrs_client_stats_alloc(void);
 void rtrs_client_stats_sum(struct rtrs_client_path *path, struct rtrs_client_counts *sum);
 u32 rtrs_client_stats_inflight(struct rtrs_client_path *path);
 u64 rtrs_client_stats_failovers(struct rtrs_client_path *path);
-/* Of each CPU, for kvfree(); NULL: no memory */
+/* An array by CPU, for kvfree(); NULL: no memory */
 struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path);
-/* @groups: RNBD_COUNTERS_* (uapi). What is in flight is not touched. */
+/* @groups: RNBD_COUNTERS_* (uapi). Requests in flight stay counted. */
 void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups);
 
 /* sysfs-stats.c */
@@ -727,7 +734,7 @@ struct rtrs_client_path *rtrs_client_sysfs_path(struct kobject *kobj);
 int rtrs_client_sysfs_init(void);
 void rtrs_client_sysfs_exit(void);
 int rtrs_client_sysfs_add_session(struct rtrs_client_session *session);
-/* Tell user space, when the paths are there. */
+/* Sends the uevent, once the paths are there. */
 void rtrs_client_sysfs_announce(struct rtrs_client_session *session);
 void rtrs_client_sysfs_del_session(struct rtrs_client_session *session);
 int rtrs_client_sysfs_add_path(struct rtrs_client_path *path);

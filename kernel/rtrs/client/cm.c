@@ -3,8 +3,8 @@
 #include <rdma/ib_cm.h>
 #include "client.h"
 
-/* What the server offers with the service connection must not change with the others. */
-static int established(struct rtrs_client_con *con, const struct rdma_conn_param *param)
+/* The service connection sets the geometry; other connections of the path must have the same. */
+static int cm_established(struct rtrs_client_con *con, const struct rdma_conn_param *param)
 {
 	struct rtrs_client_path *path = con->path;
 	struct rtrs_conn_rsp rsp;
@@ -24,7 +24,7 @@ static int established(struct rtrs_client_con *con, const struct rdma_conn_param
 	return 0;
 }
 
-static int rejected(struct rtrs_client_con *con, struct rdma_cm_event *event)
+static int cm_reject_errno(struct rtrs_client_con *con, struct rdma_cm_event *event)
 {
 	const void *data;
 	u8 len = 0;
@@ -39,7 +39,7 @@ static int rejected(struct rtrs_client_con *con, struct rdma_cm_event *event)
 	return -ECONNRESET;
 }
 
-static int failure(struct rtrs_client_con *con, struct rdma_cm_event *event)
+static int cm_event_errno(struct rtrs_client_con *con, struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
@@ -47,7 +47,7 @@ static int failure(struct rtrs_client_con *con, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return -EHOSTUNREACH;
 	case RDMA_CM_EVENT_REJECTED:
-		return rejected(con, event);
+		return cm_reject_errno(con, event);
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return -ENODEV;
 	default:
@@ -63,20 +63,20 @@ int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		con->c.removed = true;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-		err = established(con, &event->param.conn);
+		err = cm_established(con, &event->param.conn);
 	else if (event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT)
 		con->unresolved = true;
 	else if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED &&
 		 event->event != RDMA_CM_EVENT_ROUTE_RESOLVED)
-		err = failure(con, event);
+		err = cm_event_errno(con, event);
 
 	if (err)
 		rtrs_client_path_error(con->path, err);
 	else
 		rtrs_client_step_done(con->path);
 	/*
-	 * Of a peer that has not answered the status tells. On iWARP the event may be of our own
-	 * end alone.
+	 * The peer has answered our disconnect, or sent its own; else there is a status. On iWARP
+	 * the event tells of our own end only.
 	 */
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED && !event->status &&
 	    rdma_cap_ib_cm(id->device, id->port_num))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connections: their queues, their receive buffers, heartbeats on the first. */
+/* Connections: queues, receive buffers, heartbeats of the service connection. */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "client.h"
@@ -82,7 +82,7 @@ void rtrs_client_con_destroy(struct rtrs_client_con *con)
 	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_CON);
 }
 
-/* Whether a path is lean is not known when the service connection is made. */
+/* path->lean is not known yet when the service connection is made. */
 static u32 recvs_wanted(const struct rtrs_client_con *con)
 {
 	return con->c.cid ? rtrs_client_con_recvs(con->path) : 2 * RTRS_SERVICE_DEPTH;
@@ -115,7 +115,7 @@ int rtrs_client_con_setup(struct rtrs_client_con *con)
 	err = rtrs_qp_create(&con->c, &params);
 	if (err)
 		return err;
-	/* The service connection comes first. */
+	/* The smallest of all connections; the service connection is set up first. */
 	if (!con->c.cid || path->data_sges >= con->c.max_send_sge)
 		path->data_sges = con->c.max_send_sge - 1;
 	con->interval = min_t(u32, RTRS_CLIENT_SIGNAL_INTERVAL, con->c.max_send_wr / 4);
@@ -154,7 +154,7 @@ void rtrs_client_con_disconnect(struct rtrs_client_con *con)
 		rtrs_client_con_gone(con);
 }
 
-/* One that is polled takes 0.2 s: several are drained at the same time. */
+/* In a work, as the drain of a polled connection takes 0.2 s: connections drain in parallel. */
 void rtrs_client_con_drain(struct rtrs_client_con *con)
 {
 	if (con->live && con->c.qp)
@@ -194,12 +194,12 @@ static int con_probe(struct rtrs_client_con *con)
 }
 
 /*
- * Heartbeats tell of one connection only. Where requests are under way on another and nothing
- * comes back for a tick, the peer's device is asked whether it is still there for this one: that
- * it does not answer for as long as heartbeats may be missed has its packets lost on their way,
- * or a device given up the queue pair without a word. Its disks may take as long as they like.
+ * Heartbeats check the service connection only. If another connection has requests in flight and no
+ * completion for a tick, it sends a probe, which the device of the peer acknowledges, however slow
+ * its disks are. A probe that is not acknowledged for as long as heartbeats may be missed means
+ * that packets are lost, or that a device has given up the queue pair without an event.
  */
-static int con_look(struct rtrs_client_con *con, unsigned int misses)
+static int con_check_silence(struct rtrs_client_con *con, unsigned int misses)
 {
 	if (con->c.private_cq)
 		rtrs_client_con_poll(con);
@@ -216,13 +216,13 @@ static int con_look(struct rtrs_client_con *con, unsigned int misses)
 	return con->silent++ || READ_ONCE(con->probe) ? 0 : con_probe(con);
 }
 
-static int look(struct rtrs_client_path *path)
+static int path_check_cons(struct rtrs_client_path *path)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 1; i < path->con_count && !err; i++)
-		err = con_look(path->con[i], READ_ONCE(path->hb.missed_max));
+		err = con_check_silence(path->con[i], READ_ONCE(path->hb.missed_max));
 	return err;
 }
 
@@ -247,7 +247,7 @@ static int hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 	if (rtrs_client_path_may_post(path)) {
 		err = rtrs_client_con_send_imm(path->con[0], type, 0);
 		if (!err && type == RTRS_IMM_HB)
-			err = look(path);
+			err = path_check_cons(path);
 	}
 	rcu_read_unlock();
 	return err;

@@ -55,7 +55,7 @@ int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms
 	return path_alive(path);
 }
 
-static int explain_way(struct rtrs_client_path *path, const char *dst, int err,
+static int explain_route(struct rtrs_client_path *path, const char *dst, int err,
 		       struct netlink_ext_ack *extack)
 {
 	char src[RTRS_ADDR_STRLEN];
@@ -76,7 +76,7 @@ static int explain_way(struct rtrs_client_path *path, const char *dst, int err,
 }
 
 /* Says what a step failed with, and returns it. */
-static int explain(struct rtrs_client_path *path, enum step step, int err,
+static int explain_error(struct rtrs_client_path *path, enum step step, int err,
 		   struct netlink_ext_ack *extack)
 {
 	char dst[RTRS_ADDR_STRLEN];
@@ -89,7 +89,7 @@ static int explain(struct rtrs_client_path *path, enum step step, int err,
 				 "%s: no answer to %s within %u ms", dst, step_name[step],
 				 path->timeout_ms);
 	if (step == STEP_ADDR || step == STEP_ROUTE)
-		return explain_way(path, dst, err, extack);
+		return explain_route(path, dst, err, extack);
 	if (path->refused && err == -EEXIST)
 		return rtrs_fail(extack, err, "%s: server refused: session has this path", dst);
 	if (path->refused && err == -EHOSTDOWN)
@@ -118,7 +118,7 @@ static unsigned int resolve_ms(const struct rtrs_client_path *path)
 	return path->timeout_ms + path->timeout_ms / 4 + 1000;
 }
 
-static int try_addr(struct rtrs_client_con *con, unsigned int ms)
+static int try_resolve_addr(struct rtrs_client_con *con, unsigned int ms)
 {
 	struct rtrs_client_path *path = con->path;
 	int err;
@@ -160,7 +160,7 @@ static int resolve_addr(struct rtrs_client_con *con)
 	do {
 		ms = min_t(unsigned int, left, RESOLVE_TRY_MS);
 		left -= ms;
-		err = try_addr(con, ms);
+		err = try_resolve_addr(con, ms);
 	} while (!err && con->unresolved && left);
 	return !err && con->unresolved ? -ETIMEDOUT : err;
 }
@@ -177,7 +177,7 @@ static int resolve_route(struct rtrs_client_con *con)
 	return err ?: rtrs_client_step_wait(path, resolve_ms(path));
 }
 
-static int request(struct rtrs_client_con *con)
+static int send_connect_request(struct rtrs_client_con *con)
 {
 	struct rtrs_client_path *path = con->path;
 	struct rtrs_conn_req req = {
@@ -220,7 +220,7 @@ static int request(struct rtrs_client_con *con)
 }
 
 /* The first connection tells which device and source address the path has. */
-static int take_device(struct rtrs_client_con *con, struct netlink_ext_ack *extack)
+static int bind_device(struct rtrs_client_con *con, struct netlink_ext_ack *extack)
 {
 	struct rtrs_client_path *path = con->path;
 	struct rdma_cm_id *id = con->c.cm_id;
@@ -247,7 +247,7 @@ static int take_device(struct rtrs_client_con *con, struct netlink_ext_ack *exta
 }
 
 /* The accept of the service connection came with the geometry. */
-static int check_offer(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
+static int check_geometry(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
 {
 	if (rtrs_geometry_check(&path->geo))
 		return rtrs_fail(extack, -EINVAL, "server offers %u slots of %u bytes: impossible",
@@ -261,7 +261,7 @@ static int check_offer(struct rtrs_client_path *path, struct netlink_ext_ack *ex
 	return rtrs_client_pin(path, extack);
 }
 
-static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ext_ack *extack)
+static int connect_con(struct rtrs_client_path *path, u16 cid, struct netlink_ext_ack *extack)
 {
 	enum rdma_ucm_port_space ps = path->addr.dst.ss_family == AF_IB ? RDMA_PS_IB : RDMA_PS_TCP;
 	struct rtrs_client_con *con = rtrs_client_con_create(path, cid);
@@ -280,11 +280,11 @@ static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ex
 		return err;
 	err = resolve_addr(con);
 	if (err)
-		return explain(path, STEP_ADDR, err, extack);
+		return explain_error(path, STEP_ADDR, err, extack);
 	err = cid ? 0 : rtrs_client_session_found(path);
 	if (err)
-		return explain(path, STEP_CONNECT, err, extack);
-	err = take_device(con, extack);
+		return explain_error(path, STEP_CONNECT, err, extack);
+	err = bind_device(con, extack);
 	if (err)
 		return err;
 	err = rtrs_client_con_setup(con);
@@ -293,11 +293,11 @@ static int connect_one(struct rtrs_client_path *path, u16 cid, struct netlink_ex
 				 path->hca_name, cid, ERR_PTR(err));
 	err = resolve_route(con);
 	if (err)
-		return explain(path, STEP_ROUTE, err, extack);
-	err = request(con);
+		return explain_error(path, STEP_ROUTE, err, extack);
+	err = send_connect_request(con);
 	if (err)
-		return explain(path, STEP_CONNECT, err, extack);
-	return cid ? 0 : check_offer(path, extack);
+		return explain_error(path, STEP_CONNECT, err, extack);
+	return cid ? 0 : check_geometry(path, extack);
 }
 
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
@@ -309,7 +309,7 @@ int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *e
 	path->refused = false;
 	path->founds = false;
 	for (cid = 0; cid < path->con_count; cid++) {
-		err = connect_one(path, cid, extack);
+		err = connect_con(path, cid, extack);
 		if (err)
 			return err;
 	}
@@ -319,15 +319,15 @@ int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *e
 				 path->hca_name, path->geo.queue_depth, ERR_PTR(err));
 	err = err ?: rtrs_client_info(path);
 	if (err)
-		return explain(path, STEP_LOGIN, err, extack);
+		return explain_error(path, STEP_LOGIN, err, extack);
 	for (cid = 0; cid < path->con_count; cid++) {
 		err = rtrs_client_con_post_recvs(path->con[cid]);
 		if (err)
-			return explain(path, STEP_LOGIN, err, extack);
+			return explain_error(path, STEP_LOGIN, err, extack);
 	}
 	err = rtrs_client_session_join(path, extack);
 	if (err)
 		return err;
 	err = rtrs_client_path_up(path);
-	return err ? explain(path, STEP_LOGIN, err, extack) : 0;
+	return err ? explain_error(path, STEP_LOGIN, err, extack) : 0;
 }

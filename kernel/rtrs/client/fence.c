@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of a path that is down go by another one when the server takes nothing of the old path
- * any more. It may not have noticed that the path is lost, and what was sent for them may still be
- * in a queue of the network: that would come to a chunk which is used for something else by then,
- * or be run behind what was acknowledged later. Therefore it is told over the other path.
+ * Fencing. Requests of a lost path are sent over another path only when the server takes nothing of
+ * the lost one any more. The server may not have noticed the loss, and messages of the requests may
+ * still be in a queue of the network. They could write to a chunk that has another use by then, or
+ * be executed behind later requests that were acknowledged. So the client tells the server of the
+ * loss over the other path, and waits for the answer.
  */
 #include <linux/rcupdate.h>
 #include "client.h"
 
-static bool has_requests(const struct rtrs_client_path *path)
+static bool path_has_requests(const struct rtrs_client_path *path)
 {
 	u32 i;
 
@@ -19,10 +20,10 @@ static bool has_requests(const struct rtrs_client_path *path)
 }
 
 /*
- * By which requests could go now, with a reference: of those the one that was heard of last, as
- * what has cut off the path may have cut off others, too.
+ * A connected path that can fence, with a reference, or NULL. The one with the fewest missed
+ * heartbeats is taken: the failure of @path may affect others.
  */
-static struct rtrs_client_path *other_path(struct rtrs_client_path *path)
+static struct rtrs_client_path *pick_fence_path(struct rtrs_client_path *path)
 {
 	const struct rtrs_client_path_set *set;
 	struct rtrs_client_path *other = NULL;
@@ -46,7 +47,7 @@ static struct rtrs_client_path *other_path(struct rtrs_client_path *path)
 	return other;
 }
 
-static int ask(struct rtrs_client_path *other, u32 tag)
+static int send_fence(struct rtrs_client_path *other, u32 tag)
 {
 	int err = -ECONNABORTED;
 
@@ -58,8 +59,8 @@ static int ask(struct rtrs_client_path *other, u32 tag)
 	return err;
 }
 
-/* Its RDMA device is removed, and waits for the path. */
-static bool must_leave(const struct rtrs_client_path *path)
+/* Whether the RDMA device of @path is being removed: it waits for the path to leave it. */
+static bool device_is_removed(const struct rtrs_client_path *path)
 {
 	unsigned int i;
 
@@ -69,21 +70,22 @@ static bool must_leave(const struct rtrs_client_path *path)
 	return false;
 }
 
-static void leave_removed(struct rtrs_client_path *path)
+static void leave_removed_device(struct rtrs_client_path *path)
 {
-	if (must_leave(path))
+	if (device_is_removed(path))
 		rtrs_client_path_leave_device(path);
 }
 
 /*
- * False: the other path is lost as well. As long as that has a heartbeat the server is there, and
- * may wait for a disk that keeps the handler of the old path: so does what was sent to it. What
- * happens to the device of @path wakes nobody who waits for the other one: it is looked at.
+ * Has the server close @path by way of @other. False: @other is lost as well. The wait has no limit
+ * while @other has heartbeats: a disk of the server may block a handler of @path, which has
+ * messages of it. The removal of the device of @path does not wake other->wait, so it is checked
+ * each second.
  */
-static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
+static bool fence_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
 {
 	u16 recon_cnt = other->fence_cnt ? path->recon_cnt : 0;
-	int err = ask(other, rtrs_fence_tag(path->uuid, recon_cnt));
+	int err = send_fence(other, rtrs_fence_tag(path->uuid, recon_cnt));
 	unsigned int seconds = 0;
 
 	if (err) {
@@ -92,7 +94,7 @@ static bool fenced_over(struct rtrs_client_path *other, struct rtrs_client_path 
 	}
 	while (!wait_event_timeout(other->wait, READ_ONCE(other->fenced) ||
 				   !rtrs_client_path_connected(other), HZ)) {
-		leave_removed(path);
+		leave_removed_device(path);
 		if (++seconds % 30 == 0)
 			pr_warn("session %s, path %s: lost, but the server is not rid of it yet\n",
 				path->session->name, path->name);
@@ -106,15 +108,15 @@ void rtrs_client_fence(struct rtrs_client_path *path)
 	struct rtrs_client_path *other;
 	bool done = false;
 
-	if (!has_requests(path))
+	if (!path_has_requests(path))
 		return;
-	/* A server is asked once at a time. */
+	/* One fence at a time for a session. */
 	while (!mutex_trylock(&session->fence)) {
-		wait_event_timeout(path->wait, must_leave(path), HZ / 20);
-		leave_removed(path);
+		wait_event_timeout(path->wait, device_is_removed(path), HZ / 20);
+		leave_removed_device(path);
 	}
-	while (!done && (other = other_path(path))) {
-		done = fenced_over(other, path);
+	while (!done && (other = pick_fence_path(path))) {
+		done = fence_over(other, path);
 		rtrs_client_path_put(other);
 	}
 	mutex_unlock(&session->fence);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The login on the service connection: our name for the buffers of the server. */
+/*
+ * The login on the service connection: INFO_REQ has our name, INFO_RSP the buffers of the server.
+ */
 #include "client.h"
 
 static void info_received(struct ib_cq *cq, struct ib_wc *wc)
@@ -28,7 +30,7 @@ static void info_sent(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_client_wc_failed(con, wc, "login");
 }
 
-/* Both buffers go with the path: the queue pair may use them until it is drained. */
+/* The path frees both buffers when it is drained: until then the queue pair may use them. */
 int rtrs_client_info(struct rtrs_client_path *path)
 {
 	struct rtrs_client_con *con = path->con[0];

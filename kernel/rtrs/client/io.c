@@ -139,7 +139,8 @@ static int build_read(struct rtrs_client_req *req, const struct rtrs_client_requ
 	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc, !req->con->path->lean);
 }
 
-static int build(struct rtrs_client_req *req, const struct rtrs_client_request *rq, struct wire *w)
+static int build_request(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
+			 struct wire *w)
 {
 	struct rtrs_client_path *path = req->con->path;
 	struct ib_device *ib_dev = path->dev->ib_dev;
@@ -175,7 +176,7 @@ static int build(struct rtrs_client_req *req, const struct rtrs_client_request *
  * in flight below half the queue: a device of short queues has no more receives
  * for their responses.
  */
-static int post(struct rtrs_client_req *req, struct wire *w)
+static int post_request(struct rtrs_client_req *req, struct wire *w)
 {
 	struct rtrs_client_con *con = req->con;
 	u32 wrs = w->reg_used ? 2 : 1, wait = RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER;
@@ -207,7 +208,7 @@ static int post(struct rtrs_client_req *req, struct wire *w)
 	return 0;
 }
 
-static int send_on(struct rtrs_client_path *path, const struct rtrs_client_request *rq)
+static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_client_request *rq)
 {
 	struct rtrs_client_req *req = &path->req[rq->slot];
 	struct wire w;
@@ -236,11 +237,11 @@ static int send_on(struct rtrs_client_path *path, const struct rtrs_client_reque
 		if (err)
 			goto idle;
 	}
-	err = build(req, rq, &w);
+	err = build_request(req, rq, &w);
 	if (err)
 		goto unmap;
 	rtrs_client_stats_submit(path, req);
-	err = post(req, &w);
+	err = post_request(req, &w);
 	if (!err)
 		return 0;
 	rtrs_client_stats_unsubmit(path, req);
@@ -251,7 +252,8 @@ idle:
 	return err;
 }
 
-static int check(const struct rtrs_client_session *session, const struct rtrs_client_request *rq)
+static int check_request(const struct rtrs_client_session *session,
+			 const struct rtrs_client_request *rq)
 {
 	const struct rtrs_client_attrs *attrs = &session->attrs;
 
@@ -276,7 +278,7 @@ int rtrs_client_submit(struct rtrs_client_session *session, const struct rtrs_cl
 	while ((path = rtrs_client_pick_next(&pick))) {
 		if (unlikely(path->epoch != rq->epoch))
 			continue;
-		err = check(session, rq) ?: send_on(path, rq);
+		err = check_request(session, rq) ?: submit_on_path(path, rq);
 		if (!err || err == -EINVAL || err == -EMSGSIZE)
 			break;
 	}
@@ -352,7 +354,7 @@ int rtrs_client_poll(struct rtrs_client_session *session, int con)
 EXPORT_SYMBOL_GPL(rtrs_client_poll);
 
 /* A path that comes back has the slots that it had, unless the server offers another number. */
-static int slots_make(struct rtrs_client_path *path)
+static int alloc_slots(struct rtrs_client_path *path)
 {
 	u32 i, count = path->geo.queue_depth;
 
@@ -382,7 +384,7 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 	u32 i;
 	int err;
 
-	err = slots_make(path) ?: rtrs_iu_map(path->dev, path->req_buf, path->slots);
+	err = alloc_slots(path) ?: rtrs_iu_map(path->dev, path->req_buf, path->slots);
 	if (err)
 		return err;
 	for (i = 0; i < path->slots; i++) {
@@ -405,7 +407,7 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
  * should it still be at the first one. Where the queues of the others are full, they are
  * waited for: what is on them gets done, or they are lost, too.
  */
-static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
+static void failover_request(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
 {
 	const struct rtrs_client_request rq = {
 		.slot = slot,
@@ -439,12 +441,12 @@ static void failover(struct rtrs_client_path *path, struct rtrs_client_req *req,
 }
 
 /* What the server has answered is done; only a completion of ours was missing. */
-static void settle(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
+static void settle_request(struct rtrs_client_path *path, struct rtrs_client_req *req, u32 slot)
 {
 	int pending = atomic_xchg(&req->pending, 0);
 
 	if (pending & (RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER))
-		failover(path, req, slot);
+		failover_request(path, req, slot);
 	else if (pending)
 		req_complete(req, req->err);
 }
@@ -454,7 +456,7 @@ static void settle(struct rtrs_client_path *path, struct rtrs_client_req *req, u
  * is destroyed, the only one by which an honest server writes to the region, then the region is
  * deregistered. Queue pairs and regions of other requests have no part in these data.
  */
-static void lose_access(struct rtrs_client_req *req)
+static void revoke_access(struct rtrs_client_req *req)
 {
 	rtrs_client_con_release(req->con);
 	if (!req->registered || !req->mr)
@@ -472,8 +474,8 @@ void rtrs_client_io_failover(struct rtrs_client_path *path)
 
 		if (!atomic_read(&req->pending))
 			continue;
-		lose_access(req);
-		settle(path, req, i);
+		revoke_access(req);
+		settle_request(path, req, i);
 	}
 }
 

@@ -26,16 +26,16 @@ static void queues_destroy(void)
 
 static int __init queues_create(void)
 {
-	/* Takes paths down: requests wait for it, so none may wait here for one that connects. */
+	/* Takes paths down. Requests wait for it, so no work here waits for a connect. */
 	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	rtrs_client_connect_wq = alloc_workqueue("rtrs_client_connect", WQ_UNBOUND | WQ_MEM_RECLAIM,
 						 WQ_MAX_ACTIVE);
-	/* Path workers wait for it. */
+	/* Drains queue pairs. Path workers wait for it. */
 	rtrs_client_drain_wq = alloc_workqueue("rtrs_client_drain", WQ_UNBOUND | WQ_MEM_RECLAIM,
 					       WQ_MAX_ACTIVE);
-	/* The user's callbacks may sleep for long; no path waits for them to be taken down. */
+	/* Events: callbacks of the user may sleep for long. No path worker waits for them. */
 	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	/* Waits for paths to be down, and for those who add one; no I/O waits for it. */
+	/* Removes paths: waits for path workers and session->admin. No I/O waits for it. */
 	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
 	if (rtrs_client_wq && rtrs_client_connect_wq && rtrs_client_drain_wq &&
 	    rtrs_client_event_wq && rtrs_client_remove_wq)
@@ -82,8 +82,8 @@ out_queues:
 }
 
 /*
- * Each user of a session holds a reference on the module: all of them are closed. A removal of a
- * path whose writer was killed may still hold one.
+ * No user is left, so no session is open. The removal of a path whose writer was killed may still
+ * run, and have a reference to its session: queues_destroy() waits for it.
  */
 static void __exit client_exit(void)
 {

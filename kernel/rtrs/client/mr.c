@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory regions: the data of requests as the device and the server see it. */
+/* Memory regions and DMA mappings of the data of requests. */
 #include "client.h"
 #include "fit.h"
 
 #define PAGE_BYTES	RTRS_FIT_PAGE_MIN
 
-/* A region has room for the largest payload that begins anywhere in a page. */
+/* A region has room for the largest payload at any offset in a page: one page more. */
 int rtrs_client_mr_limits(struct rtrs_client_path *path)
 {
 	const struct ib_device_attr *attrs = &path->dev->ib_dev->attrs;
@@ -27,7 +27,7 @@ struct ib_mr *rtrs_client_mr_alloc(struct rtrs_client_path *path)
 	return ib_alloc_mr(path->dev->pd, IB_MR_TYPE_MEM_REG, path->max_segments);
 }
 
-static enum dma_data_direction data_dir(const struct rtrs_client_req *req)
+static enum dma_data_direction req_dma_dir(const struct rtrs_client_req *req)
 {
 	return req->is_read ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
@@ -36,7 +36,7 @@ int rtrs_client_mr_map_data(struct rtrs_client_req *req, const struct rtrs_clien
 {
 	struct ib_device *ib_dev = req->con->path->dev->ib_dev;
 
-	req->mapped = ib_dma_map_sg(ib_dev, rq->sgl, rq->sg_count, data_dir(req));
+	req->mapped = ib_dma_map_sg(ib_dev, rq->sgl, rq->sg_count, req_dma_dir(req));
 	if (!req->mapped)
 		return -ENOMEM;
 	req->sgl = rq->sgl;
@@ -47,7 +47,7 @@ void rtrs_client_mr_release_data(struct rtrs_client_req *req)
 {
 	if (req->sgl && req->mapped)
 		ib_dma_unmap_sg(req->con->path->dev->ib_dev, req->sgl, req->sg_count,
-				data_dir(req));
+				req_dma_dir(req));
 	req->mapped = 0;
 }
 
@@ -79,7 +79,7 @@ int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_
 	return 0;
 }
 
-/* The request holds a send queue entry for it. */
+/* Uses a send queue entry that the request holds. */
 int rtrs_client_mr_invalidate(struct rtrs_client_req *req)
 {
 	struct ib_send_wr wr = {

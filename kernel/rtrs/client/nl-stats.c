@@ -4,7 +4,7 @@
 #include <rtrs/nl.h>
 #include "client.h"
 
-/* Numbers of the attributes that a path and a CPU have alike. */
+/* Attributes that totals of a path and counters of a CPU have in common. */
 struct counts_attrs {
 	u16 read_ios, read_bytes, write_ios, write_bytes;
 	u16 completions, polls, completions_max;
@@ -140,18 +140,18 @@ int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path)
 }
 
 /**
- * struct dump - what is told of a path
+ * struct stats_dump - arguments of put_path_stats() and put_cpu_stats()
  * @path: path
- * @moves: of each CPU
+ * @moves: by CPU
  */
-struct dump {
+struct stats_dump {
 	struct rtrs_client_path *path;
 	struct rtrs_client_moves *moves;
 };
 
 static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 {
-	const struct dump *d = arg;
+	const struct stats_dump *d = arg;
 	const struct rtrs_client_cpu_stats *s = per_cpu_ptr(d->path->stats, cpu);
 	const struct rtrs_client_moves *m = &d->moves[cpu];
 	const struct rtrs_client_counts *c = &s->c;
@@ -177,9 +177,9 @@ static int put_cpu_stats(struct sk_buff *skb, void *arg, unsigned int cpu)
 	return 0;
 }
 
-static int totals(struct sk_buff *skb, void *arg)
+static int put_path_stats(struct sk_buff *skb, void *arg)
 {
-	const struct dump *d = arg;
+	const struct stats_dump *d = arg;
 
 	return rtrs_client_nl_put_stats(skb, d->path);
 }
@@ -187,11 +187,11 @@ static int totals(struct sk_buff *skb, void *arg)
 int rtrs_client_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct rtrs_client_path *path, u32 *cursor)
 {
-	struct dump d = { .path = path, .moves = rtrs_client_stats_moves(path) };
+	struct stats_dump d = { .path = path, .moves = rtrs_client_stats_moves(path) };
 	const struct rtrs_nl_stats stats = {
 		.id	= path->id,
 		.path	= &d,
-		.totals	= totals,
+		.totals	= put_path_stats,
 		.cpu	= put_cpu_stats,
 	};
 	int err = d.moves ? rtrs_nl_dump_stats(skb, cb, &stats, cursor) : -ENOMEM;

@@ -80,18 +80,18 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 }
 
 /* Under state_lock: who sees the state finds the worker started. */
-static void work_now(struct rtrs_client_path *path)
+static void path_queue_work(struct rtrs_client_path *path)
 {
 	mod_delayed_work(rtrs_client_wq, &path->work, 0);
 }
 
 /* Under state_lock. Does nothing where somebody has started it already. */
-static void work_later(struct rtrs_client_path *path, long delay)
+static void path_delay_work(struct rtrs_client_path *path, long delay)
 {
 	queue_delayed_work(rtrs_client_wq, &path->work, max(delay, 0L));
 }
 
-static unsigned long backoff(const struct rtrs_client_path *path)
+static unsigned long path_backoff(const struct rtrs_client_path *path)
 {
 	const struct rtrs_client_settings *s = &path->session->settings;
 
@@ -100,7 +100,7 @@ static unsigned long backoff(const struct rtrs_client_path *path)
 						       get_random_u32()));
 }
 
-static bool may_retry(const struct rtrs_client_path *path)
+static bool path_may_retry(const struct rtrs_client_path *path)
 {
 	int limit = READ_ONCE(path->session->settings.max_reconnects);
 
@@ -108,7 +108,7 @@ static bool may_retry(const struct rtrs_client_path *path)
 }
 
 /* Under state_lock. */
-static void not_busy(struct rtrs_client_path *path)
+static void path_clear_busy(struct rtrs_client_path *path)
 {
 	path->busy = 0;
 	path->waits = false;
@@ -118,14 +118,14 @@ static void not_busy(struct rtrs_client_path *path)
 static bool path_lost(struct rtrs_client_path *path, int err)
 {
 	path->attempts = 0;
-	not_busy(path);
+	path_clear_busy(path);
 	path->asked_for = false;
-	path->retry_at = jiffies + backoff(path);
+	path->retry_at = jiffies + path_backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	if (!path_move(path, may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
+	if (!path_move(path, path_may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
 					       RTRS_CLIENT_PATH_CLOSING, err))
 		return false;
-	work_now(path);
+	path_queue_work(path);
 	return true;
 }
 
@@ -134,7 +134,7 @@ static bool path_lost(struct rtrs_client_path *path, int err)
  * one should that fail. @all: it has a path again, and the server is there for all of them, also
  * for those that it has refused.
  */
-static void wake_busy(struct rtrs_client_session *session, bool all)
+static void wake_waiting_paths(struct rtrs_client_session *session, bool all)
 {
 	const struct rtrs_client_path_set *set;
 	unsigned int i;
@@ -148,14 +148,14 @@ static void wake_busy(struct rtrs_client_session *session, bool all)
 		    !(path->waits || (all && path->busy)))
 			continue;
 		path->retry_at = jiffies;
-		work_now(path);
+		path_queue_work(path);
 		if (!all)
 			break;
 	}
 	rcu_read_unlock();
 }
 
-static void tell_lost(const struct rtrs_client_path *path, int err)
+static void log_path_lost(const struct rtrs_client_path *path, int err)
 {
 	pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name, path->name,
 			    ERR_PTR(err));
@@ -170,7 +170,7 @@ void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch)
 	       path_lost(path, -ENXIO);
 	spin_unlock_bh(&path->session->state_lock);
 	if (lost)
-		tell_lost(path, -ENXIO);
+		log_path_lost(path, -ENXIO);
 }
 
 void rtrs_client_path_error(struct rtrs_client_path *path, int err)
@@ -189,10 +189,10 @@ void rtrs_client_path_error(struct rtrs_client_path *path, int err)
 	}
 	spin_unlock_bh(&path->session->state_lock);
 	if (lost)
-		tell_lost(path, err);
+		log_path_lost(path, err);
 }
 
-static bool all_gone(const struct rtrs_client_path *path)
+static bool cons_all_gone(const struct rtrs_client_path *path)
 {
 	unsigned int i;
 
@@ -203,7 +203,7 @@ static bool all_gone(const struct rtrs_client_path *path)
 }
 
 /* The server takes nothing of the path any more. */
-static bool all_told(const struct rtrs_client_path *path)
+static bool cons_all_told(const struct rtrs_client_path *path)
 {
 	unsigned int i;
 
@@ -256,7 +256,7 @@ static void path_take_down(struct rtrs_client_path *path)
 	spin_lock_bh(&session->state_lock);
 	if (session->founder == path) {
 		session->founder = NULL;
-		wake_busy(session, false);
+		wake_waiting_paths(session, false);
 	}
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
@@ -268,14 +268,14 @@ static void path_take_down(struct rtrs_client_path *path)
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_drained(path->con[i]);
 	if (!rtrs_hb_silent(&path->hb))
-		wait_event_timeout(path->wait, all_gone(path),
+		wait_event_timeout(path->wait, cons_all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
-	if (!all_told(path))
+	if (!cons_all_told(path))
 		rtrs_client_fence(path);
 	rtrs_client_io_failover(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
-	wait_event_timeout(path->wait, all_gone(path) || READ_ONCE(path->hurry),
+	wait_event_timeout(path->wait, cons_all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
 	rtrs_client_path_leave_device(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++) {
@@ -285,7 +285,7 @@ static void path_take_down(struct rtrs_client_path *path)
 }
 
 /* Under state_lock. An attempt was -EBUSY: when the next one is due. */
-static unsigned long after_busy(struct rtrs_client_path *path)
+static unsigned long busy_retry_time(struct rtrs_client_path *path)
 {
 	struct rtrs_client_session *session = path->session;
 
@@ -303,7 +303,7 @@ static unsigned long after_busy(struct rtrs_client_path *path)
 static void path_postpone(struct rtrs_client_path *path)
 {
 	spin_lock_bh(&path->session->state_lock);
-	path->retry_at = after_busy(path);
+	path->retry_at = busy_retry_time(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
 	path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	spin_unlock_bh(&path->session->state_lock);
@@ -317,12 +317,12 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
 	path->attempts++;
-	not_busy(path);
+	path_clear_busy(path);
 	path->tried++;
 	path->asked_for = false;
-	path->retry_at = jiffies + backoff(path);
+	path->retry_at = jiffies + path_backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	if (may_retry(path))
+	if (path_may_retry(path))
 		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	else
 		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
@@ -396,10 +396,10 @@ static void path_go_on(struct rtrs_client_path *path)
 	left = (long)(path->retry_at - jiffies);
 	if (path->state != RTRS_CLIENT_PATH_RECONNECTING) {
 		/* It is being closed. */
-	} else if (!path->asked_for && !may_retry(path)) {
+	} else if (!path->asked_for && !path_may_retry(path)) {
 		path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
 	} else if (left > 0) {
-		work_later(path, left);
+		path_delay_work(path, left);
 	} else if (path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0)) {
 		path->making = true;
 		WRITE_ONCE(path->hurry, false);
@@ -464,9 +464,9 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 		path->attempts = 0;
 		path->was_up = true;
 		path->making = false;
-		not_busy(path);
+		path_clear_busy(path);
 		if (session->connected == 1)
-			wake_busy(session, true);
+			wake_waiting_paths(session, true);
 	}
 	if (session->founder == path)
 		session->founder = NULL;
@@ -488,7 +488,7 @@ bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 	if (path_move(path, RTRS_CLIENT_PATH_CLOSING, 0)) {
 		rtrs_client_step_done(path);
 		if (!path->making)
-			work_now(path);
+			path_queue_work(path);
 	}
 	spin_unlock_bh(&path->session->state_lock);
 	return first;
@@ -499,9 +499,9 @@ void rtrs_client_path_not_made(struct rtrs_client_path *path)
 	spin_lock_bh(&path->session->state_lock);
 	path->making = false;
 	if (path->state == RTRS_CLIENT_PATH_CLOSING)
-		work_now(path);
+		path_queue_work(path);
 	else if (path->state == RTRS_CLIENT_PATH_RECONNECTING)
-		work_later(path, (long)(path->retry_at - jiffies));
+		path_delay_work(path, (long)(path->retry_at - jiffies));
 	spin_unlock_bh(&path->session->state_lock);
 }
 
@@ -533,11 +533,11 @@ void rtrs_client_path_settings_changed(struct rtrs_client_path *path)
 
 	spin_lock_bh(&path->session->state_lock);
 	if (path->state == RTRS_CLIENT_PATH_RECONNECTING && !path->asked_for) {
-		retry_at = jiffies + backoff(path);
+		retry_at = jiffies + path_backoff(path);
 		if (time_before(retry_at, path->retry_at))
 			path->retry_at = retry_at;
 		path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-		work_now(path);
+		path_queue_work(path);
 	}
 	spin_unlock_bh(&path->session->state_lock);
 }
@@ -558,11 +558,11 @@ static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_
 		return false;
 	}
 	path->attempts = 0;
-	not_busy(path);
+	path_clear_busy(path);
 	path->asked_for = true;
 	path->timeout_ms = timeout_ms;
 	path->retry_at = jiffies;
-	work_now(path);
+	path_queue_work(path);
 	return true;
 }
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much memory a path keeps, from what the server offers; and whether there is so much. */
+/* Memory of a path, computed from what the server offers, and a check against what is available. */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include "client.h"
 
 /*
- * Bytes of the entries of queues. The size is the device's secret; these are those of mlx5, whose
- * entry for a send has room for a registration, and whose queues are powers of two.
+ * Bytes of queue entries. No driver tells them; these are those of mlx5. There a send queue entry
+ * has room for a registration, and the size of a queue is a power of two.
  */
 #define SEND_ENTRY(sges)	round_up(132 + 16 * (sges), 64)
 #define RECV_ENTRY		16
 #define COMPLETION_ENTRY	64
 
-/* What kmalloc() takes for it, at most. */
-static u64 allocated(size_t size)
+/* What kmalloc() allocates for @size, at most. */
+static u64 kmalloc_bytes(size_t size)
 {
 	return roundup_pow_of_two(size);
 }
 
-/* A slot has a message and a region, whose page list the device reads. */
+/* A slot has a message buffer and a region with its page list. */
 static u64 slot_bytes(const struct rtrs_client_path *path)
 {
 	return sizeof(struct rtrs_client_req) + sizeof(struct rtrs_desc) +
-	       sizeof(struct rtrs_iu) + allocated(RTRS_CLIENT_USR_MAX + RTRS_READ_HDR_MAX) +
-	       sizeof(struct ib_mr) + allocated(path->max_segments * sizeof(u64));
+	       sizeof(struct rtrs_iu) + kmalloc_bytes(RTRS_CLIENT_USR_MAX + RTRS_READ_HDR_MAX) +
+	       sizeof(struct ib_mr) + kmalloc_bytes(path->max_segments * sizeof(u64));
 }
 
-/* Of an I/O connection: a send queue, a receive queue, and the completion queue of both. */
+/* An I/O connection has a send queue, a receive queue and a completion queue. */
 static u64 con_bytes(const struct rtrs_client_path *path)
 {
 	u64 slots = path->geo.queue_depth, limit = path->dev->ib_dev->attrs.max_qp_wr;
@@ -40,7 +40,7 @@ static u64 con_bytes(const struct rtrs_client_path *path)
 	/* With buffers, if keys come with responses */
 	if (path->new_rkey && !path->lean)
 		bytes += 2 * slots * (sizeof(struct rtrs_iu) +
-				      allocated(sizeof(struct rtrs_msg_rkey_rsp)));
+				      kmalloc_bytes(sizeof(struct rtrs_msg_rkey_rsp)));
 	return bytes;
 }
 

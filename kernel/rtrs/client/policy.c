@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which path a request takes. Nothing here is shared between CPUs but what is
- * read only: cursors, counters and latencies are of one CPU each. Only min-inflight
- * has a counter for each path that all share, which is less than a look at all of theirs,
- * and a completion tells the CPU that submitted.
+ * Choice of the path of a request. CPUs share read-only data alone: cursors, counters
+ * and latencies are per CPU. Exceptions: min-inflight has one counter for each path,
+ * which costs less than reading those of all CPUs, and a completion writes the latency
+ * of the CPU that submitted.
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
@@ -12,11 +12,11 @@
 #include <linux/rcupdate.h>
 #include "client.h"
 
-#define LATENCY_WEIGHT		8	/* a new request counts for one part of so many */
-#define LATENCY_HALF_NS		(250 * NSEC_PER_MSEC)	/* the average halves in so much time */
-#define LATENCY_UNKNOWN_NS	NSEC_PER_SEC	/* while the first request is on its way */
+#define LATENCY_WEIGHT		8	/* a new sample has the weight 1/8 */
+#define LATENCY_HALF_NS		(250 * NSEC_PER_MSEC)	/* half-life without samples */
+#define LATENCY_UNKNOWN_NS	NSEC_PER_SEC	/* until the first request is completed */
 
-/* Returns how many wait now. */
+/* Returns how many requests are in flight now. */
 u32 rtrs_client_latency_chosen(struct rtrs_client_latency *latency, u64 now)
 {
 	WRITE_ONCE(latency->at, now);
@@ -28,7 +28,7 @@ void rtrs_client_latency_undone(struct rtrs_client_latency *latency)
 	atomic_dec(&latency->waiting);
 }
 
-/* It took @ns among @waiting, and each of these had its share in that. */
+/* Adds a sample: the request took @ns while @waiting shared the path. */
 void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u64 ns, u32 waiting)
 {
 	u64 old = READ_ONCE(latency->ns);
@@ -42,11 +42,11 @@ void rtrs_client_latency_sample(struct rtrs_client_latency *latency, u64 now, u6
 }
 
 /*
- * How long one more request will take, which those under way say before any of them is
- * back: a path gets no more than its share while nobody knows yet. What is not renewed
- * fades, so that a path that was slow once is tried again, by one request.
+ * Estimated time of one more request: grows with the requests in flight, so that a path
+ * without a sample gets no more than its share. Without new samples the average decays,
+ * so that a path that was slow is tried again, by one request.
  */
-static u64 expected(const struct rtrs_client_latency *latency, u64 now)
+static u64 latency_expected(const struct rtrs_client_latency *latency, u64 now)
 {
 	u64 ns = READ_ONCE(latency->ns), at = READ_ONCE(latency->at), halvings;
 	u32 waiting = atomic_read(&latency->waiting);
@@ -58,12 +58,12 @@ static u64 expected(const struct rtrs_client_latency *latency, u64 now)
 }
 
 /*
- * No request is faster than a heartbeat, nor than one that has been waited for in
- * vain. A path that has shown neither is tried at once.
+ * The estimate is at least the round trip of the last heartbeat, and the time since one
+ * that is not answered. A path without samples and heartbeats has 0: it is tried at once.
  */
-static u64 latency_of(struct rtrs_client_path *path, u64 now)
+static u64 path_latency(struct rtrs_client_path *path, u64 now)
 {
-	u64 ns = expected(&raw_cpu_ptr(path->stats)->latency, now);
+	u64 ns = latency_expected(&raw_cpu_ptr(path->stats)->latency, now);
 	u64 rtt = atomic64_read(&path->hb.rtt_ns);
 
 	if (atomic_read(&path->hb.missed)) {
@@ -77,8 +77,8 @@ static u64 latency_of(struct rtrs_client_path *path, u64 now)
 	return max(ns, rtt);
 }
 
-/* The candidate of the least cost; among equals the first one from the cursor on. */
-static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_policy policy)
+/* The path of the lowest cost; among equals the first one from the cursor on. */
+static unsigned int pick_least(const struct rtrs_client_pick *pick, enum rtrs_client_policy policy)
 {
 	u64 now = policy == RTRS_CLIENT_MIN_LATENCY ? ktime_get_ns() : 0;
 	const struct rtrs_client_path_set *set = pick->set;
@@ -92,7 +92,7 @@ static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_
 
 		if (!rtrs_client_path_connected(path))
 			continue;
-		cost = policy == RTRS_CLIENT_MIN_LATENCY ? latency_of(path, now) :
+		cost = policy == RTRS_CLIENT_MIN_LATENCY ? path_latency(path, now) :
 							   atomic_read(&path->inflight);
 		if (cost < min) {
 			min = cost;
@@ -102,19 +102,19 @@ static unsigned int least(const struct rtrs_client_pick *pick, enum rtrs_client_
 	return best;
 }
 
-/* Round-robin, a cursor for each CPU; one that is moved away in between does no harm. */
+/* The cursor is per CPU; a migration between read and use does no harm. */
 void rtrs_client_pick_start(struct rtrs_client_pick *pick, struct rtrs_client_session *session)
 {
 	enum rtrs_client_policy policy = READ_ONCE(session->settings.policy);
 
 	pick->set = rcu_dereference(session->paths);
 	pick->start = this_cpu_inc_return(*session->cursor);
-	/* Small, so that the sum below does not overflow and meet a path twice. */
+	/* Below count, so that start + tried in rtrs_client_pick_next() does not overflow. */
 	if (pick->set->count)
 		pick->start %= pick->set->count;
 	pick->tried = 0;
 	if (policy != RTRS_CLIENT_ROUND_ROBIN && pick->set->count > 1)
-		pick->start = least(pick, policy);
+		pick->start = pick_least(pick, policy);
 }
 
 struct rtrs_client_path *rtrs_client_pick_next(struct rtrs_client_pick *pick)

@@ -15,7 +15,7 @@ struct incoming {
 	u32 len;
 };
 
-static int wc_err(enum ib_wc_status status)
+static int wc_errno(enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_WR_FLUSH_ERR:
@@ -43,10 +43,10 @@ void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, 
 		pr_warn_ratelimited("session %s, path %s, connection %u: %s failed: %s\n",
 				    path->session->name, path->name, con->c.cid, what,
 				    ib_wc_status_msg(wc->status));
-	rtrs_client_path_error(path, wc_err(wc->status));
+	rtrs_client_path_error(path, wc_errno(wc->status));
 }
 
-static int bad(struct rtrs_client_con *con, const char *what, u32 value)
+static int recv_protocol_error(struct rtrs_client_con *con, const char *what, u32 value)
 {
 	pr_warn_ratelimited("session %s, path %s, connection %u: server sent %s (%#x)\n",
 			    con->path->session->name, con->path->name, con->c.cid, what, value);
@@ -54,7 +54,7 @@ static int bad(struct rtrs_client_con *con, const char *what, u32 value)
 }
 
 /* The server has registered the buffer of @slot anew. */
-static int take_key(struct rtrs_client_path *path, const struct incoming *in, u32 slot)
+static int take_rkey(struct rtrs_client_path *path, const struct incoming *in, u32 slot)
 {
 	u32 rkey = path->chunk[slot].rkey;
 	int err = 0;
@@ -67,7 +67,7 @@ static int take_key(struct rtrs_client_path *path, const struct incoming *in, u3
 	return err;
 }
 
-static int answered(struct rtrs_client_con *con, const struct incoming *in)
+static int handle_response(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
 	bool inval = rtrs_imm_type(in->imm) == RTRS_IMM_IO_RSP_W_INV;
@@ -78,15 +78,15 @@ static int answered(struct rtrs_client_con *con, const struct incoming *in)
 
 	con->invalidated = RTRS_CLIENT_NO_KEY;
 	if (inval && path->lean)
-		return bad(con, "an invalidation on a lean path", in->imm);
+		return recv_protocol_error(con, "an invalidation on a lean path", in->imm);
 	if (rtrs_imm_io_rsp_parse(in->imm, &path->geo, &slot, &err))
-		return bad(con, "a response for no slot", in->imm);
+		return recv_protocol_error(con, "a response for no slot", in->imm);
 	req = &path->req[slot];
 	if (!(atomic_fetch_andnot(RTRS_CLIENT_REQ_AWAIT, &req->pending) & RTRS_CLIENT_REQ_AWAIT) ||
 	    req->con != con)
-		return bad(con, "a response for a slot without a request", slot);
-	if ((path->lean ? path->new_rkey : in->len) && take_key(path, in, slot))
-		return bad(con, "a response with a bad key message for slot", slot);
+		return recv_protocol_error(con, "a response for a slot without a request", slot);
+	if ((path->lean ? path->new_rkey : in->len) && take_rkey(path, in, slot))
+		return recv_protocol_error(con, "a response with a bad key message for slot", slot);
 	req->err = err;
 	/* The word of the server is not enough: the device must have seen our key. */
 	if (inval && req->registered && invalidated == req->mr->rkey)
@@ -95,13 +95,13 @@ static int answered(struct rtrs_client_con *con, const struct incoming *in)
 	return 0;
 }
 
-static void notice(struct rtrs_client_session *session, u32 what)
+static void handle_notice(struct rtrs_client_session *session, u32 what)
 {
 	if (READ_ONCE(session->opened) && session->ops->notice)
 		session->ops->notice(session->priv, what);
 }
 
-static int immediate(struct rtrs_client_con *con, const struct incoming *in)
+static int handle_immediate(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
 	u32 type = rtrs_imm_type(in->imm);
@@ -109,14 +109,14 @@ static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 	switch (type) {
 	case RTRS_IMM_IO_RSP:
 	case RTRS_IMM_IO_RSP_W_INV:
-		return answered(con, in);
+		return handle_response(con, in);
 	case RTRS_IMM_HB:
 		return rtrs_hb_recv(&path->hb);
 	case RTRS_IMM_HB_ACK:
 		rtrs_hb_recv_ack(&path->hb);
 		return 0;
 	case RTRS_IMM_NOTICE:
-		notice(path->session, in->imm & RTRS_IMM_PAYLOAD_MASK);
+		handle_notice(path->session, in->imm & RTRS_IMM_PAYLOAD_MASK);
 		return 0;
 	case RTRS_IMM_FENCED:
 		WRITE_ONCE(path->fenced, true);
@@ -127,7 +127,7 @@ static int immediate(struct rtrs_client_con *con, const struct incoming *in)
 }
 
 /* Takes the message out of a used receive and posts it again. */
-static int recycle(struct rtrs_client_con *con, const struct ib_wc *wc, struct incoming *in)
+static int repost_recv(struct rtrs_client_con *con, const struct ib_wc *wc, struct incoming *in)
 {
 	struct ib_device *ib_dev = con->path->dev->ib_dev;
 	struct rtrs_iu *iu;
@@ -145,23 +145,23 @@ static int recycle(struct rtrs_client_con *con, const struct ib_wc *wc, struct i
 	return rtrs_post_recv_iu(&con->c, iu);
 }
 
-static int received(struct rtrs_client_con *con, const struct ib_wc *wc)
+static int handle_message(struct rtrs_client_con *con, const struct ib_wc *wc)
 {
 	struct incoming in;
 	int err;
 
-	err = recycle(con, wc, &in);
+	err = repost_recv(con, wc, &in);
 	if (err)
 		return err;
 	if (wc->wc_flags & IB_WC_WITH_IMM) {
 		in.imm = be32_to_cpu(wc->ex.imm_data);
-		return immediate(con, &in);
+		return handle_immediate(con, &in);
 	}
 	if (wc->opcode == IB_WC_RECV && wc->wc_flags & IB_WC_WITH_INVALIDATE) {
 		con->invalidated = wc->ex.invalidate_rkey;
 		return 0;
 	}
-	return bad(con, "a message that it must not send, opcode", wc->opcode);
+	return recv_protocol_error(con, "a message that it must not send, opcode", wc->opcode);
 }
 
 void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -179,7 +179,7 @@ void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_client_con_heard(con);
 	rcu_read_lock();
 	if (rtrs_client_path_may_post(path))
-		err = received(con, wc);
+		err = handle_message(con, wc);
 	rcu_read_unlock();
 	if (err)
 		rtrs_client_path_error(path, err);

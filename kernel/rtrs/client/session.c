@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions: open, close, and the state that follows from their paths. */
+/* Sessions: open, close, and the state that follows from those of their paths. */
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <rtrs/aside.h>
 #include <rtrs/nl.h>
@@ -46,8 +47,8 @@ void rtrs_client_session_put(struct rtrs_client_session *session)
 	kref_put(&session->ref, session_release);
 }
 
-/* What the user of the session is to hear next. */
-static bool next_event(struct rtrs_client_session *session, enum rtrs_client_event *event)
+/* The next event for the user of the session; false: none. */
+static bool session_next_event(struct rtrs_client_session *session, enum rtrs_client_event *event)
 {
 	bool any = true;
 
@@ -76,13 +77,13 @@ static void session_event(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 	enum rtrs_client_event event;
 
-	/* I/O may wait for what is done here. */
-	while (READ_ONCE(session->opened) && next_event(session, &event))
+	/* Under memalloc_noio: I/O may wait for the handler. */
+	while (READ_ONCE(session->opened) && session_next_event(session, &event))
 		session->ops->event(session->priv, event, READ_ONCE(session->lost_err));
 	memalloc_noio_restore(noio);
 }
 
-static enum rnbd_session_state derive_state(struct rtrs_client_session *session)
+static enum rnbd_session_state session_derive_state(struct rtrs_client_session *session)
 {
 	const struct rtrs_client_path_set *set;
 	unsigned int i, trying = 0, count;
@@ -101,13 +102,13 @@ static enum rnbd_session_state derive_state(struct rtrs_client_session *session)
 	return trying ? RNBD_SESSION_STATE_RECONNECTING : RNBD_SESSION_STATE_DISCONNECTED;
 }
 
-/* Under state_lock: a path has changed its state, or the path set has changed. */
+/* Behind a change of the path set or of a path's state, under state_lock. */
 static void session_update(struct rtrs_client_session *session)
 {
 	unsigned int old = session->state;
 
 	lockdep_assert_held(&session->state_lock);
-	session->state = derive_state(session);
+	session->state = session_derive_state(session);
 	if (session->state != old)
 		rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, old);
 }
@@ -140,7 +141,7 @@ void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigne
 }
 
 /* Under state_lock. */
-static bool may_found(const struct rtrs_client_path *path)
+static bool path_may_found(const struct rtrs_client_path *path)
 {
 	const struct rtrs_client_session *session = path->session;
 
@@ -149,10 +150,10 @@ static bool may_found(const struct rtrs_client_path *path)
 }
 
 /*
- * A server makes a session for a request that says so, and ends what it had of it before. Only
- * one path does, where none is up, and the others wait for it: two that came to two servers
- * would have the data in two places. One that gets no answer for a while makes room for
- * another, and is too late then.
+ * A server makes a session for the connect request of a founder, and ends its older session of that
+ * uuid. While no path is connected, one path is the founder and the others wait: two founders that
+ * reach two servers would have the data in two places. A founder without an answer for
+ * RTRS_CLIENT_FOUNDER_MS is replaced; the server refuses its late requests by ->founding.
  */
 int rtrs_client_session_found(struct rtrs_client_path *path)
 {
@@ -163,7 +164,7 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 	path->asked = session->losses;
 	path->founds = false;
 	if (!session->connected) {
-		path->founds = may_found(path);
+		path->founds = path_may_found(path);
 		if (path->founds) {
 			session->founder = path;
 			session->founded = jiffies;
@@ -177,8 +178,8 @@ int rtrs_client_session_found(struct rtrs_client_path *path)
 }
 
 /*
- * The server did not know the session when @path asked for it: no path of it that was up by then is
- * there any more, whatever it looks like here. The next attempt founds it again.
+ * The server did not know the session when @path sent its connect request: each path that was up by
+ * then is lost, though its heartbeat may not have told yet. The next attempt founds the session.
  */
 void rtrs_client_session_gone(struct rtrs_client_path *path)
 {
@@ -192,7 +193,7 @@ void rtrs_client_session_gone(struct rtrs_client_path *path)
 	rcu_read_unlock();
 }
 
-/* An answer: the one that founds the session has its time anew, be its connections many or slow. */
+/* An answer to the founder restarts its time: its connections may be many, or slow. */
 void rtrs_client_session_answered(struct rtrs_client_path *path)
 {
 	struct rtrs_client_session *session = path->session;
@@ -345,18 +346,19 @@ static bool name_is_unique(struct rtrs_client_session *session, const struct rtr
 	return unique;
 }
 
-static u32 usr_len_of(const struct rtrs_client_path *path)
+static u32 path_usr_len(const struct rtrs_client_path *path)
 {
 	return min_t(u32, RTRS_CLIENT_USR_MAX, path->geo.max_hdr_size - RTRS_READ_HDR_MAX);
 }
 
 /* While the session is opened its limits are the least of its paths'. */
-static void take_limits(struct rtrs_client_attrs *attrs, const struct rtrs_client_path *path)
+static void session_take_limits(struct rtrs_client_attrs *attrs,
+				const struct rtrs_client_path *path)
 {
 	WRITE_ONCE(attrs->queue_depth, min(attrs->queue_depth, path->geo.queue_depth));
 	WRITE_ONCE(attrs->max_io_size, min(attrs->max_io_size, path->max_io_size));
 	WRITE_ONCE(attrs->max_segments, min(attrs->max_segments, path->max_segments));
-	WRITE_ONCE(attrs->max_usr_len, min(attrs->max_usr_len, usr_len_of(path)));
+	WRITE_ONCE(attrs->max_usr_len, min(attrs->max_usr_len, path_usr_len(path)));
 }
 
 /* Requests of the session's limits go by any path. They change only when none is up. */
@@ -372,19 +374,19 @@ int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_a
 			.queue_depth = path->geo.queue_depth,
 			.max_io_size = path->max_io_size,
 			.max_segments = path->max_segments,
-			.max_usr_len = usr_len_of(path),
+			.max_usr_len = path_usr_len(path),
 			.io_cons = session->io_cons,
 			.poll_cons = session->poll_cons,
 		};
 		return 0;
 	}
 	if (!session->opened || path->founds)
-		take_limits(attrs, path);
+		session_take_limits(attrs, path);
 	if (path->geo.queue_depth < attrs->queue_depth)
 		return rtrs_fail(extack, -EMSGSIZE, "server has %u slots, the session needs %u",
 				 path->geo.queue_depth, attrs->queue_depth);
 	if (path->max_io_size < attrs->max_io_size || path->max_segments < attrs->max_segments ||
-	    usr_len_of(path) < attrs->max_usr_len)
+	    path_usr_len(path) < attrs->max_usr_len)
 		return rtrs_fail(extack, -EMSGSIZE,
 				 "path carries %u bytes in %u segments, the session %u in %u",
 				 path->max_io_size, path->max_segments, attrs->max_io_size,
@@ -402,7 +404,7 @@ static void path_publish(struct rtrs_client_path *path)
 	spin_unlock_bh(&session->state_lock);
 }
 
-/* The path set holds the reference from here on. */
+/* Takes over the caller's reference to @path, if it succeeds. */
 static int session_insert(struct rtrs_client_session *session, struct rtrs_client_path *path,
 			  struct netlink_ext_ack *extack)
 {
@@ -428,7 +430,7 @@ static int session_insert(struct rtrs_client_session *session, struct rtrs_clien
 	return err;
 }
 
-/* What has failed is left in the session, for the caller to take out. */
+/* On an error *@out may be set: a path that failed, which the caller has to remove. */
 static int session_add_path(struct rtrs_client_session *session, const struct rtrs_path_addr *addr,
 			    unsigned int timeout_ms, struct netlink_ext_ack *extack,
 			    struct rtrs_client_path **out)
@@ -443,13 +445,13 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 		return -ENOMEM;
 	err = session_insert(session, path, extack);
 	if (err) {
-		/* It may have been in the set for a moment. */
+		/* Readers may have seen it in the path set. */
 		synchronize_rcu();
 		rtrs_client_path_put(path);
 		return err;
 	}
 	*out = path;
-	/* Workers of paths that I/O waits for want the same locks of rdma_cm. */
+	/* Path workers, which I/O waits for, need the same locks of rdma_cm. */
 	noio = memalloc_noio_save();
 	err = rtrs_client_connect(path, extack);
 	memalloc_noio_restore(noio);
@@ -458,7 +460,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	return err ?: rtrs_client_sysfs_add_path(path);
 }
 
-/* Takes one path out of its session. It is down; netlink and submitters may still look at it. */
+/* Takes a path that is down out of its session. Netlink and submitters may still see it. */
 static void session_del_path(struct rtrs_client_session *session, struct rtrs_client_path *path)
 {
 	mutex_lock(&rtrs_client_lock);
@@ -476,14 +478,14 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	rtrs_client_path_put(path);
 }
 
-/* Of a path that is being closed: whoever waits for it in one of its files gives up. */
+/* Removes a path that is being closed. A task that waits for it in one of its files gives up. */
 void rtrs_client_session_remove_work(struct work_struct *work)
 {
 	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, remove_work);
 	struct rtrs_client_session *session = path->session;
 
 	mutex_lock(&session->admin);
-	/* Else the end of the session does it. */
+	/* Else session_teardown() does it. */
 	if (!READ_ONCE(session->closing)) {
 		rtrs_client_sysfs_del_path(path);
 		rtrs_client_path_close(path);
@@ -494,7 +496,7 @@ void rtrs_client_session_remove_work(struct work_struct *work)
 	rtrs_client_session_put(session);
 }
 
-static int admin_begin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
+static int session_lock_admin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
 {
 	if (mutex_lock_killable(&session->admin))
 		return rtrs_fail(extack, -EINTR, "interrupted");
@@ -508,7 +510,7 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
 	struct rtrs_client_path *path;
 	int err;
 
-	err = addr_check(addr, extack) ?: admin_begin(session, extack);
+	err = addr_check(addr, extack) ?: session_lock_admin(session, extack);
 	if (err)
 		return err;
 	err = session_add_path(session, addr, timeout_ms, extack, &path);
@@ -536,7 +538,7 @@ int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlin
 	return 0;
 }
 
-/* No path comes or goes behind this but by us; who connects one gives up. */
+/* No other task adds or removes a path behind this; a task that connects one gives up. */
 static void session_freeze(struct rtrs_client_session *session)
 {
 	const struct rtrs_client_path_set *set;
@@ -553,9 +555,9 @@ static void session_freeze(struct rtrs_client_session *session)
 }
 
 /*
- * The end of a session, of an open that failed as well. Netlink sees the session until it
- * is unpublished; sysfs handlers are waited for by the removal of their files; events were
- * stopped by our caller. Path workers run until rtrs_client_path_close() has returned.
+ * Ends a session, also after an open that failed. Netlink sees the session until it is
+ * unpublished. The removal of files waits for sysfs handlers. Our caller has stopped
+ * events. Path workers run until rtrs_client_path_close() has returned.
  */
 static void session_teardown(struct rtrs_client_session *session)
 {
@@ -576,13 +578,13 @@ static void session_teardown(struct rtrs_client_session *session)
 		mutex_unlock(&session->lock);
 		session_del_path(session, set->path[i - 1]);
 	}
-	/* Behind the paths: who adds one in a file of the session may wait for it to be gone. */
+	/* Behind the paths: a writer of add_path may wait for its path to be gone. */
 	rtrs_client_sysfs_del_session(session);
 	session_unpublish(session);
 	rtrs_client_session_put(session);
 }
 
-/* Every path is connected, at this very moment; from now on events are told. */
+/* Begins to send events, if each path is connected at this moment. */
 static int session_opened(struct rtrs_client_session *session, unsigned int paths,
 			  struct netlink_ext_ack *extack)
 {
@@ -597,9 +599,9 @@ static int session_opened(struct rtrs_client_session *session, unsigned int path
 	return 0;
 }
 
-struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
-					     const struct rtrs_client_ops *ops, void *priv,
-					     struct netlink_ext_ack *extack)
+static struct rtrs_client_session *session_open(const struct rtrs_client_params *params,
+						const struct rtrs_client_ops *ops, void *priv,
+						struct netlink_ext_ack *extack)
 {
 	unsigned int timeout_ms = params->timeout_ms ?: params->settings.connect_ms, i;
 	struct rtrs_client_session *session;
@@ -612,7 +614,7 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 	session = session_alloc(params, ops, priv);
 	if (!session)
 		return ERR_PTR(-ENOMEM);
-	mutex_lock(&session->admin);	/* no path comes before those that it is opened with */
+	mutex_lock(&session->admin);	/* no other task adds a path before those of @params */
 	err = session_publish(session, extack);
 	if (err) {
 		mutex_unlock(&session->admin);
@@ -632,15 +634,33 @@ struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *pa
 	rtrs_client_sysfs_announce(session);
 	return session;
 }
+
+struct rtrs_client_session *rtrs_client_open(const struct rtrs_client_params *params,
+					     const struct rtrs_client_ops *ops, void *priv,
+					     struct netlink_ext_ack *extack)
+{
+	struct rtrs_client_session *session;
+
+	if (!try_module_get(ops->owner))
+		return ERR_PTR(rtrs_fail(extack, -ENODEV, "module %s is being unloaded",
+					 module_name(ops->owner)));
+	session = session_open(params, ops, priv, extack);
+	if (IS_ERR(session))
+		module_put(ops->owner);
+	return session;
+}
 EXPORT_SYMBOL_GPL(rtrs_client_open);
 
 void rtrs_client_close(struct rtrs_client_session *session)
 {
+	struct module *owner = session->ops->owner;
+
 	spin_lock_bh(&session->state_lock);
 	session->opened = false;
 	spin_unlock_bh(&session->state_lock);
 	cancel_work_sync(&session->event_work);
 	session_teardown(session);
+	module_put(owner);
 }
 EXPORT_SYMBOL_GPL(rtrs_client_close);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Settings of a session: what they may be, and how they are changed while it lives. */
+/* Settings of a session: defaults, ranges, changes of a session in use. */
 #include <linux/export.h>
 #include <rtrs/nl.h>
 #include "client.h"
@@ -25,7 +25,8 @@ void rtrs_client_settings_init(struct rtrs_client_settings *settings)
 }
 EXPORT_SYMBOL_GPL(rtrs_client_settings_init);
 
-static int check(const char *what, s64 value, s64 min, s64 max, struct netlink_ext_ack *extack)
+static int check_range(const char *what, s64 value, s64 min, s64 max,
+		       struct netlink_ext_ack *extack)
 {
 	if (value >= min && value <= max)
 		return 0;
@@ -37,24 +38,27 @@ int rtrs_client_settings_check(const struct rtrs_client_settings *s,
 {
 	if (s->policy >= RTRS_CLIENT_POLICY_COUNT)
 		return rtrs_fail(extack, -EOPNOTSUPP, "there is no such path policy");
-	return check("attempts to reconnect", s->max_reconnects, -1, RECONNECTS_MAX, extack) ?:
-	       check("heartbeat interval in ms", s->hb_interval_ms, 200, 60000, extack) ?:
-	       check("missed heartbeats", s->hb_misses, 2, 100, extack) ?:
-	       check("reconnect delay in ms", s->reconnect_ms, 10, MS_MAX, extack) ?:
-	       check("largest reconnect delay in ms", s->reconnect_max_ms, 10, MS_MAX, extack) ?:
-	       check("connect time-out in ms", s->connect_ms, 100, MS_MAX, extack) ?:
-	       check("I/O time-out in ms", s->io_ms, s->io_ms ? 1000 : 0, MS_DAY, extack) ?:
-	       check("no-path time-out in ms", s->no_path_ms, -1, MS_DAY, extack) ?:
-	       check("lost writes", s->lost_writes, 0, RTRS_CLIENT_LOST_COUNT - 1, extack);
+	return check_range("attempts to reconnect", s->max_reconnects, -1, RECONNECTS_MAX,
+			   extack) ?:
+	       check_range("heartbeat interval in ms", s->hb_interval_ms, 200, 60000, extack) ?:
+	       check_range("missed heartbeats", s->hb_misses, 2, 100, extack) ?:
+	       check_range("reconnect delay in ms", s->reconnect_ms, 10, MS_MAX, extack) ?:
+	       check_range("largest reconnect delay in ms", s->reconnect_max_ms, 10, MS_MAX,
+			   extack) ?:
+	       check_range("connect time-out in ms", s->connect_ms, 100, MS_MAX, extack) ?:
+	       check_range("I/O time-out in ms", s->io_ms, s->io_ms ? 1000 : 0, MS_DAY, extack) ?:
+	       check_range("no-path time-out in ms", s->no_path_ms, -1, MS_DAY, extack) ?:
+	       check_range("lost writes", s->lost_writes, 0, RTRS_CLIENT_LOST_COUNT - 1,
+			   extack);
 }
 
-static void take_u32(struct nlattr *attr, unsigned int *value)
+static void parse_u32(struct nlattr *attr, unsigned int *value)
 {
 	if (attr)
 		*value = nla_get_u32(attr);
 }
 
-static void take_s32(struct nlattr *attr, int *value)
+static void parse_s32(struct nlattr *attr, int *value)
 {
 	if (attr)
 		*value = nla_get_s32(attr);
@@ -68,19 +72,19 @@ int rtrs_client_settings_parse(const struct nlattr *nest, struct rtrs_client_set
 
 	if (!nest)
 		return 0;
-	/* The policy of the command has looked at the inside. */
+	/* The netlink policy of the command has validated the nest. */
 	err = nla_parse_nested(tb, RNBD_A_SETTINGS_MAX, nest, NULL, extack);
 	if (err)
 		return err;
-	take_s32(tb[RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS], &settings->max_reconnects);
-	take_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS], &settings->hb_interval_ms);
-	take_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_MISSES], &settings->hb_misses);
-	take_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MS], &settings->reconnect_ms);
-	take_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS], &settings->reconnect_max_ms);
-	take_u32(tb[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS], &settings->connect_ms);
-	take_u32(tb[RNBD_A_SETTINGS_IO_TIMEOUT_MS], &settings->io_ms);
-	take_s32(tb[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS], &settings->no_path_ms);
-	take_u32(tb[RNBD_A_SETTINGS_LOST_WRITES], &settings->lost_writes);
+	parse_s32(tb[RNBD_A_SETTINGS_MAX_RECONNECT_ATTEMPTS], &settings->max_reconnects);
+	parse_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_INTERVAL_MS], &settings->hb_interval_ms);
+	parse_u32(tb[RNBD_A_SETTINGS_HEARTBEAT_MISSES], &settings->hb_misses);
+	parse_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MS], &settings->reconnect_ms);
+	parse_u32(tb[RNBD_A_SETTINGS_RECONNECT_DELAY_MAX_MS], &settings->reconnect_max_ms);
+	parse_u32(tb[RNBD_A_SETTINGS_CONNECT_TIMEOUT_MS], &settings->connect_ms);
+	parse_u32(tb[RNBD_A_SETTINGS_IO_TIMEOUT_MS], &settings->io_ms);
+	parse_s32(tb[RNBD_A_SETTINGS_NO_PATH_TIMEOUT_MS], &settings->no_path_ms);
+	parse_u32(tb[RNBD_A_SETTINGS_LOST_WRITES], &settings->lost_writes);
 	err = rtrs_client_settings_check(settings, extack);
 	if (err)
 		NL_SET_BAD_ATTR(extack, nest);
@@ -109,8 +113,8 @@ int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_setti
 	return 0;
 }
 
-/* Others read while we write, one field at a time. */
-static void store(struct rtrs_client_settings *to, const struct rtrs_client_settings *from)
+/* Readers hold no lock: each field is consistent, two may not fit. */
+static void settings_store(struct rtrs_client_settings *to, const struct rtrs_client_settings *from)
 {
 	WRITE_ONCE(to->policy, from->policy);
 	WRITE_ONCE(to->max_reconnects, from->max_reconnects);
@@ -136,7 +140,7 @@ int rtrs_client_settings_set(struct rtrs_client_session *session,
 	err = rtrs_client_settings_check(settings, extack);
 	if (err)
 		return err;
-	store(&session->settings, settings);
+	settings_store(&session->settings, settings);
 	set = rtrs_client_path_set_locked(session);
 	for (i = 0; i < set->count; i++) {
 		rtrs_hb_set(&set->path[i]->hb, settings->hb_interval_ms, settings->hb_misses);

@@ -107,7 +107,7 @@ u32 rtrs_client_stats_inflight(struct rtrs_client_path *path)
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->inflight);
-	/* Summed up while requests go on. */
+	/* Requests go on during the sum. */
 	return max(sum, 0);
 }
 
@@ -121,8 +121,8 @@ u64 rtrs_client_stats_failovers(struct rtrs_client_path *path)
 	return sum;
 }
 
-/* The slots stay while the path may be connected. */
-static void count_inflight(struct rtrs_client_path *path, struct rtrs_client_moves *of)
+/* The slots are there while the path is connected, under rcu_read_lock(). */
+static void moves_count_inflight(struct rtrs_client_path *path, struct rtrs_client_moves *of)
 {
 	u32 i;
 
@@ -133,7 +133,7 @@ static void count_inflight(struct rtrs_client_path *path, struct rtrs_client_mov
 	rcu_read_unlock();
 }
 
-/* The counters of each CPU are read once, as they lie. */
+/* Reads the counters of each CPU once, in the order of memory. */
 struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path)
 {
 	struct rtrs_client_moves *of = kvcalloc(nr_cpu_ids, sizeof(*of), GFP_KERNEL);
@@ -151,25 +151,25 @@ struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path)
 			of[to].to += n;
 		}
 	}
-	count_inflight(path, of);
+	moves_count_inflight(path, of);
 	return of;
 }
 
 /* Resets */
 
 /**
- * struct reset - what to reset
- * @path: of this path
+ * struct stats_reset - arguments of stats_reset_cpu()
+ * @path: path
  * @groups: RNBD_COUNTERS_*
  */
-struct reset {
+struct stats_reset {
 	struct rtrs_client_path *path;
 	u32 groups;
 };
 
-static void reset_cpu(void *arg, unsigned int cpu)
+static void stats_reset_cpu(void *arg, unsigned int cpu)
 {
-	const struct reset *r = arg;
+	const struct stats_reset *r = arg;
 	struct rtrs_client_cpu_stats *s = per_cpu_ptr(r->path->stats, cpu);
 
 	if (r->groups & RNBD_COUNTERS_IOS) {
@@ -191,9 +191,9 @@ static void reset_cpu(void *arg, unsigned int cpu)
 
 void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups)
 {
-	struct reset r = { .path = path, .groups = groups };
+	struct stats_reset r = { .path = path, .groups = groups };
 
-	rtrs_counts_reset(reset_cpu, &r);
+	rtrs_counts_reset(stats_reset_cpu, &r);
 	if (groups & RNBD_COUNTERS_RECONNECTS) {
 		atomic64_set(&path->reconnects_ok, 0);
 		atomic64_set(&path->reconnects_failed, 0);

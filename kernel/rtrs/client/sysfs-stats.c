@@ -15,7 +15,7 @@
 
 #define MS_ORDER	20	/* rdma_lat: a ms of 2^20 ns, where a bucket ends */
 
-static ssize_t reset_by(struct kobject *kobj, const char *buf, size_t count, u32 groups)
+static ssize_t stats_store(struct kobject *kobj, const char *buf, size_t count, u32 groups)
 {
 	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
 		return -EINVAL;
@@ -27,7 +27,7 @@ static ssize_t reset_by(struct kobject *kobj, const char *buf, size_t count, u32
 	static ssize_t name##_store(struct kobject *kobj, struct kobj_attribute *attr, \
 				    const char *buf, size_t count)		\
 	{									\
-		return reset_by(kobj, buf, count, groups);			\
+		return stats_store(kobj, buf, count, groups);			\
 	}									\
 	static struct kobj_attribute stats_attr_##name = __ATTR_RW(name)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/class/rtrs-client: the compatible view. Each directory holds a reference on
- * what it shows; its removal waits for the handlers that run.
+ * /sys/class/rtrs-client: the compatible view. Each directory has a reference to its
+ * object; its removal waits for handlers that run.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -113,7 +113,7 @@ static ssize_t show_int(struct rtrs_client_session *session, size_t offset, char
 	return sysfs_emit(buf, "%d\n", READ_ONCE(*(int *)((char *)&session->settings + offset)));
 }
 
-/* A negative number is out of range for those that have no sign, too. */
+/* A negative number becomes a large one for unsigned settings: out of range as well. */
 #define SETTING_ATTR(name, field)							\
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr,	\
 				   char *buf)						\
@@ -148,11 +148,11 @@ static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, 
 }
 
 /**
- * struct wait_for_path - what a worker does while its asker waits in a file
- * @session: whose path is made
- * @addr: of that
- * @path: is connected again
- * @why: it failed
+ * struct wait_for_path - a command that a worker runs for the writer of a file
+ * @session: gets a path (add_path)
+ * @addr: addresses of that path
+ * @path: is reconnected (reconnect)
+ * @why: reason of a failure
  */
 struct wait_for_path {
 	struct rtrs_client_session *session;
@@ -169,7 +169,7 @@ static int add_path(void *arg)
 					    &w->why, NULL);
 }
 
-/* Whatever is wrong with how the address is written is -EINVAL here. */
+/* Each error of the syntax is -EINVAL, as in-tree. */
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			      size_t count)
 {
@@ -304,7 +304,7 @@ static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *att
 }
 PATH_ATTR(cur_latency);
 
-/* What is done to a path when "1" is written */
+/* Calls @act when "1" is written. */
 #define ACTION_ATTR(file, act)								\
 	static ssize_t file##_show(struct kobject *kobj, struct kobj_attribute *attr,	\
 				   char *buf)						\
@@ -346,7 +346,11 @@ static ssize_t do_disconnect(struct kobject *kobj, struct kobj_attribute *attr, 
 }
 ACTION_ATTR(disconnect, do_disconnect);
 
-/* The directory goes while its file is written to. Gone already is as good. */
+static const struct file_operations pin_fops = {
+	.owner = THIS_MODULE,
+};
+
+/* Removes the directory of its own file. A path that is gone already is no error. */
 static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
 {
@@ -355,10 +359,11 @@ static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, cons
 	struct netlink_ext_ack why = {};
 	struct kernfs_node *kn;
 	ssize_t ret = count;
+	struct file *pin;
 
-	/* The file goes; nothing else keeps the module then. */
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	pin = rtrs_sysfs_pin(&pin_fops);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
 	rtrs_client_session_get(session);
 	rtrs_client_path_get(path);
 	kn = sysfs_break_active_protection(kobj, &attr->attr);
@@ -369,7 +374,7 @@ static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, cons
 	}
 	rtrs_client_path_put(path);
 	rtrs_client_session_put(session);
-	module_put(THIS_MODULE);
+	fput(pin);
 	return ret;
 }
 ACTION_ATTR(remove_path, do_remove);

@@ -12,7 +12,7 @@
 #include <rtrs/types.h>
 #include "addr.h"
 
-static bool has_prefix(const char *str, size_t len, const char *prefix)
+static bool addr_has_prefix(const char *str, size_t len, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -75,12 +75,12 @@ int rtrs_addr_parse(const char *str, size_t len, u16 port, struct sockaddr_stora
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (has_prefix(str, len, "ip:")) {
+	if (addr_has_prefix(str, len, "ip:")) {
 		str += 3;
 		len -= 3;
 		err = memchr(str, ':', len) ? parse_ipv6(str, len, port, out) :
 					      parse_ipv4(str, len, port, out);
-	} else if (has_prefix(str, len, "gid:")) {
+	} else if (addr_has_prefix(str, len, "gid:")) {
 		err = parse_gid(str + 4, len - 4, port, out);
 	} else {
 		return -EPROTONOSUPPORT;

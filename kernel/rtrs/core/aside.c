@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Work that may wait for a peer, run by workers that a kill can reach. */
+/* Work that may wait for a peer. Its workers take SIGKILL, which ends killable waits. */
 #include <linux/completion.h>
 #include <linux/export.h>
 #include <linux/sched/signal.h>
@@ -7,14 +7,14 @@
 #include <rtrs/aside.h>
 #include "main.h"
 
-static struct workqueue_struct *wq;
-static DEFINE_SPINLOCK(aside_lock);	/* @task and @killed of all */
+static struct workqueue_struct *aside_wq;
+static DEFINE_SPINLOCK(aside_lock);	/* .task and .killed of each struct rtrs_aside */
 
 static void aside_work(struct work_struct *work)
 {
 	struct rtrs_aside *aside = container_of(work, struct rtrs_aside, work);
 
-	/* Workers ignore signals otherwise; whatever comes is gone again behind it. */
+	/* Workers ignore signals. disallow_signal() drops one that is still pending. */
 	allow_kernel_signal(SIGKILL);
 	spin_lock_bh(&aside_lock);
 	aside->task = current;
@@ -35,7 +35,7 @@ void rtrs_aside_init(struct rtrs_aside *aside, void (*run)(struct rtrs_aside *as
 
 void rtrs_aside_start(struct rtrs_aside *aside)
 {
-	queue_work(wq, &aside->work);
+	queue_work(aside_wq, &aside->work);
 }
 
 bool rtrs_aside_over(struct rtrs_aside *aside)
@@ -59,8 +59,8 @@ void rtrs_aside_kill(struct rtrs_aside *aside)
 }
 
 /**
- * struct call - of a function, by rtrs_aside()
- * @aside: has it called
+ * struct call - call of a function by rtrs_aside()
+ * @aside: the work
  * @fn: the function
  * @arg: for it
  * @err: its result
@@ -92,7 +92,7 @@ int rtrs_aside(int (*fn)(void *arg), void *arg)
 	rtrs_aside_start(&call.aside);
 	if (wait_for_completion_state(&call.done, RTRS_WAIT_STATE)) {
 		rtrs_aside_kill(&call.aside);
-		/* It only clears away what it began, and waits for no peer. */
+		/* @fn undoes what it began; it waits for no peer any more. */
 		wait_for_completion(&call.done);
 	}
 	destroy_work_on_stack(&call.aside.work);
@@ -102,12 +102,12 @@ EXPORT_SYMBOL_GPL(rtrs_aside);
 
 int __init rtrs_aside_wq_init(void)
 {
-	wq = alloc_workqueue("rtrs_aside", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	return wq ? 0 : -ENOMEM;
+	aside_wq = alloc_workqueue("rtrs_aside", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	return aside_wq ? 0 : -ENOMEM;
 }
 
-/* Waits for what still runs. */
+/* Waits for work that runs. */
 void rtrs_aside_wq_exit(void)
 {
-	destroy_workqueue(wq);
+	destroy_workqueue(aside_wq);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Objects created and destroyed, to be compared at unload. */
+/* Counts of objects created and destroyed. They are compared at unload. */
 #include <linux/debugfs.h>
 #include <linux/export.h>
 #include <linux/seq_file.h>
@@ -59,7 +59,7 @@ void rtrs_census_init(void)
 	debugfs_create_file("objects", 0444, census_dir, NULL, &objects_fops);
 }
 
-/* Nothing may be left: all users of core are unloaded before it. */
+/* All users of rtrs-core are unloaded: any object that is left has leaked. */
 void rtrs_census_exit(void)
 {
 	int i;

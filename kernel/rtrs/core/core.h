@@ -19,8 +19,8 @@
 #include "fsm.h"
 
 /*
- * dev.c: one protection domain per RDMA device and session. With a key that it can guess a peer
- * could write to the memory of another one's session, were that in the same domain.
+ * dev.c: one protection domain per RDMA device and session. In a domain of several sessions a peer
+ * that guesses a key could write to the memory of another peer's session.
  */
 
 /**
@@ -29,7 +29,7 @@
  * @list: of struct rtrs_dev
  */
 struct rtrs_dev_pool {
-	struct mutex lock; /* see above */
+	struct mutex lock; /* of @list */
 	struct list_head list;
 };
 
@@ -41,8 +41,11 @@ static inline void rtrs_dev_pool_init(struct rtrs_dev_pool *pool)
 
 /**
  * struct rtrs_dev - an RDMA device and our protection domain on it
- * @ib_dev: device; alive as long as a reference is held
+ * @ib_dev: device; its removal waits until @ref is zero
  * @pd: protection domain
+ * @pool: of the session
+ * @entry: in @pool->list, under @pool->lock
+ * @ref: one for each user
  */
 struct rtrs_dev {
 	struct ib_device *ib_dev;
@@ -64,8 +67,8 @@ void rtrs_dev_put(struct rtrs_dev *dev);
  * @buf: memory, zeroed at allocation
  * @dma: its address for the device
  * @size: bytes
- * @dir: of the mapping
- * @mapped: it is
+ * @dir: direction of the mapping
+ * @mapped: @dma is valid
  */
 struct rtrs_iu {
 	struct ib_cqe cqe;
@@ -81,15 +84,15 @@ typedef void (*rtrs_done_fn)(struct ib_cq *cq, struct ib_wc *wc);
 /* An array of @count buffers of @size bytes; NULL: no memory. Process context. */
 struct rtrs_iu *rtrs_iu_alloc(struct rtrs_dev *dev, u32 count, size_t size,
 			      enum dma_data_direction dir, rtrs_done_fn done);
-/* The same, for rtrs_iu_map() */
+/* As rtrs_iu_alloc(), without DMA mapping and completion handler: for rtrs_iu_map(). */
 struct rtrs_iu *rtrs_iu_alloc_unmapped(u32 count, size_t size, enum dma_data_direction dir);
-/* -ENOMEM: some may be mapped. */
+/* Maps all buffers. After -ENOMEM some are mapped, and rtrs_iu_unmap() is needed. */
 int rtrs_iu_map(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
 void rtrs_iu_free(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
-/* The device lets go of them; the memory stays, for rtrs_iu_free() without a @dev. */
+/* Unmaps the buffers. rtrs_iu_free() needs no @dev then. */
 void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
 
-/* qp.c: connections as both ends have them */
+/* qp.c: what the connections of both ends have in common */
 
 /**
  * struct rtrs_con - one connection: a queue pair, its completion queue and its CM id
@@ -102,9 +105,9 @@ void rtrs_iu_unmap(struct rtrs_dev *dev, struct rtrs_iu *iu, u32 count);
  * @max_send_wr: send queue entries that we may use
  * @max_recv_wr: receive queue entries that we may use
  * @max_send_sge: gather entries of a send
- * @private_cq: not of the shared pool
- * @cm_sent: the CM has sent something to the peer, and says goodbye when @cm_id ends
- * @removed: the handler of @cm_id was told that its RDMA device goes
+ * @private_cq: @cq is our own, not one of the device's shared pool
+ * @cm_sent: rdma_cm has sent a message to the peer; it sends another one when @cm_id is destroyed
+ * @removed: the handler of @cm_id got RDMA_CM_EVENT_DEVICE_REMOVAL
  */
 struct rtrs_con {
 	struct rdma_cm_id *cm_id;
@@ -122,15 +125,15 @@ struct rtrs_con {
 };
 
 /**
- * struct rtrs_qp_params - queue sizes; what the device cannot do is cut down to what it can
+ * struct rtrs_qp_params - queue sizes; those above a maximum of the device are reduced to it
  * @max_send_wr: send queue entries
- * @min_send_wr: less are of no use
+ * @min_send_wr: with fewer rtrs_qp_create() fails
  * @max_recv_wr: receive queue entries
  * @max_send_sge: gather entries of a send
- * @min_send_sge: less are of no use
+ * @min_send_sge: with fewer rtrs_qp_create() fails
  * @vector: completion vector, taken modulo what the device has
  * @poll_ctx: IB_POLL_SOFTIRQ, IB_POLL_UNBOUND_WORKQUEUE / IB_POLL_WORKQUEUE or IB_POLL_DIRECT
- * @private_cq: no completion queue of the shared pool; what is polled directly has its own anyhow
+ * @private_cq: no shared completion queue; IB_POLL_DIRECT implies it
  */
 struct rtrs_qp_params {
 	u32 max_send_wr;
@@ -146,16 +149,16 @@ struct rtrs_qp_params {
 /*
  * Makes CQ and QP on con->cm_id, which must be bound to con->dev. One send and
  * one receive entry are added for ib_drain_qp() and not counted in con->max_*.
- * -EOPNOTSUPP: the device cannot do what is the least.
+ * -EOPNOTSUPP: a maximum of the device is below a minimum of @params.
  */
 int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params);
 
 /* Idempotent. The QP must be drained; the CM id stays. */
 void rtrs_qp_destroy(struct rtrs_con *con);
 /*
- * A completion with an error that says something: not the flush that follows the end of an iWARP
- * connection. While we have not ended the connection, any other flush is an error of which the
- * device says no more. Any context.
+ * Whether @wc, a completion with an error, is to be reported. On iWARP a flush is not: it follows
+ * the end of the connection. On other transports a flush before we end the connection is all that
+ * the device says of an error. Any context.
  */
 bool rtrs_wc_tells(const struct rtrs_con *con, const struct ib_wc *wc);
 
@@ -168,16 +171,16 @@ int rtrs_post_send_iu(struct rtrs_con *con, struct rtrs_iu *iu, u32 len, struct 
 /* Zero-length RDMA WRITE WITH IMMEDIATE. */
 int rtrs_post_imm(struct rtrs_con *con, struct ib_cqe *cqe, u32 imm, bool signalled);
 
-/* RDMA WRITE of nothing, signalled: the peer's device answers it, and tells nobody there. */
+/* Zero-length RDMA WRITE, signalled: the device of the peer acknowledges it, its CPU sees none. */
 int rtrs_post_probe(struct rtrs_con *con, struct ib_cqe *cqe);
 
 /* Counters of one CPU */
 
 /**
- * struct rtrs_polls - what polls of completion queues found for a path
- * @calls: polls that began with a completion of the path; queues may be shared
+ * struct rtrs_polls - completions of a path by polls of completion queues
+ * @calls: polls whose first completion was of the path; a queue may serve several paths
  * @total: completions of the path
- * @max: completions that one poll found
+ * @max: most completions of one poll
  */
 struct rtrs_polls {
 	u64 calls;
@@ -199,15 +202,17 @@ static inline void rtrs_raise(u64 __percpu *max, u64 v)
 }
 
 /*
- * counts.c: calls @reset for each possible CPU, on that CPU and in an interrupt where it is
- * online: what is counted at the same time is gone or counts from zero, and no sum is
- * written back over the zero. Process context.
+ * counts.c: calls @reset for each possible CPU: on that CPU, in an interrupt, where it is online.
+ * So no update of a counter, which is a read and a write, has the zero in between. Process context.
  */
 void rtrs_counts_reset(void (*reset)(void *arg, unsigned int cpu), void *arg);
 
 /*
- * For a completion of a queue that the core polls, in the order in which a poll found
- * them. They lie in an array of the queue then.
+ * Counts @wc, a completion of a queue that the RDMA core polls. The core does not tell where a
+ * poll begins. It polls into the array cq->wc, so the first entry of that begins one. The array is
+ * the core's own; nothing else tells: handlers get one completion at a time, and a completion that
+ * follows another one of the path may be of the next poll. Should the core poll elsewhere, each
+ * completion counts as a poll of its own.
  */
 static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const struct ib_cq *cq,
 				    const struct ib_wc *wc)
@@ -222,18 +227,18 @@ static inline void rtrs_polls_count(struct rtrs_polls __percpu *polls, const str
 	rtrs_raise(&polls->max, place + 1);
 }
 
-/* cm-id.c: how CM ids come and go. In process context. */
+/* cm-id.c: CM ids; process context */
 
 struct rdma_cm_id *rtrs_cm_create(rdma_cm_event_handler handler, void *context,
 				  enum rdma_ucm_port_space ps);
 
-/* -ENETDOWN: the port is down, and nothing was sent. */
+/* rdma_connect(); -ENETDOWN where the port is down: nothing was sent. */
 int rtrs_cm_connect(struct rtrs_con *con, struct rdma_conn_param *param);
 
-/* Tells the peer; fails where the port is down. */
+/* rdma_disconnect(); -ENETDOWN where the port is down: nothing was sent. */
 int rtrs_cm_disconnect(struct rtrs_con *con);
 
-/* No handler of the caller's runs behind it. The queue pair must be destroyed. */
+/* No CM handler of the caller runs behind it. The queue pair must be destroyed before. */
 void rtrs_cm_destroy(struct rtrs_con *con);
 
 /* hb.c: heartbeats, on the service connection of a path */
@@ -243,10 +248,10 @@ struct rtrs_hb;
 /**
  * struct rtrs_hb_ops - what a heartbeat does to its path
  * @send: put a heartbeat (RTRS_IMM_HB) or its answer (RTRS_IMM_HB_ACK) on the wire.
- *	Process or softirq context. A heartbeat is sent at each tick before which the peer
- *	was heard, in process context: what is to be looked at regularly is looked at there.
- * @lost: peer is silent or send failed, once. Work context: must not stop the heartbeat,
- *	hand over.
+ *	Process or softirq context. A heartbeat is sent at each tick before which a message
+ *	of the peer arrived, in process context: the user does its periodic checks there.
+ * @lost: the peer is silent, or @send failed; called once. Process context of the tick: must
+ *	not call rtrs_hb_stop(), which waits for the tick.
  */
 struct rtrs_hb_ops {
 	int (*send)(struct rtrs_hb *hb, enum rtrs_imm_type type);
@@ -257,8 +262,9 @@ struct rtrs_hb_ops {
  * struct rtrs_hb - heartbeat of one path
  * @interval_ms: of the ticks
  * @missed_max: intervals of silence behind a heartbeat after which the peer is lost
- * @missed: ticks since we heard of the peer; written by every receive: read it before writing
- * @lock: nothing is armed once @stopped
+ * @missed: ticks since the last message of the peer. Each receive resets it, and reads it first:
+ *	its cache line stays shared
+ * @lock: of @stopped and of arming @work
  * @stopped: by rtrs_hb_stop()
  * @sent: time of the last heartbeat sent
  * @rtt_ns: last round trip, 0 before the first
@@ -269,7 +275,7 @@ struct rtrs_hb {
 	unsigned int interval_ms;
 	unsigned int missed_max;
 	atomic_t missed;
-	spinlock_t lock; /* see above */
+	spinlock_t lock; /* of @stopped */
 	bool stopped;
 	ktime_t sent;
 	atomic64_t rtt_ns;
@@ -281,23 +287,23 @@ void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned in
 /* Does nothing after rtrs_hb_stop(). */
 void rtrs_hb_start(struct rtrs_hb *hb);
 
-/* To use it again after rtrs_hb_stop(). */
+/* Makes rtrs_hb_start() work again after rtrs_hb_stop(). */
 void rtrs_hb_reset(struct rtrs_hb *hb);
 
-/* Other times, at once. Process context. */
+/* Sets both times; a tick that is armed is armed anew. Process context. */
 void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max);
 
 /* Idempotent, waits for the running tick. Not from its own callbacks. */
 void rtrs_hb_stop(struct rtrs_hb *hb);
 
-/* Anything was received. Any context, cheap. */
+/* For each message of the peer. Any context, cheap. */
 static inline void rtrs_hb_heard(struct rtrs_hb *hb)
 {
 	if (atomic_read(&hb->missed))
 		atomic_set(&hb->missed, 0);
 }
 
-/* Nothing was received for as long as it takes to lose the peer. Stopped, it tells of then. */
+/* No message for as long as it takes to lose the peer. After rtrs_hb_stop(): at that time. */
 static inline bool rtrs_hb_silent(const struct rtrs_hb *hb)
 {
 	return atomic_read(&hb->missed) >= READ_ONCE(hb->missed_max);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Heartbeats. Both ends send their own on the service connection, from path up
- * to teardown; one that is not answered is not repeated, silence is counted in
- * ticks. Anything that is received ends the silence, so a busy link never
- * looks dead.
+ * to teardown. A heartbeat that is not answered is not repeated: ticks without
+ * a message of the peer are counted. Each message resets the count, so a busy
+ * link never looks dead.
  */
 #include <linux/export.h>
 #include "core.h"
 #include "main.h"
 
-/* Path workers, on which the end of requests depends, wait for heartbeats to stop. */
+/* WQ_MEM_RECLAIM: path workers, which end requests, wait for heartbeats to stop. */
 static struct workqueue_struct *hb_wq;
 
 int rtrs_hb_wq_init(void)
@@ -47,13 +47,13 @@ static void hb_tick(struct work_struct *work)
 		return;
 	}
 	if (missed) {
-		/* Lost against a receive in this moment: it is heard at the next tick. */
+		/* A receive may reset it meanwhile: then this tick does not count. */
 		atomic_cmpxchg(&hb->missed, missed, missed + 1);
 		hb_arm(hb);
 		return;
 	}
 	WRITE_ONCE(hb->sent, ktime_get());
-	smp_wmb();	/* who sees it missed sees when it was sent */
+	smp_wmb();	/* ->sent before ->missed, for rtrs_hb_recv_ack() */
 	atomic_set(&hb->missed, 1);
 	err = hb->ops->send(hb, RTRS_IMM_HB);
 	if (err) {
@@ -101,7 +101,7 @@ void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int miss
 	spin_lock_irqsave(&hb->lock, flags);
 	WRITE_ONCE(hb->missed_max, missed_max);
 	WRITE_ONCE(hb->interval_ms, interval_ms);
-	/* Only what is under way: a heartbeat that was not started is started with them. */
+	/* A heartbeat that is not started takes the new times from rtrs_hb_start(). */
 	if (!hb->stopped && delayed_work_pending(&hb->work))
 		mod_delayed_work(hb_wq, &hb->work, msecs_to_jiffies(interval_ms));
 	spin_unlock_irqrestore(&hb->lock, flags);
@@ -112,7 +112,7 @@ void rtrs_hb_stop(struct rtrs_hb *hb)
 {
 	unsigned long flags;
 
-	/* Nothing is armed behind the flag, not even by a start that raced with us. */
+	/* hb_arm() sees the flag, also in a rtrs_hb_start() that runs at the same time. */
 	spin_lock_irqsave(&hb->lock, flags);
 	hb->stopped = true;
 	spin_unlock_irqrestore(&hb->lock, flags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers for messages, mapped for DMA as long as they live. */
+/* Buffers for messages, mapped for DMA. */
 #include <linux/export.h>
 #include <linux/slab.h>
 #include "core.h"

@@ -2,6 +2,7 @@
 /* rtrs-core: what rtrs-client and rtrs-server share, and the netlink family. */
 #include <linux/module.h>
 #include "main.h"
+#include "rxe.h"
 
 static int __init rtrs_core_init(void)
 {
@@ -32,7 +33,7 @@ static void __exit rtrs_core_exit(void)
 {
 	rtrs_nl_exit();
 	rtrs_aside_wq_exit();
-	rtrs_cm_exit();
+	rtrs_rxe_exit();
 	rtrs_hb_wq_exit();
 	rtrs_census_exit();
 }

@@ -12,8 +12,6 @@ void rtrs_hb_wq_exit(void);
 int rtrs_aside_wq_init(void);
 void rtrs_aside_wq_exit(void);
 
-void rtrs_cm_exit(void);
-
 int rtrs_nl_init(void);
 void rtrs_nl_exit(void);
 

@@ -2,9 +2,9 @@
 /*
  * The generic netlink family "rnbd": finds the provider of a command, pins its
  * module and runs the command. Policies and the command table come from
- * include/netlink/rnbd.yaml (nl-gen.c). Whoever calls into a family has a lock of
- * generic netlink, for which other families wait: what may wait for a peer is
- * run by a worker (nl-later.c).
+ * include/netlink/rnbd.yaml (nl-gen.c). Generic netlink calls us with cb_lock held,
+ * which other families wait for: a worker runs each command that may wait for a
+ * peer (nl-later.c).
  */
 #include <linux/capability.h>
 #include <linux/export.h>
@@ -22,7 +22,7 @@
 static DEFINE_MUTEX(providers_lock);
 static const struct rtrs_nl_provider *providers[8];
 
-/* Who would serve a command, for the error text if nobody does. */
+/* The module that serves a command, for the error text if it is not loaded. */
 static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 	[RNBD_ROLE_CLIENT] = {
 		[RNBD_CMD_SESSION_GET]	= "rtrs-client",
@@ -60,7 +60,7 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 };
 
 /* Attribute that carries the role; 0 where the noun has one role only. */
-static unsigned int role_attr(u8 cmd)
+static unsigned int role_attr_of(u8 cmd)
 {
 	switch (cmd) {
 	case RNBD_CMD_SESSION_GET:
@@ -77,7 +77,7 @@ static unsigned int role_attr(u8 cmd)
 	return 0;
 }
 
-static const struct rtrs_nl_cmd *find_cmd(const struct rtrs_nl_provider *provider, u8 cmd)
+static const struct rtrs_nl_cmd *provider_find_cmd(const struct rtrs_nl_provider *provider, u8 cmd)
 {
 	unsigned int i;
 
@@ -87,8 +87,8 @@ static const struct rtrs_nl_cmd *find_cmd(const struct rtrs_nl_provider *provide
 	return NULL;
 }
 
-/* The command, with the module of its provider pinned; NULL: nobody has it. */
-static const struct rtrs_nl_cmd *get_cmd(u8 cmd, enum rnbd_role role, struct module **owner)
+/* The command; the module of its provider is pinned, *@owner. NULL: no provider has it. */
+static const struct rtrs_nl_cmd *pin_provider(u8 cmd, enum rnbd_role role, struct module **owner)
 {
 	const struct rtrs_nl_cmd *found = NULL;
 	unsigned int i;
@@ -97,7 +97,7 @@ static const struct rtrs_nl_cmd *get_cmd(u8 cmd, enum rnbd_role role, struct mod
 	for (i = 0; i < ARRAY_SIZE(providers) && !found; i++) {
 		if (!providers[i] || providers[i]->role != role)
 			continue;
-		found = find_cmd(providers[i], cmd);
+		found = provider_find_cmd(providers[i], cmd);
 		if (found && !try_module_get(providers[i]->owner))
 			found = NULL;
 		else if (found)
@@ -126,8 +126,8 @@ int rtrs_nl_register(const struct rtrs_nl_provider *provider)
 EXPORT_SYMBOL_GPL(rtrs_nl_register);
 
 /*
- * Called at module exit, when nothing pins the module any more: no command of
- * it runs, and try_module_get() lets no new one in.
+ * For module exit, when nothing pins the module any more: no command of the
+ * provider runs, and try_module_get() fails for a new one.
  */
 void rtrs_nl_unregister(const struct rtrs_nl_provider *provider)
 {
@@ -154,12 +154,12 @@ struct role_set {
 };
 
 /*
- * Ids are unique over both roles, so an id asks both; a name without a role is the
- * client's; a dump without a role is of both.
+ * Ids are unique over both roles, so a request by id is tried with both providers. A
+ * name without a role means the client. A dump without a role lists both.
  */
 static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
 {
-	unsigned int attr = role_attr(cmd);
+	unsigned int attr = role_attr_of(cmd);
 	struct role_set set = { .count = 1, .named = true };
 
 	if (!attr) {
@@ -175,7 +175,7 @@ static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
 	return set;
 }
 
-static int nobody(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
+static int no_provider(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
 {
 	if (!provider_name[role][cmd])
 		return rtrs_fail(extack, -EOPNOTSUPP, "this end of a session has no such command");
@@ -205,7 +205,7 @@ static int run_cmd(const struct rtrs_nl_cmd *c, struct genl_info *info)
 	return c->act ? c->act(info) : run_get(c, info);
 }
 
-static void forget(struct netlink_ext_ack *extack)
+static void clear_extack(struct netlink_ext_ack *extack)
 {
 	if (!extack)
 		return;
@@ -213,8 +213,8 @@ static void forget(struct netlink_ext_ack *extack)
 	extack->bad_attr = NULL;
 }
 
-/* The family is seen in every network namespace, so that it can say in which one it works. */
-static int wrong_net(const struct net *net, struct netlink_ext_ack *extack)
+/* .netnsok: the family is there in every namespace, so that this error text can be sent. */
+static int check_namespace(const struct net *net, struct netlink_ext_ack *extack)
 {
 	if (net_eq(net, &init_net))
 		return 0;
@@ -229,31 +229,31 @@ int rtrs_nl_do_cmd(u8 cmd, struct genl_info *info)
 
 	for (i = 0; i < set.count; i++) {
 		struct module *owner;
-		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[i], &owner);
+		const struct rtrs_nl_cmd *c = pin_provider(cmd, set.role[i], &owner);
 
 		if (!c)
 			continue;
-		forget(info->extack);	/* what the other role said */
+		clear_extack(info->extack);	/* set by the provider of the other role */
 		err = run_cmd(c, info);
 		module_put(owner);
-		/* Of a peer: not what a kill of the asker gives. */
+		/* The errno of a peer. -EINTR is ours alone, for a caller that was killed. */
 		if (err == -EINTR && !fatal_signal_pending(current))
 			err = -EIO;
 		if (err != -ENOENT)
 			return err;
 	}
-	return err == -EOPNOTSUPP ? nobody(cmd, set.role[0], info->extack) : err;
+	return err == -EOPNOTSUPP ? no_provider(cmd, set.role[0], info->extack) : err;
 }
 
-static int do_cmd(u8 cmd, struct genl_info *info)
+static int do_get_cmd(u8 cmd, struct genl_info *info)
 {
-	return wrong_net(genl_info_net(info), info->extack) ?: rtrs_nl_do_cmd(cmd, info);
+	return check_namespace(genl_info_net(info), info->extack) ?: rtrs_nl_do_cmd(cmd, info);
 }
 
-/* Changing needs more than the CAP_NET_ADMIN that the family's table asks for. */
+/* The command table asks for CAP_NET_ADMIN; block devices need CAP_SYS_ADMIN in addition. */
 static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 {
-	int err = wrong_net(genl_info_net(info), info->extack);
+	int err = check_namespace(genl_info_net(info), info->extack);
 
 	if (err)
 		return err;
@@ -263,21 +263,21 @@ static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * struct dump_ctx - where a dump goes on
+ * struct dump_ctx - position of a dump between two messages
  * @step: index into the roles
- * @cursor: id of the last object sent, and what its provider makes of it
+ * @cursor: id of the last object sent; the second word is its provider's
  */
 struct dump_ctx {
 	unsigned int step;
 	u32 cursor[2];
 };
 
-static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
+static int run_dump(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump_ctx *ctx = (struct dump_ctx *)cb->ctx;
 	struct nlattr **attrs = rtrs_dump_attrs(cb);
 	struct role_set set = roles_of(cmd, attrs, true);
-	int err = wrong_net(sock_net(skb->sk), cb->extack);
+	int err = check_namespace(sock_net(skb->sk), cb->extack);
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
 	if (err)
@@ -285,10 +285,10 @@ static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 	cb->seq = rtrs_nl_generation();
 	for (; ctx->step < set.count; ctx->step++, memset(ctx->cursor, 0, sizeof(ctx->cursor))) {
 		struct module *owner;
-		const struct rtrs_nl_cmd *c = get_cmd(cmd, set.role[ctx->step], &owner);
+		const struct rtrs_nl_cmd *c = pin_provider(cmd, set.role[ctx->step], &owner);
 
 		if (!c && set.named)
-			return nobody(cmd, set.role[0], cb->extack);
+			return no_provider(cmd, set.role[0], cb->extack);
 		if (!c)
 			continue;
 		err = c->dump(skb, cb, attrs, ctx->cursor);
@@ -303,62 +303,62 @@ static int dump_cmd(u8 cmd, struct sk_buff *skb, struct netlink_callback *cb)
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_SESSION_GET, info);
+	return do_get_cmd(RNBD_CMD_SESSION_GET, info);
 }
 
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_SESSION_GET, skb, cb);
+	return run_dump(RNBD_CMD_SESSION_GET, skb, cb);
 }
 
 int rnbd_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_PATH_GET, info);
+	return do_get_cmd(RNBD_CMD_PATH_GET, info);
 }
 
 int rnbd_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_PATH_GET, skb, cb);
+	return run_dump(RNBD_CMD_PATH_GET, skb, cb);
 }
 
 int rnbd_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_DEVICE_GET, info);
+	return do_get_cmd(RNBD_CMD_DEVICE_GET, info);
 }
 
 int rnbd_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_DEVICE_GET, skb, cb);
+	return run_dump(RNBD_CMD_DEVICE_GET, skb, cb);
 }
 
 int rnbd_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_EXPORT_GET, info);
+	return do_get_cmd(RNBD_CMD_EXPORT_GET, info);
 }
 
 int rnbd_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_EXPORT_GET, skb, cb);
+	return run_dump(RNBD_CMD_EXPORT_GET, skb, cb);
 }
 
 int rnbd_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_STATS_GET, info);
+	return do_get_cmd(RNBD_CMD_STATS_GET, info);
 }
 
 int rnbd_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_STATS_GET, skb, cb);
+	return run_dump(RNBD_CMD_STATS_GET, skb, cb);
 }
 
 int rnbd_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_cmd(RNBD_CMD_PORT_GET, info);
+	return do_get_cmd(RNBD_CMD_PORT_GET, info);
 }
 
 int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_cmd(RNBD_CMD_PORT_GET, skb, cb);
+	return run_dump(RNBD_CMD_PORT_GET, skb, cb);
 }
 
 #define ADMIN_DOIT(name, cmd)							\

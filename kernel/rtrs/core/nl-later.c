@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands that change something, and may wait for a peer: a worker runs them and answers, with
- * the reply first and the ack behind it, as netlink does. Whoever has asked waits for
- * that in recv(), with no lock. When its socket is closed, as it was killed, the command ends as
- * if that had met it; what it began is undone or goes on by itself before the socket is gone.
+ * Commands that change something and may wait for a peer. A worker runs the command and sends
+ * the reply and then the ACK, in the order of netlink. The sender waits in recv(),
+ * without a lock. A sender that is killed closes its socket: the worker of its command gets
+ * SIGKILL, and the close waits until the command has undone what it began, or left it to a worker.
  */
 #include <linux/list.h>
 #include <linux/netlink.h>
@@ -17,20 +17,20 @@
 #include "main.h"
 #include "nl-family.h"
 
-#define ENDS_MS	5000	/* so long a socket waits for its commands that were killed */
+#define KILLED_MS	5000	/* the close of a socket waits for killed commands */
 
 static DEFINE_SPINLOCK(commands_lock);	/* process context */
-static LIST_HEAD(commands);
-static DECLARE_WAIT_QUEUE_HEAD(ended);
+static LIST_HEAD(commands);	/* that run, or are to */
+static DECLARE_WAIT_QUEUE_HEAD(command_ended);
 
 /**
- * struct command - a request that a worker deals with
- * @aside: has it run
+ * struct command - a request that a worker runs
+ * @aside: the work
  * @entry: in the list of commands
  * @cmd: RNBD_CMD_*
- * @skb: the request, and it alone
- * @info: what generic netlink made of it
- * @extack: what is wrong with it
+ * @skb: copy of the request, without others of the same buffer
+ * @info: copy of what generic netlink parsed; its pointers lead into @skb
+ * @extack: for the ACK
  * @attrs: of @info
  */
 struct command {
@@ -62,14 +62,14 @@ static void run_command(struct rtrs_aside *aside)
 	awaited = rtrs_aside_over(&c->aside);
 	list_del(&c->entry);
 	spin_unlock(&commands_lock);
-	wake_up_all(&ended);
-	/* Its port may be somebody else's now. */
+	wake_up_all(&command_ended);
+	/* Not to a socket that is closed: another one may have its port ID now. */
 	if (awaited && (err || nlh->nlmsg_flags & NLM_F_ACK))
 		netlink_ack(c->skb, nlh, err, &c->extack);
 	command_free(c);
 }
 
-static unsigned int max_attr(u8 cmd)
+static unsigned int max_attr_of(u8 cmd)
 {
 	unsigned int i;
 
@@ -79,15 +79,15 @@ static unsigned int max_attr(u8 cmd)
 	return 0;
 }
 
-/* Where in the copy lies what was at @at. */
-static void *moved(const struct command *c, const struct genl_info *info, const void *at)
+/* @at points into the request: the same place in the copy. */
+static void *ptr_in_copy(const struct command *c, const struct genl_info *info, const void *at)
 {
 	return at ? c->skb->data + (at - (const void *)info->nlhdr) : NULL;
 }
 
 static struct command *command_create(u8 cmd, struct sk_buff *skb, const struct genl_info *info)
 {
-	unsigned int count = info->attrs ? max_attr(cmd) + 1 : 0, i;
+	unsigned int count = info->attrs ? max_attr_of(cmd) + 1 : 0, i;
 	u32 len = info->nlhdr->nlmsg_len;
 	struct command *c;
 
@@ -101,16 +101,16 @@ static struct command *command_create(u8 cmd, struct sk_buff *skb, const struct 
 	}
 	skb_put_data(c->skb, info->nlhdr, len);
 	memcpy(c->skb->cb, skb->cb, sizeof(skb->cb));
-	/* The kernel's own, which is there as long as its namespace, and that is the first. */
+	/* The kernel's socket of the initial namespace: it is never closed. */
 	c->skb->sk = skb->sk;
 	sock_hold(NETLINK_CB(c->skb).sk);
 	c->cmd = cmd;
 	c->info = *info;
-	c->info.nlhdr = moved(c, info, info->nlhdr);
-	c->info.genlhdr = moved(c, info, info->genlhdr);
+	c->info.nlhdr = ptr_in_copy(c, info, info->nlhdr);
+	c->info.genlhdr = ptr_in_copy(c, info, info->genlhdr);
 	c->info.extack = &c->extack;
 	for (i = 0; i < count; i++)
-		c->attrs[i] = moved(c, info, info->attrs[i]);
+		c->attrs[i] = ptr_in_copy(c, info, info->attrs[i]);
 	c->info.attrs = count ? c->attrs : NULL;
 	rtrs_aside_init(&c->aside, run_command);
 	return c;
@@ -129,8 +129,8 @@ int rtrs_nl_later(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 	return -EINTR;
 }
 
-/* Whether the socket has any; @kill: from now on none that waits for a peer. */
-static bool has_commands(u32 portid, bool kill)
+/* Whether commands of the socket run. @kill: ends their waits for peers. */
+static bool socket_has_commands(u32 portid, bool kill)
 {
 	struct command *c;
 	bool has = false;
@@ -152,9 +152,10 @@ static int socket_released(struct notifier_block *nb, unsigned long event, void 
 	const struct netlink_notify *n = arg;
 
 	if (event != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
-	    !net_eq(n->net, &init_net) || !has_commands(n->portid, true))
+	    !net_eq(n->net, &init_net) || !socket_has_commands(n->portid, true))
 		return NOTIFY_DONE;
-	if (!wait_event_timeout(ended, !has_commands(n->portid, false), msecs_to_jiffies(ENDS_MS)))
+	if (!wait_event_timeout(command_ended, !socket_has_commands(n->portid, false),
+				msecs_to_jiffies(KILLED_MS)))
 		pr_info("a command whose process was killed still clears away what it began\n");
 	return NOTIFY_DONE;
 }

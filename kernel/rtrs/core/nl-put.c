@@ -63,7 +63,7 @@ int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	/* CPUs of another path, that is gone, were left. */
+	/* The dump stopped between CPUs of a path that is gone since. */
 	if (stats->id != cursor[0] + 1)
 		cursor[1] = 0;
 	rest = cursor[1];
@@ -73,7 +73,7 @@ int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 	for (cpu = first; !err && cpu < nr_cpu_ids; cpu++)
 		if (cpu_possible(cpu) && stats->cpu(skb, stats->path, cpu))
 			break;
-	/* The totals may stand alone, a rest without a CPU says nothing. */
+	/* A first message may have totals only. A later one without a CPU would be empty. */
 	if (err || (rest && cpu == first && cpu < nr_cpu_ids)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -85,7 +85,7 @@ int rtrs_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 }
 EXPORT_SYMBOL_GPL(rtrs_nl_dump_stats);
 
-static int group_of(u8 cmd)
+static int mcgrp_of_cmd(u8 cmd)
 {
 	switch (cmd) {
 	case RNBD_CMD_SESSION_NTF:
@@ -104,7 +104,7 @@ struct sk_buff *rtrs_nl_event_begin(u8 cmd, void **hdr)
 	struct sk_buff *skb;
 
 	atomic_inc(&generation);
-	if (!genl_has_listeners(&rtrs_nl_family, &init_net, group_of(cmd)))
+	if (!genl_has_listeners(&rtrs_nl_family, &init_net, mcgrp_of_cmd(cmd)))
 		return NULL;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb)
@@ -121,6 +121,6 @@ EXPORT_SYMBOL_GPL(rtrs_nl_event_begin);
 void rtrs_nl_event_send(struct sk_buff *skb, void *hdr, u8 cmd)
 {
 	genlmsg_end(skb, hdr);
-	genlmsg_multicast(&rtrs_nl_family, skb, 0, group_of(cmd), GFP_ATOMIC);
+	genlmsg_multicast(&rtrs_nl_family, skb, 0, mcgrp_of_cmd(cmd), GFP_ATOMIC);
 }
 EXPORT_SYMBOL_GPL(rtrs_nl_event_send);

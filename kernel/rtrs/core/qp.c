@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs and the few ways to post that both ends share. */
 #include <linux/export.h>
-#include <rdma/ib_user_ioctl_verbs.h>
 #include "core.h"
 #include "fit.h"
-
-#define RXE_ACK_TIMEOUT		20	/* 4.096 us * 2^20: 4.3 s */
+#include "rxe.h"
 
 static int cq_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 {
@@ -36,19 +34,8 @@ static void cq_destroy(struct rtrs_con *con)
 }
 
 /*
- * Soft-RoCE, where it sends again, runs again the registrations among the work requests, and
- * so breaks the connection. Linux 6.12 has it send again after half a second, in which a busy
- * host may not have come to acknowledge anything. Hardware keeps the CM's time-out.
- */
-static void ack_timeout_set(struct rdma_cm_id *cm_id)
-{
-	if (cm_id->device->ops.driver_id == RDMA_DRIVER_RXE)
-		rdma_set_ack_timeout(cm_id, RXE_ACK_TIMEOUT);
-}
-
-/*
- * What the peer has sent came before its word that it is ready, which may be lost: to rdma_cm it
- * says the same. Any context. None comes once the queue pair is destroyed; the CM id goes later.
+ * IB_EVENT_COMM_EST: a message of the peer arrived before its RTU, which may be lost. rdma_cm takes
+ * the event for the RTU. Any context. Events end with rdma_destroy_qp(), before the CM id goes.
  */
 static void qp_event(struct ib_event *event, void *qp_context)
 {
@@ -87,18 +74,18 @@ static int qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 		return err;
 	}
 	con->qp = con->cm_id->qp;
-	ack_timeout_set(con->cm_id);
+	rtrs_rxe_set_ack_timeout(con->cm_id);
 	return 0;
 }
 
 /*
- * What a device says that it has at most need not be there for all at once: mlx5 has less room
- * in a send queue than that.
+ * Maxima of a device need not hold together: a send queue of mlx5 has no room for max_qp_wr entries
+ * of max_send_sge. Smaller ones are tried until the driver takes one.
  */
 int rtrs_qp_create(struct rtrs_con *con, const struct rtrs_qp_params *params)
 {
 	const struct ib_device_attr *attrs = &con->cm_id->device->attrs;
-	u32 wr_max = attrs->max_qp_wr - 1;	/* one for ib_drain_qp() */
+	u32 wr_max = attrs->max_qp_wr - 1;	/* one is for ib_drain_qp() */
 	int err;
 
 	con->max_send_wr = min(params->max_send_wr, wr_max);
