@@ -36,7 +36,7 @@ __attribute__((format(printf, 1, 3))) static void say(const char *name, long ans
 	va_start(ap, answer);
 	vsnprintf(text, sizeof(text), name, ap);
 	va_end(ap);
-	if (answer < 0)
+	if (answer < 0 && strerrorname_np(-answer))
 		printf("%s %s\n", text, strerrorname_np(-answer));
 	else
 		printf("%s %ld\n", text, answer);
@@ -123,7 +123,7 @@ static int bound(int port)
 
 static long sends(int fd, const char *addr, int port, size_t len, int flags)
 {
-	struct sockaddr_in sin = in4(addr, port);
+	struct sockaddr_in sin = in4(addr ?: "0.0.0.0", port);
 
 	return got(sendto(fd, big, len, flags, addr ? (void *)&sin : NULL, addr ? sizeof(sin) : 0));
 }
@@ -451,6 +451,8 @@ static void control(void)
 	vec[1].bytes = MIB;
 	args.remote_vec.bytes = 4 * MIB;
 	say("cmsg.args.big", controls(fd, SOL_RDS, RDS_CMSG_RDMA_ARGS, &args, 56, 0));
+	args.remote_vec.bytes = 300;
+	say("cmsg.args.local.big", controls(fd, SOL_RDS, RDS_CMSG_RDMA_ARGS, &args, 56, 0));
 	vec[1].bytes = -1ULL;
 	say("cmsg.args.wraps", controls(fd, SOL_RDS, RDS_CMSG_RDMA_ARGS, &args, 56, 0));
 	args.nr_local = 0;

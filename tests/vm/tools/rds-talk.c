@@ -33,7 +33,7 @@ __attribute__((format(printf, 1, 3))) static void say(const char *name, long ans
 	va_start(ap, answer);
 	vsnprintf(text, sizeof(text), name, ap);
 	va_end(ap);
-	if (answer < 0)
+	if (answer < 0 && strerrorname_np(-answer))
 		printf("%s %s\n", text, strerrorname_np(-answer));
 	else
 		printf("%s %ld\n", text, answer);
