@@ -64,9 +64,10 @@ static void rds(void)
 	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80 }, .sin6_scope_id = 1 };
 	unsigned char bytes[RDS_HDR_LEN];
 	struct {
-		struct cmsghdr hdr;
+		size_t len;
+		int level, type;
 		__u32 cookie;
-	} c = { .hdr = { CMSG_LEN(4), SOL_RDS, RDS_CMSG_ZCOPY_COOKIE } };
+	} c = { CMSG_LEN(4), SOL_RDS, RDS_CMSG_ZCOPY_COOKIE, 7 };
 
 	rds_hdr_pack(bytes, &h, 1);
 	seed("fuzz-rds", "header", "", 1, bytes, sizeof(bytes));
