@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDS on the wire: layouts, constants and the pure functions that turn bytes into typed structures and
- * back. Needs no kernel: the unit tests and fuzzers build it on the host. All integers are big-endian;
- * any alignment will do.
+ * RDS on the wire: layouts, constants and the pure functions that turn bytes into typed
+ * structures and back. Needs no kernel: the unit tests and fuzzers build it on the host. All
+ * integers are big-endian; any alignment will do.
  */
 #ifndef RDS_PROTO_H
 #define RDS_PROTO_H
@@ -120,7 +120,8 @@ static inline void rds_hdr_pack(void *buf, const struct rds_hdr *h, int csum)
  * @len: how many there are
  * @h: result, of no use after an error
  *
- * Return: 0; -EINVAL: fewer than a header has; -EMSGSIZE: the message would be longer than any may be.
+ * Return: 0; -EINVAL: fewer than a header has; -EMSGSIZE: the message would be longer than any
+ * may be.
  */
 static inline int rds_hdr_parse(const void *buf, __u64 len, struct rds_hdr *h)
 {
@@ -175,7 +176,9 @@ struct rds_ext {
 	__u32 generation;
 };
 
-/* Bytes of data of a type; 0: a type whose length nobody knows, so nothing behind it can be read. */
+/*
+ * Bytes of data of a type; 0: a type whose length nobody knows, so nothing behind it can be read.
+ */
 static inline unsigned int rds_ext_data_len(__u8 type)
 {
 	switch (type) {
@@ -197,8 +200,8 @@ static inline unsigned int rds_ext_data_len(__u8 type)
  * @area: RDS_EXT_LEN bytes
  * @e: result
  *
- * Reads up to the end mark, a type that is not known, or data that do not fit. There is no error: what
- * a peer added for others is skipped.
+ * Reads up to the end mark, a type that is not known, or data that do not fit. There is no
+ * error: what a peer added for others is skipped.
  */
 static inline void rds_ext_parse(const __u8 *area, struct rds_ext *e)
 {

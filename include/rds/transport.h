@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the module rds offers to transports, and asks of them. docs/dev/rds.md says who owns what and
- * which locks there are. Symbols are in the namespace RDS_CORE.
+ * What the module rds offers to transports, and asks of them. docs/dev/rds.md says who owns what
+ * and which locks there are. Symbols are in the namespace RDS_CORE.
  */
 #ifndef RDS_TRANSPORT_H
 #define RDS_TRANSPORT_H
@@ -41,8 +41,8 @@ enum rds_core_stamp {
 
 /**
  * struct rds_core_inc_ops - payload of a message that came in
- * @copy: copies from the first byte on, as many as @to has room for or the payload has. 0, or -EFAULT.
- *	  Task context.
+ * @copy: copies from the first byte on, as many as @to has room for or the payload has. 0, or
+ *	-EFAULT. Task context.
  * @free: the owner has done with it. Any context.
  */
 struct rds_core_inc_ops {
@@ -207,8 +207,8 @@ struct rds_core_conn {
  * @claims: true if the transport can be bound to this address of @net. Task context.
  * @conn_init: makes @conn->transport_data, or -errno. Task context.
  * @conn_exit: frees it; the workers of the path are gone. Task context.
- * @connect: starts to connect. 0, then rds_core_path_up() or rds_core_path_drop() follows; or -errno.
- *	     Connect worker.
+ * @connect: starts to connect. 0, then rds_core_path_up() or rds_core_path_drop() follows; or
+ *	-errno. Connect worker.
  * @shutdown: leaves nothing that could call the core for this path. Shutdown worker, @sending held.
  * @xmit: transmits @msg, or the rest of it: 0, all is on its way; -EAGAIN, rds_core_path_writable()
  *	  follows; any other -errno drops the path. Must not sleep for the peer. @sending held.
@@ -275,7 +275,8 @@ struct rds_core_key {
  * Return: connection with a reference, or ERR_PTR(): -ENOMEM, -ENETUNREACH if the transport or the
  * namespace is on its way out, what conn_init() returned.
  */
-struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport, const struct rds_core_key *key);
+struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
+					const struct rds_core_key *key);
 
 /**
  * rds_core_conn_put() - drop a reference
@@ -291,7 +292,8 @@ void rds_core_conn_put(struct rds_core_conn *conn);
  *
  * Return: true if the path was in @from. Who gets true does the work of the edge. Any context.
  */
-bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to);
+bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from,
+			  enum rds_core_state to);
 
 /**
  * rds_core_path_up() - the transport has connected, from CONNECTING
@@ -325,8 +327,8 @@ void rds_core_path_writable(struct rds_core_path *path);
  *
  * Any context but hard interrupts.
  */
-void rds_core_path_acked(struct rds_core_path *path, bool (*reached)(const struct rds_core_msg *msg, u64 arg),
-			 u64 arg);
+void rds_core_path_acked(struct rds_core_path *path,
+			 bool (*reached)(const struct rds_core_msg *msg, u64 arg), u64 arg);
 
 /**
  * rds_core_inc_init() - the core's part of a message that comes in

@@ -117,7 +117,7 @@ log_has() { [[ $(</sys/module/rds_peer/parameters/log) == *"$1"* ]] || fail "not
 	log_has "connect map 1/0/0/4000/5000 2/0/1/4000/5000"
 	await 10 log_has "7/0/0/0/5000"
 	await 10 log_has "8/0/0/0/1"
-	log_has "probe probe"
+	log_has "probe 8/0/0/0/1 probe"
 }
 
 @test "pings are switched off, probes are not" {
@@ -236,7 +236,9 @@ log_has() { [[ $(</sys/module/rds_peer/parameters/log) == *"$1"* ]] || fail "not
 }
 
 @test "lists: every byte of every list is defined" {
-	answers defined </dev/null
+	answers defined <<-END
+		defined.held 1
+	END
 }
 
 @test "namespaces: the same address and port twice; lists are of one; a namespace goes with unread messages" {

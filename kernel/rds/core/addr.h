@@ -53,7 +53,8 @@ static inline bool rds_ip_is_loopback(const struct in6_addr *ip)
 {
 	if (rds_ip_is_v4(ip))
 		return (ip->s6_addr32[3] & htonl(0xff000000)) == htonl(0x7f000000);
-	return !ip->s6_addr32[0] && !ip->s6_addr32[1] && !ip->s6_addr32[2] && ip->s6_addr32[3] == htonl(1);
+	return !ip->s6_addr32[0] && !ip->s6_addr32[1] && !ip->s6_addr32[2] &&
+	       ip->s6_addr32[3] == htonl(1);
 }
 
 /**

@@ -15,11 +15,13 @@ static struct bucket {
 
 static struct bucket *bucket_of(const struct net *net, const struct in6_addr *addr, __be16 port)
 {
-	return &table[jhash2((const u32 *)addr->s6_addr32, 4, (__force u32)port ^ net_hash_mix(net)) % BUCKETS];
+	u32 seed = (__force u32)port ^ net_hash_mix(net);
+
+	return &table[jhash2((const u32 *)addr->s6_addr32, 4, seed) % BUCKETS];
 }
 
-static struct rds_sock *find(struct bucket *b, const struct net *net, const struct in6_addr *addr, __be16 port,
-			     u32 scope)
+static struct rds_sock *find(struct bucket *b, const struct net *net, const struct in6_addr *addr,
+			     __be16 port, u32 scope)
 {
 	struct rds_sock *rs;
 
@@ -97,8 +99,7 @@ static int choose_transport(struct rds_sock *rs, const struct rds_addr *a)
 	rs->transport = rds_transport_find(net, &a->ip, a->scope);
 	if (rs->transport)
 		return 0;
-	net_info_ratelimited("no transport for %pI6c: is rds_tcp or rds_rdma loaded, and the address of this host?\n",
-			     &a->ip);
+	net_info_ratelimited("no transport for %pI6c: is rds_tcp or rds_rdma loaded?\n", &a->ip);
 	return -EADDRNOTAVAIL;
 }
 

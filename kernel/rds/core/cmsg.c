@@ -62,7 +62,8 @@ int rds_cmsgs_parse(const void *control, size_t len, struct rds_cmsgs *out)
 		if (c.cmsg_len < sizeof(c) || c.cmsg_len > len)
 			return -EINVAL;
 		if (c.cmsg_level == SOL_RDS) {
-			err = parse_one(c.cmsg_type, at + CMSG_LEN(0), c.cmsg_len - CMSG_LEN(0), out);
+			err = parse_one(c.cmsg_type, at + CMSG_LEN(0), c.cmsg_len - CMSG_LEN(0),
+					out);
 			if (err)
 				return err;
 		}

@@ -28,11 +28,13 @@ struct rds_cmsgs {
 };
 
 #define RDS_CMSG_BIT(type)	(1U << (type))
-#define RDS_CMSG_ATOMICS	(RDS_CMSG_BIT(RDS_CMSG_ATOMIC_FADD) | RDS_CMSG_BIT(RDS_CMSG_ATOMIC_CSWP) | \
+#define RDS_CMSG_ATOMICS	(RDS_CMSG_BIT(RDS_CMSG_ATOMIC_FADD) | \
+				 RDS_CMSG_BIT(RDS_CMSG_ATOMIC_CSWP) | \
 				 RDS_CMSG_BIT(RDS_CMSG_MASKED_ATOMIC_FADD) | \
 				 RDS_CMSG_BIT(RDS_CMSG_MASKED_ATOMIC_CSWP))
 #define RDS_CMSG_OPS		(RDS_CMSG_BIT(RDS_CMSG_RDMA_ARGS) | RDS_CMSG_ATOMICS)
-#define RDS_CMSG_OTHERS		(RDS_CMSG_BIT(RDS_CMSG_RDMA_DEST) | RDS_CMSG_BIT(RDS_CMSG_RDMA_MAP) | \
+#define RDS_CMSG_OTHERS		(RDS_CMSG_BIT(RDS_CMSG_RDMA_DEST) | \
+				 RDS_CMSG_BIT(RDS_CMSG_RDMA_MAP) | \
 				 RDS_CMSG_BIT(RDS_CMSG_ZCOPY_COOKIE))
 
 /**
@@ -41,8 +43,8 @@ struct rds_cmsgs {
  * @len: its bytes
  * @out: result
  *
- * Return: 0, or -EINVAL: the chain is broken, or a control message is too short for its type. Types that
- * are refused are told by @out->refused, as other errors go before that.
+ * Return: 0, or -EINVAL: the chain is broken, or a control message is too short for its type.
+ * Types that are refused are told by @out->refused, as other errors go before that.
  */
 int rds_cmsgs_parse(const void *control, size_t len, struct rds_cmsgs *out);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Congestion maps: a bit for each port of an address whose socket has more to read than it wants. */
+/*
+ * Congestion maps: a bit for each port of an address whose socket has more to read than it wants.
+ */
 #include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/jhash.h>
@@ -26,7 +28,7 @@ static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
 {
 	spin_lock_bh(&cong->rnet->lock);
 	if (!cong->bits) {
-		smp_store_release(&cong->bits, bits);
+		smp_store_release(&cong->bits, bits); /* pairs with readers of bits */
 		bits = NULL;
 	}
 	spin_unlock_bh(&cong->rnet->lock);
@@ -86,7 +88,7 @@ void rds_cong_put(struct rds_cong *cong)
 
 bool rds_cong_test(const struct rds_cong *cong, __be16 port)
 {
-	unsigned long *bits = smp_load_acquire(&cong->bits);
+	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
 
 	return bits && test_bit_le(ntohs(port), bits);
 }
@@ -177,7 +179,10 @@ void rds_cong_monitor(struct rds_sock *rs, bool on)
 	spin_unlock_bh(&rnet->lock);
 }
 
-/* The map may change between the look that found the port congested and the entry into the mask: look again. */
+/*
+ * The map may change between the look that found the port congested and the entry into the mask:
+ * look again.
+ */
 static int refuse(struct rds_sock *rs, struct rds_cong *cong, __be16 port)
 {
 	WRITE_ONCE(rs->saw_congestion, true);

@@ -4,7 +4,10 @@
 #include <linux/jhash.h>
 #include "core.h"
 
-/* A host has 2^24 addresses of its own: connections of the loop that nobody uses are not kept beyond this. */
+/*
+ * A host has 2^24 addresses of its own: connections of the loop that nobody uses are not kept
+ * beyond this.
+ */
 #define LOOPS_MAX	4096
 
 static struct hlist_head *bucket(struct rds_net *rnet, const struct rds_core_key *key)
@@ -22,8 +25,9 @@ static struct rds_core_conn *conn_find(struct rds_net *rnet, struct rds_core_tra
 	struct rds_core_conn *conn;
 
 	hlist_for_each_entry(conn, bucket(rnet, key), hash_entry) {
-		if (conn->transport != transport || conn->tos != key->tos || conn->scope != key->scope ||
-		    !rds_ip_equal(&conn->laddr, &key->laddr) || !rds_ip_equal(&conn->faddr, &key->faddr))
+		if (conn->transport != transport || conn->tos != key->tos ||
+		    conn->scope != key->scope || !rds_ip_equal(&conn->laddr, &key->laddr) ||
+		    !rds_ip_equal(&conn->faddr, &key->faddr))
 			continue;
 		kref_get(&conn->ref);
 		return conn;
@@ -52,7 +56,8 @@ void rds_core_conn_put(struct rds_core_conn *conn)
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_conn_put, RDS_CORE);
 
-static struct rds_core_conn *conn_make(struct rds_core_transport *transport, const struct rds_core_key *key)
+static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
+				       const struct rds_core_key *key)
 {
 	struct rds_net *rnet = rds_net(key->net);
 	struct rds_core_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
@@ -111,7 +116,8 @@ static void conn_discard(struct rds_core_conn *conn)
 	rds_core_conn_put(conn);
 }
 
-struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport, const struct rds_core_key *key)
+struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
+					const struct rds_core_key *key)
 {
 	struct rds_net *rnet = rds_net(key->net);
 	struct rds_core_conn *conn, *fresh, *old;
@@ -145,7 +151,8 @@ struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport, co
 EXPORT_SYMBOL_NS_GPL(rds_core_conn_get, RDS_CORE);
 
 /* One of the namespace, of @transport if that is not NULL; out of the table. */
-static struct rds_core_conn *conn_take(struct rds_net *rnet, const struct rds_core_transport *transport)
+static struct rds_core_conn *conn_take(struct rds_net *rnet,
+				       const struct rds_core_transport *transport)
 {
 	struct rds_core_conn *conn;
 
@@ -187,7 +194,8 @@ void rds_conn_end_transport(struct rds_core_transport *transport)
 	rds_net_each(end_of_transport, transport);
 }
 
-void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg), void *arg)
+void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
+		   void *arg)
 {
 	struct rds_core_conn *conn;
 

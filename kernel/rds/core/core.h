@@ -20,7 +20,8 @@
  * @bind_entry: in the bind table
  * @net_entry: in the list of its namespace
  * @monitor_entry: in the list of those that monitor congestion
- * @laddr: own address; with @lport, @scope, @transport and @cong it does not change once @bound is set
+ * @laddr: own address; with @lport, @scope, @transport and @cong it does not change once @bound
+ *	is set
  * @lport: own port
  * @scope: interface of a link-local address, else 0
  * @bound: release and acquire order what is above
@@ -96,7 +97,7 @@ static inline u32 rds_rcvbuf(const struct rds_sock *rs)
 /* Whoever sees this sees the address, the port, and the transport. */
 static inline bool rds_bound(const struct rds_sock *rs)
 {
-	return smp_load_acquire(&rs->bound);
+	return smp_load_acquire(&rs->bound); /* pairs with bind_to() */
 }
 
 /**
@@ -184,7 +185,8 @@ void rds_family_exit(void);
 int rds_bind(struct socket *sock, struct sockaddr *addr, int len);
 void rds_unbind(struct rds_sock *rs);
 /* With a reference, or NULL. Any context. */
-struct rds_sock *rds_bind_find(struct net *net, const struct in6_addr *addr, __be16 port, u32 scope);
+struct rds_sock *rds_bind_find(struct net *net, const struct in6_addr *addr, __be16 port,
+			       u32 scope);
 
 /* option.c */
 int rds_setsockopt(struct socket *sock, int level, int opt, sockptr_t value, unsigned int len);
@@ -203,7 +205,10 @@ int rds_rdma_check(const struct rds_cmsgs *c);
 
 /* recv.c */
 int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-/* Of the payload that was read, or is gone with the socket; under rs->lock. True: tell others of the map. */
+/*
+ * Of the payload that was read, or is gone with the socket; under rs->lock. True: tell others of
+ * the map.
+ */
 bool rds_recv_account(struct rds_sock *rs, s64 bytes);
 
 /* deliver.c */
@@ -226,13 +231,15 @@ void rds_msg_unsend(struct rds_core_msg *msg);
 int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs);
 void rds_zcopy_cookie(struct rds_core_msg *msg, u32 cookie);
 void rds_zcopy_end(struct rds_zcopy *z);
+bool rds_zcopy_room(const struct msghdr *msg);
 bool rds_zcopy_report(struct rds_sock *rs, struct msghdr *msg);
 void rds_zcopy_drop(struct rds_sock *rs);
 
 /* conn.c */
 void rds_conn_end_net(struct rds_net *rnet);
 void rds_conn_end_transport(struct rds_core_transport *transport);
-void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg), void *arg);
+void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
+		   void *arg);
 
 /* path.c */
 void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn);
@@ -268,7 +275,8 @@ int rds_cong_wait(struct rds_sock *rs, struct rds_cong *cong, __be16 port, long 
 /* transport.c */
 int rds_transport_preset(struct rds_sock *rs, int type);
 /* A transport for the address, its module held */
-struct rds_core_transport *rds_transport_find(struct net *net, const struct in6_addr *addr, u32 scope);
+struct rds_core_transport *rds_transport_find(struct net *net, const struct in6_addr *addr,
+					      u32 scope);
 /* Whether any could be bound to it */
 bool rds_transport_local(struct net *net, const struct in6_addr *addr, u32 scope);
 void rds_transport_put(struct rds_core_transport *transport);

@@ -4,7 +4,10 @@
 #include <linux/sched/clock.h>
 #include "core.h"
 
-/* Stock sockets of the loop are never congested: one sender could fill the memory. Ours are, but late. */
+/*
+ * Stock sockets of the loop are never congested: one sender could fill the memory. Ours are, but
+ * late.
+ */
 #define LOOP_ROOM	8
 
 static u64 room(const struct rds_sock *rs)

@@ -217,7 +217,7 @@ int rds_family_init(void)
 	if (!err)
 		return 0;
 	if (err == -EEXIST)
-		pr_err("AF_RDS is taken: this kernel has RDS built in, or another module of it is loaded\n");
+		pr_err("AF_RDS is taken: RDS is built in, or another module of it is loaded\n");
 	proto_unregister(&rds_proto);
 	return err;
 }

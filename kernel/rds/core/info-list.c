@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The lists that core has: sockets, connections, messages. Those of version 6 have all, the older ones IPv4. */
+/*
+ * The lists that core has: sockets, connections, messages. Those of version 6 have all, the older
+ * ones IPv4.
+ */
 #include "core.h"
 
 /* Of a connection, or messages of one of its queues, or of a socket */
@@ -86,8 +89,13 @@ static void put_line(const struct each *e, const struct line *l)
 		.lport = htons(l->lport), .fport = htons(l->fport), .tos = l->tos,
 	};
 	struct rds_info_message m4 = {
-		.seq = l->hdr->seq, .len = l->hdr->len, .laddr = l->laddr->s6_addr32[3],
-		.faddr = l->faddr->s6_addr32[3], .lport = htons(l->lport), .fport = htons(l->fport), .tos = l->tos,
+		.seq = l->hdr->seq,
+		.len = l->hdr->len,
+		.laddr = l->laddr->s6_addr32[3],
+		.faddr = l->faddr->s6_addr32[3],
+		.lport = htons(l->lport),
+		.fport = htons(l->fport),
+		.tos = l->tos,
 	};
 
 	if (e->v6)
@@ -103,8 +111,10 @@ static void put_queue(struct rds_core_conn *conn, void *arg)
 	struct rds_core_msg *msg;
 
 	spin_lock_bh(&path->lock);
-	list_for_each_entry(msg, e->retrans ? &path->retrans_queue : &path->send_queue, path_entry) {
-		struct line l = { &msg->hdr, &conn->laddr, &conn->faddr, msg->hdr.sport, msg->hdr.dport, conn->tos };
+	list_for_each_entry(msg, e->retrans ? &path->retrans_queue : &path->send_queue,
+			    path_entry) {
+		struct line l = { &msg->hdr,	  &conn->laddr,	  &conn->faddr,
+				  msg->hdr.sport, msg->hdr.dport, conn->tos };
 
 		put_line(e, &l);
 	}
@@ -139,7 +149,8 @@ static void fill_retrans6(struct net *net, struct rds_core_info *info)
 	rds_conn_each(rds_net(net), put_queue, &e);
 }
 
-static void sock_each(struct net *net, void (*fn)(struct rds_sock *rs, const struct each *e), const struct each *e)
+static void sock_each(struct net *net, void (*fn)(struct rds_sock *rs, const struct each *e),
+		      const struct each *e)
 {
 	struct rds_net *rnet = rds_net(net);
 	struct rds_sock *rs;
@@ -158,7 +169,8 @@ static void put_incs(struct rds_sock *rs, const struct each *e)
 	struct rds_core_inc *inc;
 
 	list_for_each_entry(inc, &rs->incs, entry) {
-		struct line l = { &inc->hdr, &inc->daddr, &inc->saddr, inc->hdr.dport, inc->hdr.sport, inc->tos };
+		struct line l = { &inc->hdr,	  &inc->daddr,	  &inc->saddr,
+				  inc->hdr.dport, inc->hdr.sport, inc->tos };
 
 		put_line(e, &l);
 	}
@@ -182,12 +194,18 @@ static void put_sock(struct rds_sock *rs, const struct each *e)
 {
 	bool bound = rds_bound(rs);
 	struct rds6_info_socket s6 = {
-		.sndbuf = rds_sndbuf(rs), .connected_addr = rs->peer.ip, .connected_port = rs->peer.port,
-		.rcvbuf = rds_rcvbuf(rs), .inum = sock_i_ino(&rs->sk),
+		.sndbuf = rds_sndbuf(rs),
+		.connected_addr = rs->peer.ip,
+		.connected_port = rs->peer.port,
+		.rcvbuf = rds_rcvbuf(rs),
+		.inum = sock_i_ino(&rs->sk),
 	};
 	struct rds_info_socket s4 = {
-		.sndbuf = rds_sndbuf(rs), .connected_addr = rs->peer.ip.s6_addr32[3], .connected_port = rs->peer.port,
-		.rcvbuf = rds_rcvbuf(rs), .inum = s6.inum,
+		.sndbuf = rds_sndbuf(rs),
+		.connected_addr = rs->peer.ip.s6_addr32[3],
+		.connected_port = rs->peer.port,
+		.rcvbuf = rds_rcvbuf(rs),
+		.inum = s6.inum,
 	};
 
 	if (bound) {
@@ -219,14 +237,20 @@ static void fill_socks6(struct net *net, struct rds_core_info *info)
 void rds_info_lists_init(void)
 {
 	rds_core_info_register(RDS_INFO_COUNTERS, sizeof(struct rds_info_counter), rds_stats_fill);
-	rds_core_info_register(RDS_INFO_CONNECTIONS, sizeof(struct rds_info_connection), fill_conns4);
+	rds_core_info_register(RDS_INFO_CONNECTIONS, sizeof(struct rds_info_connection),
+			       fill_conns4);
 	rds_core_info_register(RDS_INFO_SEND_MESSAGES, sizeof(struct rds_info_message), fill_send4);
-	rds_core_info_register(RDS_INFO_RETRANS_MESSAGES, sizeof(struct rds_info_message), fill_retrans4);
+	rds_core_info_register(RDS_INFO_RETRANS_MESSAGES, sizeof(struct rds_info_message),
+			       fill_retrans4);
 	rds_core_info_register(RDS_INFO_RECV_MESSAGES, sizeof(struct rds_info_message), fill_recv4);
 	rds_core_info_register(RDS_INFO_SOCKETS, sizeof(struct rds_info_socket), fill_socks4);
-	rds_core_info_register(RDS6_INFO_CONNECTIONS, sizeof(struct rds6_info_connection), fill_conns6);
-	rds_core_info_register(RDS6_INFO_SEND_MESSAGES, sizeof(struct rds6_info_message), fill_send6);
-	rds_core_info_register(RDS6_INFO_RETRANS_MESSAGES, sizeof(struct rds6_info_message), fill_retrans6);
-	rds_core_info_register(RDS6_INFO_RECV_MESSAGES, sizeof(struct rds6_info_message), fill_recv6);
+	rds_core_info_register(RDS6_INFO_CONNECTIONS, sizeof(struct rds6_info_connection),
+			       fill_conns6);
+	rds_core_info_register(RDS6_INFO_SEND_MESSAGES, sizeof(struct rds6_info_message),
+			       fill_send6);
+	rds_core_info_register(RDS6_INFO_RETRANS_MESSAGES, sizeof(struct rds6_info_message),
+			       fill_retrans6);
+	rds_core_info_register(RDS6_INFO_RECV_MESSAGES, sizeof(struct rds6_info_message),
+			       fill_recv6);
 	rds_core_info_register(RDS6_INFO_SOCKETS, sizeof(struct rds6_info_socket), fill_socks6);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDS_INFO_*: lists by getsockopt. A list is made twice, first to know its size: locks are held while it is made, and
- * no memory of an application is touched then.
+ * RDS_INFO_*: lists by getsockopt. A list is made twice, first to know its size: locks are held
+ * while it is made, and no memory of an application is touched then.
  */
 #include <linux/export.h>
 #include <linux/rwsem.h>

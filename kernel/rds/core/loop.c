@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop: messages of this host for itself. The message of the sender is the one that is read; nothing
- * is copied in between, queued, or acknowledged.
+ * The loop: messages of this host for itself. The message of the sender is the one that is read;
+ * nothing is copied in between, queued, or acknowledged.
  */
 #include "core.h"
 

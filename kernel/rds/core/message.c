@@ -5,7 +5,10 @@
 
 /* A payload of so many bytes is behind the structure: one allocation, and no page of its own. */
 #define INLINE_MAX	1024
-/* Pages of zerocopy: as many as 1 MiB needs in pieces of any kind that an application is likely to have */
+/*
+ * Pages of zerocopy: as many as 1 MiB needs in pieces of any kind that an application is likely to
+ * have
+ */
 #define PIN_MAX		1024
 
 static void *flat(struct rds_core_msg *msg)
@@ -77,14 +80,16 @@ int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from)
 }
 
 /* Takes up to @left bytes of @from; how many, or -errno */
-static ssize_t pin_some(struct rds_core_msg *msg, struct iov_iter *from, size_t left, unsigned int most)
+static ssize_t pin_some(struct rds_core_msg *msg, struct iov_iter *from, size_t left,
+			unsigned int most)
 {
 	struct page *pages[16];
 	size_t offset, rest;
 	ssize_t got;
 	unsigned int i;
 
-	got = iov_iter_get_pages2(from, pages, left, min_t(unsigned int, most, ARRAY_SIZE(pages)), &offset);
+	got = iov_iter_get_pages2(from, pages, left, min_t(unsigned int, most, ARRAY_SIZE(pages)),
+				  &offset);
 	if (got <= 0)
 		return got ?: -EFAULT;
 	for (i = 0, rest = got; rest; i++) {
@@ -100,8 +105,9 @@ static ssize_t pin_some(struct rds_core_msg *msg, struct iov_iter *from, size_t 
 }
 
 /*
- * A message of the sender's own pages. Its record of zerocopy is there before the first page: what has been
- * taken when an error comes is given back by the one put that gives back everything.
+ * A message of the sender's own pages. Its record of zerocopy is there before the first page:
+ * what has been taken when an error comes is given back by the one put that gives back
+ * everything.
  */
 struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32 len)
 {

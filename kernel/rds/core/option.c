@@ -24,7 +24,10 @@ static int set_cancel(struct rds_sock *rs, sockptr_t value, unsigned int len)
 	return err;
 }
 
-/* Registering memory is for transports with RDMA; there is none that a socket could be bound through. */
+/*
+ * Registering memory is for transports with RDMA; there is none that a socket could be bound
+ * through.
+ */
 static int set_get_mr(struct rds_sock *rs, unsigned int len, unsigned int want)
 {
 	if (len != want)
@@ -92,7 +95,8 @@ static int set_latency(struct rds_sock *rs, sockptr_t value, unsigned int len)
 	struct rds_rx_trace_so t;
 	unsigned int i;
 
-	if (len != sizeof(t) || copy_from_sockptr(&t, value, sizeof(t)) || t.rx_traces > RDS_MSG_RX_DGRAM_TRACE_MAX)
+	if (len != sizeof(t) || copy_from_sockptr(&t, value, sizeof(t)) ||
+	    t.rx_traces > RDS_MSG_RX_DGRAM_TRACE_MAX)
 		return -EFAULT;
 	for (i = 0; i < t.rx_traces; i++)
 		if (t.rx_trace_pos[i] >= RDS_MSG_RX_DGRAM_TRACE_MAX)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths: their states, and the workers that connect and shut down. A worker holds path->sending, so that
- * one of them runs at a time and nobody transmits meanwhile. None waits for a peer.
+ * Paths: their states, and the workers that connect and shut down. A worker holds path->sending,
+ * so that one of them runs at a time and nobody transmits meanwhile. None waits for a peer.
  */
 #include <linux/export.h>
 #include <linux/random.h>
@@ -26,7 +26,8 @@ static void start_connect(struct rds_core_path *path, unsigned long delay)
 	spin_unlock_bh(&path->lock);
 }
 
-bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to)
+bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from,
+			  enum rds_core_state to)
 {
 	return cmpxchg(&path->state, from, to) == from;
 }
@@ -47,7 +48,8 @@ void rds_path_wake(struct rds_core_path *path)
 /* At once after a success; then at random within a time that doubles. */
 static void reconnect(struct rds_core_path *path)
 {
-	unsigned long least = READ_ONCE(rds_sysctl_min_delay), most = READ_ONCE(rds_sysctl_max_delay);
+	unsigned long least = READ_ONCE(rds_sysctl_min_delay),
+		      most = READ_ONCE(rds_sysctl_max_delay);
 
 	if (!path->delay) {
 		path->delay = least;

@@ -2,7 +2,9 @@
 /* Pongs. A pong belongs to no socket: whoever sent the ping is told in its own queue. */
 #include "core.h"
 
-/* Any context but hard interrupts: whatever is left undone for want of memory, a ping is repeated. */
+/*
+ * Any context but hard interrupts: whatever is left undone for want of memory, a ping is repeated.
+ */
 void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping)
 {
 	struct rds_core_conn *conn = path->conn;

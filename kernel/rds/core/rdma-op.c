@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA and atomic operations of sendmsg. No transport here carries them out, so all are refused; what is wrong with
- * one is told first, as programs look for RDMA by what they are told.
+ * RDMA and atomic operations of sendmsg. No transport here carries them out, so all are refused;
+ * what is wrong with one is told first, as programs look for RDMA by what they are told.
  */
 #include <linux/overflow.h>
 #include "core.h"
@@ -26,7 +26,8 @@ static int pieces_sum(const struct rds_rdma_args *args, u64 *bytes)
 	for (i = 0; i < args->nr_local; i++) {
 		u64 end;
 
-		if (check_add_overflow(sum, v[i].bytes, &sum) || check_add_overflow(v[i].addr, v[i].bytes, &end))
+		if (check_add_overflow(sum, v[i].bytes, &sum) ||
+		    check_add_overflow(v[i].addr, v[i].bytes, &end))
 			err = -EINVAL;
 	}
 	kvfree(v);

@@ -57,7 +57,8 @@ static int put_stamp(struct rds_sock *rs, const struct rds_core_inc *inc, struct
 		return 0;
 	if (sock_flag(&rs->sk, SOCK_TSTAMP_NEW)) {
 		ts = ns_to_timespec64(inc->stamp);
-		tv = (struct __kernel_sock_timeval){ .tv_sec = ts.tv_sec, .tv_usec = ts.tv_nsec / NSEC_PER_USEC };
+		tv = (struct __kernel_sock_timeval){ .tv_sec = ts.tv_sec,
+						     .tv_usec = ts.tv_nsec / NSEC_PER_USEC };
 		return put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
 	}
 	old = ns_to_kernel_old_timeval(inc->stamp);
@@ -87,7 +88,9 @@ static int put_latency(struct rds_sock *rs, const struct rds_core_inc *inc, stru
 
 static void put_name(const struct rds_core_inc *inc, struct msghdr *msg)
 {
-	struct rds_addr from = { .ip = inc->saddr, .port = htons(inc->hdr.sport), .scope = inc->scope };
+	struct rds_addr from = { .ip = inc->saddr,
+				 .port = htons(inc->hdr.sport),
+				 .scope = inc->scope };
 
 	if (msg->msg_name)
 		msg->msg_namelen = rds_addr_put(msg->msg_name, &from);
@@ -110,7 +113,8 @@ static void take(struct rds_sock *rs, struct rds_core_inc *inc)
 }
 
 /* Under rs->reader, so the message stays until it is taken. */
-static int read_inc(struct rds_sock *rs, struct rds_core_inc *inc, struct msghdr *msg, size_t len, int flags)
+static int read_inc(struct rds_sock *rs, struct rds_core_inc *inc, struct msghdr *msg, size_t len,
+		    int flags)
 {
 	struct control before = control_save(msg);
 	u32 have = inc->hdr.len;
@@ -153,8 +157,9 @@ static int read_first(struct rds_sock *rs, struct msghdr *msg, size_t len, int f
 
 static bool readable(struct rds_sock *rs, const struct msghdr *msg)
 {
-	return !list_empty_careful(&rs->incs) || (READ_ONCE(rs->monitor) && READ_ONCE(rs->cong_notify)) ||
-	       (msg->msg_control && !list_empty_careful(&rs->zcopy_done));
+	return !list_empty_careful(&rs->incs) ||
+	       (READ_ONCE(rs->monitor) && READ_ONCE(rs->cong_notify)) ||
+	       (rds_zcopy_room(msg) && !list_empty_careful(&rs->zcopy_done));
 }
 
 int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
@@ -178,7 +183,8 @@ int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 			return 0;
 		if (!timeout)
 			return -EAGAIN;
-		timeout = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), readable(rs, msg), timeout);
+		timeout = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), readable(rs, msg),
+							   timeout);
 		if (timeout < 0)
 			return sock_intr_errno(sock_rcvtimeo(&rs->sk, false));
 		if (!timeout)

@@ -51,7 +51,8 @@ static int find_destination(struct request *rq, struct msghdr *msg)
 
 static int check_size(struct request *rq)
 {
-	if (rq->len > RDS_MSG_MAX || rds_rdma_size(&rq->c) > RDS_MSG_MAX || rq->len > rds_sndbuf(rq->rs))
+	if (rq->len > RDS_MSG_MAX || rds_rdma_size(&rq->c) > RDS_MSG_MAX ||
+	    rq->len > rds_sndbuf(rq->rs))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -142,7 +143,11 @@ static struct rds_core_conn *find_conn(struct request *rq)
 {
 	struct rds_sock *rs = rq->rs;
 	struct rds_core_key key = {
-		.net = sock_net(&rs->sk), .laddr = rs->laddr, .faddr = rq->to.ip, .scope = rs->scope, .tos = rs->tos,
+		.net = sock_net(&rs->sk),
+		.laddr = rs->laddr,
+		.faddr = rq->to.ip,
+		.scope = rs->scope,
+		.tos = rs->tos,
 	};
 	struct rds_core_transport *transport = rs->transport;
 	struct rds_core_conn *conn = cached_conn(rq);
@@ -193,7 +198,8 @@ static int list_message(struct request *rq, struct rds_core_conn *conn, struct r
 		rds_stat(RDS_STAT_SEND_QUEUE_FULL);
 		if (!rq->timeout)
 			return -EAGAIN;
-		left = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), has_room(rs), rq->timeout);
+		left = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), has_room(rs),
+							rq->timeout);
 		if (left < 0)
 			return sock_intr_errno(rq->timeout);
 		if (!left)

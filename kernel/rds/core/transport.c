@@ -64,7 +64,8 @@ int rds_transport_preset(struct rds_sock *rs, int type)
 }
 
 /* Those that may be bound to it: the loop to loopback addresses, else the first by its number. */
-struct rds_core_transport *rds_transport_find(struct net *net, const struct in6_addr *addr, u32 scope)
+struct rds_core_transport *rds_transport_find(struct net *net, const struct in6_addr *addr,
+					      u32 scope)
 {
 	struct rds_core_transport *t;
 	unsigned int type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queues of a path, and who transmits from them. One task does at a time; path->kicks counts the wishes, and
- * that task leaves only when it has looked after the last of them.
+ * Queues of a path, and who transmits from them. One task does at a time; path->kicks counts the
+ * wishes, and that task leaves only when it has looked after the last of them.
  */
 #include <linux/export.h>
 #include <linux/moduleparam.h>
@@ -9,7 +9,8 @@
 
 static unsigned int batch = 1024;
 module_param_named(send_batch_count, batch, uint, 0444);
-MODULE_PARM_DESC(send_batch_count, "Messages that a task transmits before a worker goes on for it (default: 1024)");
+MODULE_PARM_DESC(send_batch_count,
+		 "Messages that a task transmits before a worker goes on for it (default: 1024)");
 
 static const u8 empty_map[RDS_MAP_LEN];
 
@@ -27,7 +28,7 @@ void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg)
 	spin_unlock_bh(&path->lock);
 }
 
-/* The next message, which waits for its acknowledgement from now on, with a reference */
+/* The next message, which waits for its acknowledgment from now on, with a reference */
 static struct rds_core_msg *begin(struct rds_core_path *path)
 {
 	struct rds_core_msg *msg;
@@ -71,7 +72,7 @@ static int xmit_map(struct rds_core_path *path)
 
 	if (path->current_msg || !map_due(path, false))
 		return 0;
-	bits = smp_load_acquire(&conn->lcong->bits);
+	bits = smp_load_acquire(&conn->lcong->bits); /* pairs with cong_give_bits() */
 	err = conn->transport->xmit_map(path, bits ? (const void *)bits : empty_map);
 	if (err)
 		map_due(path, true);
@@ -161,8 +162,8 @@ static void done(struct list_head *msgs)
 	}
 }
 
-void rds_core_path_acked(struct rds_core_path *path, bool (*reached)(const struct rds_core_msg *msg, u64 arg),
-			 u64 arg)
+void rds_core_path_acked(struct rds_core_path *path,
+			 bool (*reached)(const struct rds_core_msg *msg, u64 arg), u64 arg)
 {
 	struct rds_core_msg *msg, *next;
 	LIST_HEAD(acked);

@@ -79,6 +79,13 @@ void rds_zcopy_end(struct rds_zcopy *z)
 	sock_put(&rs->sk);
 }
 
+/* A reader with less room for control messages is not told, and does not wait for it either. */
+bool rds_zcopy_room(const struct msghdr *msg)
+{
+	return msg->msg_control &&
+	       msg->msg_controllen >= CMSG_SPACE(sizeof(struct completion_cmsg));
+}
+
 /* True: there was something to tell, and it is in the control messages. */
 bool rds_zcopy_report(struct rds_sock *rs, struct msghdr *msg)
 {
@@ -86,7 +93,7 @@ bool rds_zcopy_report(struct rds_sock *rs, struct msghdr *msg)
 	struct rds_zcopy *z, *next;
 	LIST_HEAD(told);
 
-	if (!msg->msg_control || msg->msg_controllen < CMSG_SPACE(sizeof(c)) || list_empty(&rs->zcopy_done))
+	if (!rds_zcopy_room(msg) || list_empty(&rs->zcopy_done))
 		return false;
 	spin_lock_bh(&rs->lock);
 	while (c.num < COOKIES_MAX) {

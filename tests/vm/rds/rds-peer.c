@@ -80,6 +80,7 @@ static int peer_xmit(struct rds_core_path *path, struct rds_core_msg *msg)
 	struct rds_hdr h = msg->hdr;
 	struct iov_iter iter;
 
+	WRITE_ONCE(last, path);
 	if (mode == 's')
 		return -EAGAIN;
 	if (mode == 'b')
@@ -126,7 +127,7 @@ static int conn_init(struct rds_core_conn *conn)
 
 static void conn_exit(struct rds_core_conn *conn)
 {
-	last = NULL;
+	cmpxchg(&last, &conn->path, NULL);
 }
 
 static bool claims(struct net *net, const struct in6_addr *addr, u32 scope)

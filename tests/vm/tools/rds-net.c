@@ -3,54 +3,22 @@
  * rds-net NAME: what RDS sockets do with a peer that is slow, gone, or congested; tests/vm/rds/rds-peer.c is the peer.
  * Prints "NAME ANSWER" for each step.
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/rds.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
+#include "rds.h"
 
 #define OWN	"10.9.0.1"
 #define PEER	"10.9.0.2"
-#define MIB	(1 << 20)
 
 static unsigned char buf[MIB], in[MIB];
 
-static void say(const char *name, long answer)
-{
-	if (answer < 0 && strerrorname_np(-answer))
-		printf("%s %s\n", name, strerrorname_np(-answer));
-	else
-		printf("%s %ld\n", name, answer);
-}
-
-static long got(long ret)
-{
-	return ret < 0 ? -errno : ret;
-}
-
-static struct sockaddr_in at(const char *addr, int port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
-
-	inet_pton(AF_INET, addr, &sin.sin_addr);
-	return sin;
-}
-
 static int bound_to(const char *addr, int port)
 {
-	struct sockaddr_in sin = at(addr, port);
+	struct sockaddr_in sin = in4(addr, port);
 	int fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
 
 	if (bind(fd, (void *)&sin, sizeof(sin))) {
@@ -65,39 +33,11 @@ static int bound(int port)
 	return bound_to(OWN, port);
 }
 
-static void set_int(int fd, int level, int opt, int value)
-{
-	if (setsockopt(fd, level, opt, &value, sizeof(value)))
-		say("setsockopt", -errno);
-}
-
-static void set_ms(int fd, int opt, int ms)
-{
-	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
-
-	setsockopt(fd, SOL_SOCKET, opt, &tv, sizeof(tv));
-}
-
 static long sends(int fd, const char *addr, int port, size_t len, int flags)
 {
-	struct sockaddr_in sin = at(addr, port);
+	struct sockaddr_in sin = in4(addr, port);
 
 	return got(sendto(fd, buf, len, flags, (void *)&sin, sizeof(sin)));
-}
-
-static int polled(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = 0x3ff };
-
-	poll(&p, 1, 0);
-	return p.revents;
-}
-
-static int await(int fd, int events)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	return poll(&p, 1, 20000) == 1 ? p.revents & events : -ETIMEDOUT;
 }
 
 static void param(const char *name, const char *text)
@@ -108,7 +48,7 @@ static void param(const char *name, const char *text)
 	snprintf(path, sizeof(path), "/sys/module/rds_peer/parameters/%s", name);
 	fd = open(path, O_WRONLY);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		say(path, -errno);
+		say("%s", -errno, path);
 	close(fd);
 }
 
@@ -133,22 +73,7 @@ static void await_listed(const char *name, int fd, int list, int want)
 
 	for (i = 0; i < 20000 && listed(fd, list) != want; i++)
 		usleep(1000);
-	say(name, listed(fd, list));
-}
-
-static void on_alarm(int sig)
-{
-	(void)sig;
-}
-
-/* A signal, not a restart */
-static void alarm_ms(int ms)
-{
-	struct sigaction sa = { .sa_handler = on_alarm };
-	struct itimerval it = { .it_value.tv_usec = ms * 1000 };
-
-	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &it, NULL);
+	say("%s", listed(fd, list), name);
 }
 
 static void echo(void)
@@ -180,7 +105,7 @@ static void queue(void)
 	int fd = bound(4000), n = 0;
 	long ret;
 
-	set_int(fd, SOL_SOCKET, SO_SNDBUF, 2304);
+	must_set(fd, SOL_SOCKET, SO_SNDBUF, 2304);
 	peer("hold");
 	param("log", "");
 	while ((ret = sends(fd, PEER, 5000, 1000, MSG_DONTWAIT)) == 1000)
@@ -189,7 +114,7 @@ static void queue(void)
 	say("queue.full", ret);
 	say("queue.poll", polled(fd));
 	await_listed("queue.retrans", fd, RDS_INFO_RETRANS_MESSAGES, n);
-	say("queue.address", ((struct rds_info_message *)in)->faddr == at(PEER, 0).sin_addr.s_addr);
+	say("queue.address", ((struct rds_info_message *)in)->faddr == in4(PEER, 0).sin_addr.s_addr);
 	say("queue.retrans6", listed(fd, RDS6_INFO_RETRANS_MESSAGES));
 	say("queue.send", listed(fd, RDS_INFO_SEND_MESSAGES));
 	say("queue.send6", listed(fd, RDS6_INFO_SEND_MESSAGES));
@@ -218,7 +143,7 @@ static void room(void)
 	int fd = bound(4000);
 	pthread_t t;
 
-	set_int(fd, SOL_SOCKET, SO_SNDBUF, 2304);
+	must_set(fd, SOL_SOCKET, SO_SNDBUF, 2304);
 	peer("hold");
 	while (sends(fd, PEER, 5000, 1000, MSG_DONTWAIT) == 1000)
 		;
@@ -230,7 +155,7 @@ static void room(void)
 
 static void cancel(void)
 {
-	struct sockaddr_in sin = at(PEER, 5000);
+	struct sockaddr_in sin = in4(PEER, 5000);
 	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = htons(5001) };
 	int fd = bound(4000), i;
 
@@ -333,9 +258,9 @@ static void flood(void)
 {
 	int a = bound_to("127.0.0.1", 4000), b = bound_to("127.0.0.1", 4001), n = 0;
 
-	set_int(b, SOL_SOCKET, SO_RCVBUF, 2304);
+	must_set(b, SOL_SOCKET, SO_RCVBUF, 2304);
 	while (n < 1000) {
-		struct sockaddr_in sin = at("127.0.0.1", 4001);
+		struct sockaddr_in sin = in4("127.0.0.1", 4001);
 
 		if (sendto(a, buf, 1000, MSG_DONTWAIT, (void *)&sin, sizeof(sin)) != 1000)
 			break;
@@ -381,7 +306,7 @@ static void *hammer(void *arg)
 static void churn(void)
 {
 	int i, fd, a = bound_to("127.0.0.1", 4000);
-	struct sockaddr_in good = at("127.0.0.1", 4001), bad = at("198.51.100.1", 4001);
+	struct sockaddr_in good = in4("127.0.0.1", 4001), bad = in4("198.51.100.1", 4001);
 	pthread_t t, u;
 
 	pthread_create(&t, NULL, hammer, &a);
@@ -408,7 +333,7 @@ static void pointers(void)
 {
 	void *kernel = (void *)0xffff888000000000;
 	int a = bound_to("127.0.0.1", 4000);
-	struct sockaddr_in sin = at("127.0.0.1", 4000);
+	struct sockaddr_in sin = in4("127.0.0.1", 4000);
 	struct iovec iov = { kernel, 10 };
 	struct msghdr m = { .msg_name = &sin, .msg_namelen = sizeof(sin), .msg_iov = &iov, .msg_iovlen = 1 };
 	unsigned char name[128];
@@ -424,7 +349,7 @@ static void pointers(void)
 	say("pointers.get", got(getsockopt(a, SOL_RDS, RDS_RECVERR, kernel, &len)));
 	len = sizeof(in);
 	say("pointers.info", got(getsockopt(a, SOL_RDS, RDS_INFO_COUNTERS, kernel, &len)));
-	set_int(a, SOL_SOCKET, SO_TIMESTAMP, 1);
+	must_set(a, SOL_SOCKET, SO_TIMESTAMP, 1);
 	recv(a, in, 10, MSG_DONTWAIT);
 	sends(a, "127.0.0.1", 4000, 10, 0);
 	iov.iov_base = in;
@@ -501,7 +426,7 @@ static void spaces(void)
 /* Pages that cannot be had, or are not needed after all */
 static void zerocopy(void)
 {
-	struct sockaddr_in sin = at(PEER, 5000);
+	struct sockaddr_in sin = in4(PEER, 5000);
 	struct iovec iov = { buf + 10, 100000 };
 	union {
 		struct cmsghdr hdr;
@@ -514,10 +439,10 @@ static void zerocopy(void)
 	char control[CMSG_SPACE(36)];
 	int fd = bound(4000), i;
 
-	set_int(fd, SOL_SOCKET, SO_ZEROCOPY, 1);
+	must_set(fd, SOL_SOCKET, SO_ZEROCOPY, 1);
 	peer("echo");
 	for (i = 0; i < 10; i++) {
-		say("zcopy.send", got(sendmsg(fd, &m, 0)));
+		say("zcopy.send", got(sendmsg(fd, &m, MSG_ZEROCOPY)));
 		await(fd, POLLIN);
 		recv(fd, in, sizeof(in), 0);
 	}
@@ -528,17 +453,18 @@ static void zerocopy(void)
 	say("zcopy.cookies", *(unsigned int *)CMSG_DATA((struct cmsghdr *)control));
 	m.msg_controllen = sizeof(control) - 8;
 	say("zcopy.no.room", got(recvmsg(fd, &m, MSG_DONTWAIT)));
+	m.msg_namelen = sizeof(sin);
 	m.msg_control = &c;
 	m.msg_controllen = sizeof(c);
 	m.msg_iovlen = 1;
 	iov.iov_base = (void *)16;
-	say("zcopy.badptr", got(sendmsg(fd, &m, 0)));
+	say("zcopy.badptr", got(sendmsg(fd, &m, MSG_ZEROCOPY)));
 	iov.iov_base = buf;
 	peer("congested 5000");
-	say("zcopy.congested", got(sendmsg(fd, &m, MSG_DONTWAIT)));
+	say("zcopy.congested", got(sendmsg(fd, &m, MSG_ZEROCOPY | MSG_DONTWAIT)));
 	peer("free");
 	peer("stall");
-	while (got(sendmsg(fd, &m, MSG_DONTWAIT)) > 0)
+	while (got(sendmsg(fd, &m, MSG_ZEROCOPY | MSG_DONTWAIT)) > 0)
 		;
 	say("zcopy.full", -errno);
 	close(fd);
@@ -558,6 +484,7 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	alarm(100);
 	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		if (argc > 1 && !strcmp(argv[1], runs[i].name)) {
 			runs[i].run();

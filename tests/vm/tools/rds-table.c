@@ -4,97 +4,17 @@
  * than one way, and prints "NAME ANSWER" for each: an errno by its name, or what the call returned. The
  * sockets are bound to ADDRESS, with the option SO_RDS_TRANSPORT if TRANSPORT is there.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/rds.h>
 #include <net/if.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
+#include "rds.h"
 
-#define MIB		(1 << 20)
 #define BAD		((void *)16)
 
 static const char *address, *address6;
 static int transport = -1;
 static char big[MIB + 1];
-
-__attribute__((format(printf, 1, 3))) static void say(const char *name, long answer, ...)
-{
-	char text[100];
-	va_list ap;
-
-	va_start(ap, answer);
-	vsnprintf(text, sizeof(text), name, ap);
-	va_end(ap);
-	if (answer < 0 && strerrorname_np(-answer))
-		printf("%s %s\n", text, strerrorname_np(-answer));
-	else
-		printf("%s %ld\n", text, answer);
-}
-
-/* What a call returned, or its errno, negative */
-static long got(long ret)
-{
-	return ret < 0 ? -errno : ret;
-}
-
-static int open_socket(void)
-{
-	int fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
-
-	if (fd < 0) {
-		perror("socket");
-		exit(1);
-	}
-	return fd;
-}
-
-static struct sockaddr_in in4(const char *addr, int port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
-
-	inet_pton(AF_INET, addr, &sin.sin_addr);
-	return sin;
-}
-
-static struct sockaddr_in6 in6(const char *addr, int port)
-{
-	struct sockaddr_in6 sin = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
-
-	inet_pton(AF_INET6, addr, &sin.sin6_addr);
-	return sin;
-}
-
-static long binds(int fd, const char *addr, int port, int len)
-{
-	struct sockaddr_in sin = in4(addr, port);
-
-	return got(bind(fd, (void *)&sin, len));
-}
-
-static long binds6(int fd, const char *addr, int port, int len)
-{
-	struct sockaddr_in6 sin = in6(addr, port);
-
-	return got(bind(fd, (void *)&sin, len));
-}
-
-static long connects(int fd, const char *addr, int port, int len)
-{
-	struct sockaddr_in sin = in4(addr, port);
-
-	return got(connect(fd, (void *)&sin, len));
-}
 
 static long set(int fd, int opt, const void *value, int len)
 {
@@ -126,14 +46,6 @@ static long sends(int fd, const char *addr, int port, size_t len, int flags)
 	struct sockaddr_in sin = in4(addr ?: "0.0.0.0", port);
 
 	return got(sendto(fd, big, len, flags, addr ? (void *)&sin : NULL, addr ? sizeof(sin) : 0));
-}
-
-static void polls(const char *name, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = 0x3ff };
-
-	poll(&p, 1, 0);
-	say("%s", p.revents, name);
 }
 
 static void sockets(void)

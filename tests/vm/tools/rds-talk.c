@@ -4,53 +4,13 @@
  * step of the talk answered, "NAME ANSWER", as rds-table does. Times, port numbers and what depends on them
  * are not printed.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/rds.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <unistd.h>
-
-#define MIB (1 << 20)
+#include "rds.h"
 
 static const char *address;
 static int transport = -1;
 static unsigned char out[MIB], in[MIB + 1];
-
-__attribute__((format(printf, 1, 3))) static void say(const char *name, long answer, ...)
-{
-	char text[100];
-	va_list ap;
-
-	va_start(ap, answer);
-	vsnprintf(text, sizeof(text), name, ap);
-	va_end(ap);
-	if (answer < 0 && strerrorname_np(-answer))
-		printf("%s %s\n", text, strerrorname_np(-answer));
-	else
-		printf("%s %ld\n", text, answer);
-}
-
-static long got(long ret)
-{
-	return ret < 0 ? -errno : ret;
-}
-
-static struct sockaddr_in in4(const char *addr, int port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
-
-	inet_pton(AF_INET, addr, &sin.sin_addr);
-	return sin;
-}
 
 static int bound(int port)
 {
@@ -69,34 +29,11 @@ static int bound(int port)
 	return fd;
 }
 
-static void set_int(int fd, int level, int opt, int value)
-{
-	if (setsockopt(fd, level, opt, &value, sizeof(value)))
-		say("set.%d.%d", -errno, level, opt);
-}
-
 static long sends(int fd, int port, size_t len, int flags)
 {
 	struct sockaddr_in sin = in4(address, port);
 
 	return got(sendto(fd, out, len, flags, (void *)&sin, sizeof(sin)));
-}
-
-static int polled(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = 0x3ff };
-
-	poll(&p, 1, ms);
-	return p.revents;
-}
-
-/* Until this is among the events of the socket */
-static void await(int fd, int events)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	if (poll(&p, 1, 20000) != 1)
-		say("await.%x", -ETIMEDOUT, events);
 }
 
 /* One message, with all that came with it */
@@ -142,8 +79,8 @@ static void messages(void)
 	int a = bound(4000), b = bound(4001);
 	size_t i;
 
-	set_int(a, SOL_SOCKET, SO_SNDBUFFORCE, 3 * MIB);
-	set_int(b, SOL_SOCKET, SO_RCVBUFFORCE, 3 * MIB);
+	must_set(a, SOL_SOCKET, SO_SNDBUFFORCE, 3 * MIB);
+	must_set(b, SOL_SOCKET, SO_RCVBUFFORCE, 3 * MIB);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		say("size.%d", sends(a, 4001, sizes[i], 0), sizes[i]);
 		await(b, POLLIN);
@@ -152,7 +89,7 @@ static void messages(void)
 	}
 	sends(a, 4001, 100, 0);
 	await(b, POLLIN);
-	say("poll.queued", polled(b, 0) & POLLIN);
+	say("poll.queued", polled(b) & POLLIN);
 	receives("peek", b, 10, MSG_PEEK);
 	receives("peek.trunc", b, 10, MSG_PEEK | MSG_TRUNC);
 	receives("trunc", b, 10, 0);
@@ -208,20 +145,20 @@ static void stamps(void)
 	int a = bound(4000), b = bound(4001);
 	unsigned char trace[4] = { 2, 2, 0, 0 };
 
-	set_int(b, SOL_SOCKET, SO_TIMESTAMP, 1);
+	must_set(b, SOL_SOCKET, SO_TIMESTAMP, 1);
 	sends(a, 4001, 1, 0);
 	await(b, POLLIN);
 	receives("stamp.socket", b, 10, 0);
-	set_int(b, SOL_SOCKET, SO_TIMESTAMP, 0);
-	set_int(b, SOL_RDS, 63, 1);
+	must_set(b, SOL_SOCKET, SO_TIMESTAMP, 0);
+	must_set(b, SOL_RDS, 63, 1);
 	sends(a, 4001, 1, 0);
 	await(b, POLLIN);
 	receives("stamp.new", b, 10, 0);
-	set_int(b, SOL_RDS, 29, 1);
+	must_set(b, SOL_RDS, 29, 1);
 	sends(a, 4001, 1, 0);
 	await(b, POLLIN);
 	receives("stamp.old", b, 10, 0);
-	set_int(b, SOL_RDS, 29, 0);
+	must_set(b, SOL_RDS, 29, 0);
 	sends(a, 4001, 1, 0);
 	await(b, POLLIN);
 	receives("stamp.off", b, 10, 0);
@@ -243,33 +180,33 @@ static void congestion(void)
 {
 	int a = bound(4000), b = bound(4001), i;
 
-	set_int(b, SOL_SOCKET, SO_RCVBUF, 2304);
-	polled(a, 0);
+	must_set(b, SOL_SOCKET, SO_RCVBUF, 2304);
+	polled(a);
 	for (i = 0; i < 4; i++)
 		say("cong.send.%d", sends(a, 4001, 1000, MSG_DONTWAIT), i);
-	say("cong.poll.congested", polled(a, 0));
-	say("cong.poll.again", polled(a, 0));
+	say("cong.poll.congested", polled(a));
+	say("cong.poll.again", polled(a));
 	for (i = 0; i < 3; i++)
 		recv(b, in, 1000, 0);
 	await(a, POLLIN);
-	say("cong.poll.freed", polled(a, 0));
+	say("cong.poll.freed", polled(a));
 	receives("cong.recv", a, 10, MSG_DONTWAIT);
 	say("cong.send.then", sends(a, 4001, 1000, MSG_DONTWAIT));
-	set_int(a, SOL_RDS, RDS_CONG_MONITOR, 1);
+	must_set(a, SOL_RDS, RDS_CONG_MONITOR, 1);
 	for (i = 0; i < 3; i++)
 		say("monitor.send.%d", sends(a, 4001, 1000, MSG_DONTWAIT), i);
-	say("monitor.poll.congested", polled(a, 0));
+	say("monitor.poll.congested", polled(a));
 	for (i = 0; i < 3; i++)
 		recv(b, in, 1000, 0);
 	await(a, POLLIN);
-	say("monitor.poll.freed", polled(a, 0));
+	say("monitor.poll.freed", polled(a));
 	receives("monitor.recv", a, 10, MSG_DONTWAIT);
 	receives("monitor.recv.again", a, 10, MSG_DONTWAIT);
 	for (i = 0; i < 4; i++)
 		sends(a, 4001, 1000, MSG_DONTWAIT);
 	close(b);
 	await(a, POLLIN);
-	say("monitor.poll.closed", polled(a, 0));
+	say("monitor.poll.closed", polled(a));
 	close(a);
 }
 
@@ -300,7 +237,7 @@ static void zerocopy(void)
 
 	say("zcopy.unset.with", zsend(a, 1, 10, MSG_ZEROCOPY | MSG_DONTWAIT, 1));
 	say("zcopy.unset.without", zsend(a, 1, 10, MSG_ZEROCOPY | MSG_DONTWAIT, 0));
-	set_int(a, SOL_SOCKET, SO_ZEROCOPY, 1);
+	must_set(a, SOL_SOCKET, SO_ZEROCOPY, 1);
 	say("zcopy.without", zsend(a, 1, 10, MSG_ZEROCOPY | MSG_DONTWAIT, 0));
 	say("zcopy.noflag", zsend(a, 1, 10, MSG_DONTWAIT, 1));
 	say("zcopy.empty", zsend(a, 6, 0, MSG_ZEROCOPY | MSG_DONTWAIT, 1));
@@ -318,7 +255,7 @@ static void zerocopy(void)
 	receives("zcopy.peer", b, sizeof(in), 0);
 	say("zcopy.same", !memcmp(in, out + 100, 50000));
 	await(a, POLLIN);
-	say("zcopy.poll", polled(a, 0));
+	say("zcopy.poll", polled(a));
 	receives("zcopy.done", a, 10, MSG_DONTWAIT);
 	receives("zcopy.done.then", a, 10, MSG_DONTWAIT);
 	close(a);
