@@ -11,5 +11,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "netlink.h"
+#include "sysctl.h"
 
 #endif /* RNBD_COMPAT_H */

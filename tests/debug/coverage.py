@@ -25,6 +25,7 @@ MODULES = (
     ("rtrs/server/", "rtrs-server"),
     ("rnbd/client/", "rnbd-client"),
     ("rnbd/server/", "rnbd-server"),
+    ("rds/core/", "rds"),
 )
 
 

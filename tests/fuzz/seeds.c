@@ -7,6 +7,10 @@
 #include <sys/stat.h>
 #include <rtrs/proto.h>
 #include <rnbd/proto.h>
+#include <netinet/in.h>
+#include <rds/proto.h>
+#include <sys/socket.h>
+#include <linux/rds.h>
 
 static const char *top;
 
@@ -51,6 +55,25 @@ static void conn(void)
 	r.err = -ENXIO;
 	rtrs_conn_rsp_pack(&mr, &r);
 	seed("fuzz-rtrs-conn", "reject", "", 0, &mr, sizeof(mr));
+}
+
+static void rds(void)
+{
+	struct rds_hdr h = { .seq = 9, .len = 4, .sport = 5000, .dport = 5001, .ext = { 5, 0, 8, 6, 1, 2, 3, 4 } };
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = 4000, .sin_addr.s_addr = 1 };
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80 }, .sin6_scope_id = 1 };
+	unsigned char bytes[RDS_HDR_LEN];
+	struct {
+		size_t len;
+		int level, type;
+		__u32 cookie;
+	} c = { CMSG_LEN(4), SOL_RDS, RDS_CMSG_ZCOPY_COOKIE, 7 };
+
+	rds_hdr_pack(bytes, &h, 1);
+	seed("fuzz-rds", "header", "", 1, bytes, sizeof(bytes));
+	seed("fuzz-rds", "cookie", "\1", 1, &c, sizeof(c));
+	seed("fuzz-rds", "bind", "\2", 1, &sin, sizeof(sin));
+	seed("fuzz-rds", "send", "\4", 1, &sin6, sizeof(sin6));
 }
 
 static void info(void)
@@ -175,6 +198,7 @@ int main(int argc, char **argv)
 	top = argv[1];
 	conn();
 	info();
+	rds();
 	request();
 	rnbd();
 	texts();

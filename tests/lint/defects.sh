@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tests/DEFECTS.md: each item has a line, each test that a line names is there. The lists of tests/mutants: each item with a test has a
+# tests/DEFECTS.md and DEFECTS-RDS.md: each item has a line, each test that a line names is there. The lists of tests/mutants: each item with a test has a
 # mutant, each edit has something to change, each test is there.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 . tests/mutants/list.bash
@@ -67,7 +67,22 @@ every_mutant_test() {
 	done
 }
 
+# Of RDS, lines may be open until their transport comes
+RDS=tests/DEFECTS-RDS.md
+
+every_rds_line() {
+	local item
+	for item in {1..39} 39{a..i} {40..52} {54..66}; do
+		[[ $(grep -c "^| $item |" $RDS) -eq 1 ]] || echo "$item: no line, or more than one"
+	done
+	grep -nE '^[|] [0-9]+[a-z]? [|]' $RDS | grep -vE '`tests/[^`]+: "[^`]+"`|By construction: |open: '
+}
+
+every_rds_test() { DOC=$RDS every_test; }
+
 check "every item has a line" every_item
+check "RDS: every item has a line, which names a test or says why there is none" every_rds_line
+check "RDS: every test that is named is there" every_rds_test
 check "every line names a test or says why there is none" every_line
 check "every test that is named is there" every_test
 check "the lists of mutants can be read" mutants_read

@@ -6,7 +6,7 @@
 #   both_ends MIB               what most files begin with: net_up 2, ram_disk MIB, load_server, load_client
 #   load_peer_server, load_peer_client          the same from the in-tree modules
 #   module_loaded NAME, unload NAME..           those that are loaded
-#   unload_all                  all five in order, after census_clean
+#   unload_all                  all of them in order, after census_clean
 # shellcheck shell=bash disable=SC2119,SC2120
 
 module_loaded() { [[ -d /sys/module/${1//-/_} ]]; }
@@ -81,6 +81,7 @@ unload() {
 }
 
 unload_all() {
+	unload rds-peer rds || return
 	unload rnbd-client rnbd-server rtrs-client rtrs-server || return
 	census_clean || return
 	unload rtrs-core || return

@@ -1,2 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+#include_next <linux/socket.h>
 #include "../shim.h"

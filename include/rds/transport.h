@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the module rds offers to transports, and asks of them. docs/dev/rds.md says who owns what
+ * and which locks there are. Symbols are in the namespace RDS_CORE.
+ */
+#ifndef RDS_TRANSPORT_H
+#define RDS_TRANSPORT_H
+
+#include <linux/bvec.h>
+#include <linux/in6.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/uio.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <rds/proto.h>
+
+struct rds_core_conn;
+struct rds_core_inc;
+struct rds_core_info;
+struct rds_core_path;
+struct rds_cong;
+struct rds_sock;
+struct rds_zcopy;
+
+/* Numbers of transports: those of SO_RDS_TRANSPORT, and that of the loop */
+#define RDS_CORE_TRANSPORT_LOOP	3
+#define RDS_CORE_TRANSPORTS	4
+#define RDS_CORE_NAME_LEN	16
+
+/* Points of time of a message that comes in, each in ns of local_clock() */
+enum rds_core_stamp {
+	RDS_CORE_STAMP_HEADER,		/* its header was there */
+	RDS_CORE_STAMP_START,		/* its payload began */
+	RDS_CORE_STAMP_COMPLETE,	/* all of it was there */
+	RDS_CORE_STAMPS,
+};
+
+/**
+ * struct rds_core_inc_ops - payload of a message that came in
+ * @copy: copies from the first byte on, as many as @to has room for or the payload has. 0, or
+ *	-EFAULT. Task context.
+ * @free: the owner has done with it. Any context.
+ */
+struct rds_core_inc_ops {
+	int (*copy)(struct rds_core_inc *inc, struct iov_iter *to);
+	void (*free)(struct rds_core_inc *inc);
+};
+
+/**
+ * struct rds_core_inc - a message that came in; embedded in what the transport has of it
+ * @ops: of the transport
+ * @entry: in the receive queue of a socket
+ * @saddr: address it came from
+ * @daddr: address it is for
+ * @scope: interface of link-local addresses, else 0
+ * @tos: type of service of the connection
+ * @hdr: its header
+ * @stamp: time when it came in, in ns since the epoch; 0: nobody asked for that
+ * @at: see enum rds_core_stamp; 0: nobody asked for that
+ */
+struct rds_core_inc {
+	const struct rds_core_inc_ops *ops;
+	struct list_head entry;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u32 scope;
+	u8 tos;
+	struct rds_hdr hdr;
+	u64 stamp;
+	u64 at[RDS_CORE_STAMPS];
+};
+
+/* Bits of struct rds_core_msg.flags, under the lock of the path */
+#define RDS_CORE_MSG_CANCELED	0	/* the socket does not want it any more */
+#define RDS_CORE_MSG_QUEUED	1	/* it is in a queue of its path */
+
+/**
+ * struct rds_core_msg - a message on its way out
+ * @ref: docs/dev/rds.md says whose
+ * @flags: RDS_CORE_MSG_*
+ * @sock_entry: in the send list of its socket
+ * @path_entry: in a queue of its path
+ * @rs: its socket, with a reference; NULL: a pong, or a message over the loop
+ * @listed: it is in the send list; under the lock of the socket
+ * @flat: describes a payload that is behind the structure
+ * @path: where it goes
+ * @dport: port it goes to, as in an address
+ * @hdr: header; its payload has @hdr.len bytes
+ * @mark: of the transport: how far the peer must be to have all of it
+ * @inc: the same message as it comes in, over the loop
+ * @zcopy: what is to be reported when the pages are free; NULL: nothing
+ * @nr_pages: entries of @page; 0: the payload is behind the structure
+ * @page: pages of the payload
+ */
+struct rds_core_msg {
+	refcount_t ref;
+	unsigned long flags;
+	struct list_head sock_entry;
+	struct list_head path_entry;
+	struct rds_sock *rs;
+	bool listed;
+	struct rds_core_path *path;
+	__be16 dport;
+	struct kvec flat;
+	struct rds_hdr hdr;
+	u64 mark;
+	struct rds_core_inc inc;
+	struct rds_zcopy *zcopy;
+	unsigned int nr_pages;
+	struct bio_vec page[];
+};
+
+/**
+ * rds_core_msg_iter() - the payload of a message, to be sent
+ * @msg: message
+ * @iter: iterator, left at the first byte
+ */
+void rds_core_msg_iter(struct rds_core_msg *msg, struct iov_iter *iter);
+
+/* enum rds_core_state - of a path. The numbers are those of the kernel's own module. */
+enum rds_core_state {
+	RDS_CORE_DOWN,		/* idle */
+	RDS_CORE_CONNECTING,	/* the transport shakes hands */
+	RDS_CORE_DISCONNECTING,	/* the shutdown worker owns the path */
+	RDS_CORE_UP,		/* may transmit */
+	RDS_CORE_RESETTING,	/* the transport exchanges what is below the path */
+	RDS_CORE_ERROR,		/* the shutdown worker is on its way */
+};
+
+/**
+ * struct rds_core_path - a stream of messages between two addresses
+ * @conn: connection that it belongs to
+ * @sending: held by who transmits, and while the path is shut down
+ * @lock: protects the queues, the numbers and @map_due
+ * @send_queue: messages that were not started
+ * @retrans_queue: messages that were started and not acknowledged
+ * @next_tx: number of the next message
+ * @next_rx: lowest number that a message may have that is sent again
+ * @current_msg: message that the transport has begun; under @sending
+ * @map_due: the map of the local address is to be sent before any message
+ * @state: see enum rds_core_state; changed by path.c only
+ * @kicks: how often somebody wanted to transmit since the transmitting task looked
+ * @delay: jiffies until the next attempt to connect, at most
+ * @send_work: transmits
+ * @connect_work: connects
+ * @shutdown_work: shuts down what was dropped
+ */
+struct rds_core_path {
+	struct rds_core_conn *conn;
+	struct mutex sending; /* see above */
+	spinlock_t lock; /* see above */
+	struct list_head send_queue;
+	struct list_head retrans_queue;
+	u64 next_tx;
+	u64 next_rx;
+	struct rds_core_msg *current_msg;
+	bool map_due;
+	int state;
+	atomic_t kicks;
+	unsigned long delay;
+	struct work_struct send_work;
+	struct delayed_work connect_work;
+	struct work_struct shutdown_work;
+};
+
+/**
+ * struct rds_core_conn - a connection between two addresses
+ * @laddr: address of this host
+ * @faddr: address of the peer
+ * @scope: interface of link-local addresses, else 0
+ * @tos: type of service
+ * @net: namespace, which outlives the connection
+ * @transport: carries it
+ * @transport_data: the transport's own
+ * @path: the one path there is
+ * @lcong: map of @laddr
+ * @fcong: map of @faddr
+ */
+struct rds_core_conn {
+	struct in6_addr laddr;
+	struct in6_addr faddr;
+	u32 scope;
+	u8 tos;
+	possible_net_t net;
+	struct rds_core_transport *transport;
+	void *transport_data;
+	struct rds_core_path path;
+	struct rds_cong *lcong;
+	struct rds_cong *fcong;
+	/* private: */
+	struct kref ref;
+	struct hlist_node hash_entry;
+	struct list_head net_entry;
+	bool dead;
+};
+
+/**
+ * struct rds_core_transport - carries messages
+ * @name: shown by RDS_INFO_CONNECTIONS
+ * @owner: module
+ * @type: RDS_TRANS_*
+ * @prefer_loop: the loop carries messages to addresses of this host
+ * @claims: true if the transport can be bound to this address of @net. Task context.
+ * @conn_init: makes @conn->transport_data, or -errno. Task context.
+ * @conn_exit: frees it; the workers of the path are gone. Task context.
+ * @connect: starts to connect. 0, then rds_core_path_up() or rds_core_path_drop() follows; or
+ *	-errno. Connect worker.
+ * @shutdown: leaves nothing that could call the core for this path. Shutdown worker, @sending held.
+ * @xmit: transmits @msg, or the rest of it: 0, all is on its way; -EAGAIN, rds_core_path_writable()
+ *	  follows; any other -errno drops the path. Must not sleep for the peer. @sending held.
+ * @xmit_map: the same for the map @bits of the local address, RDS_MAP_LEN bytes
+ * @probe: a probe or its answer came in; optional. Context of rds_core_receive().
+ * @loops: messages are delivered by deliver(), nothing is ever queued; for the loop
+ * @sends_zcopy: MSG_ZEROCOPY is allowed
+ * @maps_tos: SIOCRDSSETTOS is allowed; returns the type of service of a connection. Optional.
+ */
+struct rds_core_transport {
+	char name[RDS_CORE_NAME_LEN];
+	struct module *owner;
+	unsigned int type;
+	bool prefer_loop;
+	bool loops;
+	bool sends_zcopy;
+	bool (*claims)(struct net *net, const struct in6_addr *addr, u32 scope);
+	int (*conn_init)(struct rds_core_conn *conn);
+	void (*conn_exit)(struct rds_core_conn *conn);
+	int (*connect)(struct rds_core_path *path);
+	void (*shutdown)(struct rds_core_path *path);
+	int (*xmit)(struct rds_core_path *path, struct rds_core_msg *msg);
+	int (*xmit_map)(struct rds_core_path *path, const void *bits);
+	void (*probe)(struct rds_core_path *path, const struct rds_hdr *hdr);
+	u8 (*maps_tos)(u8 tos);
+};
+
+/**
+ * rds_core_transport_register() - offer a transport
+ * @transport: stays where it is until it is unregistered
+ *
+ * Return: 0; -EEXIST: there is one with this number.
+ */
+int rds_core_transport_register(struct rds_core_transport *transport);
+
+/**
+ * rds_core_transport_unregister() - take it back, and end its connections
+ * @transport: as registered; no socket is bound through it, as such a socket holds its module
+ */
+void rds_core_transport_unregister(struct rds_core_transport *transport);
+
+/**
+ * struct rds_core_key - what names a connection
+ * @net: namespace
+ * @laddr: address of this host
+ * @faddr: address of the peer
+ * @scope: interface of link-local addresses, else 0
+ * @tos: type of service
+ */
+struct rds_core_key {
+	struct net *net;
+	struct in6_addr laddr;
+	struct in6_addr faddr;
+	u32 scope;
+	u8 tos;
+};
+
+/**
+ * rds_core_conn_get() - find a connection, or make it
+ * @transport: carries it
+ * @key: its name
+ *
+ * Context: task.
+ * Return: connection with a reference, or ERR_PTR(): -ENOMEM, -ENETUNREACH if the transport or the
+ * namespace is on its way out, what conn_init() returned.
+ */
+struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
+					const struct rds_core_key *key);
+
+/**
+ * rds_core_conn_put() - drop a reference
+ * @conn: from rds_core_conn_get()
+ */
+void rds_core_conn_put(struct rds_core_conn *conn);
+
+/**
+ * rds_core_path_change() - take an edge of the state machine
+ * @path: path
+ * @from: state it must be in
+ * @to: state it is to have
+ *
+ * Return: true if the path was in @from. Who gets true does the work of the edge. Any context.
+ */
+bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from,
+			  enum rds_core_state to);
+
+/**
+ * rds_core_path_up() - the transport has connected, from CONNECTING
+ * @path: path; if it was dropped meanwhile, nothing happens
+ *
+ * Any context.
+ */
+void rds_core_path_up(struct rds_core_path *path);
+
+/**
+ * rds_core_path_drop() - the path is broken; shut it down and connect again
+ * @path: path in any state. A path that is down stays down.
+ *
+ * Any context.
+ */
+void rds_core_path_drop(struct rds_core_path *path);
+
+/**
+ * rds_core_path_writable() - the transport can go on after -EAGAIN
+ * @path: path
+ *
+ * Any context.
+ */
+void rds_core_path_writable(struct rds_core_path *path);
+
+/**
+ * rds_core_path_acked() - the peer has messages
+ * @path: path
+ * @reached: true for each message that it has, in the order of the queue; @path->lock is held
+ * @arg: for @reached
+ *
+ * Any context but hard interrupts.
+ */
+void rds_core_path_acked(struct rds_core_path *path,
+			 bool (*reached)(const struct rds_core_msg *msg, u64 arg), u64 arg);
+
+/**
+ * rds_core_inc_init() - the core's part of a message that comes in
+ * @inc: filled in, but @hdr
+ * @conn: connection it came over
+ * @ops: of the transport
+ */
+void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
+		       const struct rds_core_inc_ops *ops);
+
+/**
+ * rds_core_receive() - a message came in
+ * @path: over this path; calls for one path do not overlap
+ * @inc: message, which is the core's from now on
+ *
+ * Any context but hard interrupts.
+ */
+void rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc);
+
+/**
+ * rds_core_map_received() - a congestion map came in
+ * @conn: over this connection
+ * @bits: RDS_MAP_LEN bytes
+ * @freed: ports by number % 64 that may have been congested before and are not now; ~0: not known
+ *
+ * Any context but hard interrupts.
+ * Return: 0, or -ENOMEM.
+ */
+int rds_core_map_received(struct rds_core_conn *conn, const void *bits, u64 freed);
+
+/**
+ * typedef rds_core_info_fill - makes one of the lists of RDS_INFO_*
+ *
+ * Calls rds_core_info_put() for each element. Task context; it is called twice, first to count.
+ */
+typedef void (*rds_core_info_fill)(struct net *net, struct rds_core_info *info);
+
+/**
+ * rds_core_info_register() - offer a list
+ * @number: RDS_INFO_*
+ * @size: bytes of an element
+ * @fill: makes the list
+ */
+void rds_core_info_register(unsigned int number, unsigned int size, rds_core_info_fill fill);
+
+/**
+ * rds_core_info_unregister() - take it back; when this returns nobody calls @fill any more
+ * @number: RDS_INFO_*
+ */
+void rds_core_info_unregister(unsigned int number);
+
+/**
+ * rds_core_info_put() - one element more
+ * @info: list
+ * @element: of the registered size
+ *
+ * Any context.
+ */
+void rds_core_info_put(struct rds_core_info *info, const void *element);
+
+#endif /* RDS_TRANSPORT_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages that their socket does not want any more. */
+#include "core.h"
+
+static bool goes_to(const struct rds_core_msg *msg, const struct rds_addr *to)
+{
+	return !to || (msg->dport == to->port && rds_ip_equal(&msg->path->conn->faddr, &to->ip));
+}
+
+/* Off its path. What the transport has begun goes on: the peer may get it. */
+static void unqueue(struct rds_core_msg *msg)
+{
+	struct rds_core_path *path = msg->path;
+	bool was;
+
+	spin_lock_bh(&path->lock);
+	__set_bit(RDS_CORE_MSG_CANCELED, &msg->flags);
+	was = __test_and_clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+	if (was)
+		list_del_init(&msg->path_entry);
+	spin_unlock_bh(&path->lock);
+	if (was)
+		rds_msg_put(msg);
+}
+
+void rds_cancel(struct rds_sock *rs, const struct rds_addr *to)
+{
+	struct rds_core_msg *msg, *next;
+	LIST_HEAD(canceled);
+
+	spin_lock_bh(&rs->lock);
+	list_for_each_entry_safe(msg, next, &rs->sends, sock_entry) {
+		if (!goes_to(msg, to))
+			continue;
+		msg->listed = false;
+		rs->snd_bytes -= msg->hdr.len;
+		list_move_tail(&msg->sock_entry, &canceled);
+	}
+	spin_unlock_bh(&rs->lock);
+	if (list_empty(&canceled))
+		return;
+	list_for_each_entry_safe(msg, next, &canceled, sock_entry) {
+		list_del_init(&msg->sock_entry);
+		unqueue(msg);
+		rds_msg_put(msg);
+	}
+	rds_wake_writers(rs);
+}

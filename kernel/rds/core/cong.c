@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Congestion maps: a bit for each port of an address whose socket has more to read than it wants.
+ */
+#include <linux/bitops.h>
+#include <linux/export.h>
+#include <linux/jhash.h>
+#include <linux/sched/signal.h>
+#include "core.h"
+
+static struct hlist_head *bucket(struct rds_net *rnet, const struct in6_addr *addr)
+{
+	return &rnet->cong[jhash2((const u32 *)addr->s6_addr32, 4, 0) % RDS_CONG_BUCKETS];
+}
+
+static struct rds_cong *cong_find(struct rds_net *rnet, const struct in6_addr *addr)
+{
+	struct rds_cong *cong;
+
+	hlist_for_each_entry(cong, bucket(rnet, addr), entry)
+		if (rds_ip_equal(&cong->addr, addr))
+			return cong;
+	return NULL;
+}
+
+/* Installs memory for the bits, unless somebody else has. */
+static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
+{
+	spin_lock_bh(&cong->rnet->lock);
+	if (!cong->bits) {
+		smp_store_release(&cong->bits, bits); /* pairs with readers of bits */
+		bits = NULL;
+	}
+	spin_unlock_bh(&cong->rnet->lock);
+	kfree(bits);
+}
+
+/* @bits: one of its sockets may become congested. Task context. */
+struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits)
+{
+	struct rds_cong *cong, *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
+	unsigned long *room = NULL;
+
+	if (!fresh)
+		return NULL;
+	if (bits) {
+		room = kzalloc(RDS_MAP_LEN, GFP_KERNEL);
+		if (!room) {
+			kfree(fresh);
+			return NULL;
+		}
+	}
+	fresh->addr = *addr;
+	fresh->rnet = rnet;
+	init_waitqueue_head(&fresh->wait);
+	spin_lock_bh(&rnet->lock);
+	cong = cong_find(rnet, addr);
+	if (!cong) {
+		cong = fresh;
+		fresh = NULL;
+		hlist_add_head(&cong->entry, bucket(rnet, addr));
+		rds_census_created(RDS_CENSUS_CONG);
+	}
+	cong->refs++;
+	spin_unlock_bh(&rnet->lock);
+	kfree(fresh);
+	if (room)
+		cong_give_bits(cong, room);
+	return cong;
+}
+
+void rds_cong_put(struct rds_cong *cong)
+{
+	struct rds_net *rnet = cong->rnet;
+	bool last;
+
+	spin_lock_bh(&rnet->lock);
+	last = !--cong->refs;
+	if (last)
+		hlist_del(&cong->entry);
+	spin_unlock_bh(&rnet->lock);
+	if (!last)
+		return;
+	kfree(cong->bits);
+	kfree(cong);
+	rds_census_destroyed(RDS_CENSUS_CONG);
+}
+
+bool rds_cong_test(const struct rds_cong *cong, __be16 port)
+{
+	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
+
+	return bits && test_bit_le(ntohs(port), bits);
+}
+
+/* Under the lock of the socket that has the port; it has made sure that there are bits. */
+void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested)
+{
+	if (congested)
+		set_bit_le(ntohs(port), cong->bits);
+	else
+		clear_bit_le(ntohs(port), cong->bits);
+}
+
+/* Those that wait for @freed, or for any change */
+static void cong_wake(struct rds_cong *cong, u64 freed)
+{
+	struct rds_net *rnet = cong->rnet;
+	struct rds_sock *rs;
+	u64 told;
+
+	atomic_inc(&rnet->map_gen);
+	wake_up_all(&cong->wait);
+	wake_up_interruptible_poll(&rnet->map_wait, EPOLLIN | EPOLLRDNORM | EPOLLWRBAND);
+	spin_lock_bh(&rnet->lock);
+	list_for_each_entry(rs, &rnet->monitors, monitor_entry) {
+		spin_lock(&rs->lock);
+		told = rs->cong_mask & freed;
+		rs->cong_mask &= ~told;
+		rs->cong_notify |= told;
+		spin_unlock(&rs->lock);
+		if (told)
+			rs->sk.sk_data_ready(&rs->sk);
+	}
+	spin_unlock_bh(&rnet->lock);
+}
+
+void rds_cong_changed(struct rds_cong *cong)
+{
+	struct rds_net *rnet = cong->rnet;
+	struct rds_core_conn *conn;
+
+	rds_stat(RDS_STAT_CONG_UPDATE_QUEUED);
+	spin_lock_bh(&rnet->lock);
+	list_for_each_entry(conn, &rnet->conns, net_entry) {
+		if (conn->lcong != cong || conn->transport->loops)
+			continue;
+		spin_lock(&conn->path.lock);
+		conn->path.map_due = true;
+		spin_unlock(&conn->path.lock);
+		rds_xmit_kick(&conn->path);
+	}
+	spin_unlock_bh(&rnet->lock);
+	cong_wake(cong, ~0ULL);
+}
+
+int rds_core_map_received(struct rds_core_conn *conn, const void *bits, u64 freed)
+{
+	struct rds_cong *cong = conn->fcong;
+	unsigned long *room;
+
+	rds_stat(RDS_STAT_CONG_UPDATE_RECEIVED);
+	/* Most peers never have a congested port: their maps take no memory. */
+	if (!cong->bits && memchr_inv(bits, 0, RDS_MAP_LEN)) {
+		room = kzalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
+		if (!room)
+			return -ENOMEM;
+		cong_give_bits(cong, room);
+	}
+	if (cong->bits)
+		memcpy(cong->bits, bits, RDS_MAP_LEN);
+	cong_wake(cong, freed);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_map_received, RDS_CORE);
+
+void rds_cong_monitor(struct rds_sock *rs, bool on)
+{
+	struct rds_net *rnet = rds_net(sock_net(&rs->sk));
+
+	spin_lock_bh(&rnet->lock);
+	if (on != rs->monitor) {
+		rs->monitor = on;
+		if (on)
+			list_add_tail(&rs->monitor_entry, &rnet->monitors);
+		else
+			list_del(&rs->monitor_entry);
+	}
+	spin_unlock_bh(&rnet->lock);
+}
+
+/*
+ * The map may change between the look that found the port congested and the entry into the mask:
+ * look again.
+ */
+static int refuse(struct rds_sock *rs, struct rds_cong *cong, __be16 port)
+{
+	WRITE_ONCE(rs->saw_congestion, true);
+	if (rs->monitor) {
+		spin_lock_bh(&rs->lock);
+		rs->cong_mask |= RDS_CONG_MONITOR_MASK(ntohs(port));
+		spin_unlock_bh(&rs->lock);
+		smp_mb(); /* pairs with the change of the bit before cong_wake() takes rs->lock */
+		if (!rds_cong_test(cong, port))
+			return 0;
+	}
+	rds_stat(RDS_STAT_CONG_SEND_ERROR);
+	return -ENOBUFS;
+}
+
+int rds_cong_wait(struct rds_sock *rs, struct rds_cong *cong, __be16 port, long *timeout)
+{
+	long left;
+
+	if (!rds_cong_test(cong, port))
+		return 0;
+	if (!*timeout)
+		return refuse(rs, cong, port);
+	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);
+	left = wait_event_interruptible_timeout(cong->wait, !rds_cong_test(cong, port), *timeout);
+	if (left < 0)
+		return sock_intr_errno(*timeout);
+	if (!left)
+		return -ETIMEDOUT;
+	/* No time-out is no time-out still. */
+	if (*timeout != MAX_SCHEDULE_TIMEOUT)
+		*timeout = left;
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages that come in: duplicates, pings, and the queue of the socket that they are for. */
+#include <linux/export.h>
+#include <linux/sched/clock.h>
+#include "core.h"
+
+/*
+ * Stock sockets of the loop are never congested: one sender could fill the memory. Ours are, but
+ * late.
+ */
+#define LOOP_ROOM	8
+
+static u64 room(const struct rds_sock *rs)
+{
+	return (u64)rds_rcvbuf(rs) * (rs->transport->loops ? LOOP_ROOM : 1);
+}
+
+bool rds_recv_account(struct rds_sock *rs, s64 bytes)
+{
+	bool congested = rs->congested;
+
+	rs->rcv_bytes += bytes;
+	if (rs->rcv_bytes > room(rs))
+		congested = true;
+	else if (rs->rcv_bytes < room(rs) / 2 || sock_flag(&rs->sk, SOCK_DEAD))
+		congested = false;
+	if (congested == rs->congested)
+		return false;
+	rs->congested = congested;
+	rds_cong_mark(rs->cong, rs->lport, congested);
+	return true;
+}
+
+static void stamp(const struct rds_sock *rs, struct rds_core_inc *inc)
+{
+	unsigned int i;
+
+	if (sock_flag(&rs->sk, SOCK_RCVTSTAMP))
+		inc->stamp = ktime_get_real_ns();
+	if (!rs->traces)
+		return;
+	/* What the transport did not note took no time. */
+	for (i = RDS_CORE_STAMPS; i-- > 0;)
+		if (!inc->at[i])
+			inc->at[i] = i + 1 < RDS_CORE_STAMPS ? inc->at[i + 1] : local_clock();
+}
+
+void rds_deliver(struct net *net, struct rds_core_inc *inc)
+{
+	struct rds_sock *rs = rds_bind_find(net, &inc->daddr, htons(inc->hdr.dport), inc->scope);
+	bool dead, changed = false;
+
+	if (!rs) {
+		rds_stat(RDS_STAT_RECV_DROP_NO_SOCK);
+		inc->ops->free(inc);
+		return;
+	}
+	stamp(rs, inc);
+	spin_lock_bh(&rs->lock);
+	dead = sock_flag(&rs->sk, SOCK_DEAD);
+	if (!dead) {
+		list_add_tail(&inc->entry, &rs->incs);
+		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
+		changed = rds_recv_account(rs, inc->hdr.len);
+	}
+	spin_unlock_bh(&rs->lock);
+	if (dead) {
+		rds_stat(RDS_STAT_RECV_DROP_DEAD_SOCK);
+		inc->ops->free(inc);
+	} else {
+		rds_stat(RDS_STAT_RECV_QUEUED);
+		if (changed)
+			rds_cong_changed(rs->cong);
+		rs->sk.sk_data_ready(&rs->sk);
+	}
+	sock_put(&rs->sk);
+}
+
+void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
+		       const struct rds_core_inc_ops *ops)
+{
+	memset(inc, 0, sizeof(*inc));
+	inc->ops = ops;
+	inc->saddr = conn->faddr;
+	inc->daddr = conn->laddr;
+	inc->scope = conn->scope;
+	inc->tos = conn->tos;
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_inc_init, RDS_CORE);
+
+/* What is not for a socket; true: that was all. */
+static bool for_kernel(struct rds_core_path *path, struct rds_core_inc *inc)
+{
+	const struct rds_core_transport *transport = path->conn->transport;
+	const struct rds_hdr *h = &inc->hdr;
+	bool probe = h->sport == RDS_PORT_PROBE;
+
+	if (h->dport == RDS_PORT_PROBE && h->sport == RDS_PORT_PING) {
+		if (transport->probe)
+			transport->probe(path, h);
+		return true;
+	}
+	/* A peer waits for the answer to a probe, whatever the administrator says of pings. */
+	if (h->dport != RDS_PORT_PING || (!probe && !READ_ONCE(rds_sysctl_ping)))
+		return false;
+	rds_stat(RDS_STAT_RECV_PING);
+	if (probe && transport->probe)
+		transport->probe(path, h);
+	if (h->sport != RDS_PORT_PING)
+		rds_ping_answer(path, inc);
+	return true;
+}
+
+void rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
+{
+	struct net *net = read_pnet(&path->conn->net);
+	bool old;
+
+	spin_lock_bh(&path->lock);
+	old = inc->hdr.seq < path->next_rx && (inc->hdr.flags & RDS_HDR_RETRANSMITTED);
+	if (!old)
+		path->next_rx = inc->hdr.seq + 1;
+	spin_unlock_bh(&path->lock);
+	if (old) {
+		rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
+		inc->ops->free(inc);
+	} else if (for_kernel(path, inc)) {
+		inc->ops->free(inc);
+	} else {
+		rds_deliver(net, inc);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_receive, RDS_CORE);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDS_INFO_*: lists by getsockopt. A list is made twice, first to know its size: locks are held
+ * while it is made, and no memory of an application is touched then.
+ */
+#include <linux/export.h>
+#include <linux/rwsem.h>
+#include "core.h"
+
+#define LISTS	(RDS_INFO_LAST - RDS_INFO_FIRST + 1)
+
+/**
+ * struct rds_core_info - a list that is being made
+ * @buf: memory for it; NULL: it is being counted
+ * @room: elements that @buf has room for
+ * @count: elements there are
+ * @size: bytes of one
+ */
+struct rds_core_info {
+	char *buf;
+	unsigned int room;
+	unsigned int count;
+	unsigned int size;
+};
+
+static struct list {
+	rds_core_info_fill fill;
+	unsigned int size;
+} lists[LISTS];
+
+static DECLARE_RWSEM(lists_lock);
+
+void rds_core_info_register(unsigned int number, unsigned int size, rds_core_info_fill fill)
+{
+	down_write(&lists_lock);
+	lists[number - RDS_INFO_FIRST] = (struct list){ fill, size };
+	up_write(&lists_lock);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_info_register, RDS_CORE);
+
+void rds_core_info_unregister(unsigned int number)
+{
+	rds_core_info_register(number, 0, NULL);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_info_unregister, RDS_CORE);
+
+void rds_core_info_put(struct rds_core_info *info, const void *element)
+{
+	if (info->count < info->room)
+		memcpy(info->buf + (size_t)info->count * info->size, element, info->size);
+	info->count++;
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_info_put, RDS_CORE);
+
+static void make(struct net *net, const struct list *list, struct rds_core_info *info)
+{
+	info->count = 0;
+	list->fill(net, info);
+}
+
+/* Connections are copied as far as there is room, the other lists whole or not at all. */
+static bool in_part(int number)
+{
+	return number == RDS_INFO_CONNECTIONS || number == RDS6_INFO_CONNECTIONS;
+}
+
+static int copy_out(struct rds_core_info *info, int number, char __user *value, int have)
+{
+	unsigned int whole = min(info->count, info->room);
+	bool fits = info->count <= (unsigned int)have / info->size;
+
+	if (!fits && !in_part(number))
+		return 0;
+	whole = min(whole, (unsigned int)have / info->size);
+	/* An application that has not this memory is told to come again. Stock does so. */
+	return whole && copy_to_user(value, info->buf, (size_t)whole * info->size) ? -EAGAIN : 0;
+}
+
+static int get(struct net *net, int number, char __user *value, int __user *len)
+{
+	const struct list *list = &lists[number - RDS_INFO_FIRST];
+	struct rds_core_info info = { .size = list->size };
+	int have, err;
+
+	if (get_user(have, len))
+		return -EFAULT;
+	if (have < 0)
+		return -EINVAL;
+	make(net, list, &info);
+	/* Some more may come before it is made again. */
+	info.room = min(info.count + 16, (unsigned int)have / info.size);
+	info.buf = kvcalloc(info.room, info.size, GFP_KERNEL_ACCOUNT);
+	if (!info.buf)
+		return -ENOMEM;
+	make(net, list, &info);
+	err = copy_out(&info, number, value, have);
+	kvfree(info.buf);
+	if (err)
+		return err;
+	if (put_user(info.count * info.size, len))
+		return -EFAULT;
+	return info.count > (unsigned int)have / info.size ? -ENOSPC : (int)info.size;
+}
+
+int rds_info_get(struct net *net, int number, char __user *value, int __user *len)
+{
+	int ret = -ENOPROTOOPT;
+
+	if (down_read_interruptible(&lists_lock))
+		return -EINTR;
+	if (lists[number - RDS_INFO_FIRST].fill)
+		ret = get(net, number, value, len);
+	up_read(&lists_lock);
+	return ret;
+}

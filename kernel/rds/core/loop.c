@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop: messages of this host for itself. The message of the sender is the one that is read;
+ * nothing is copied in between, queued, or acknowledged.
+ */
+#include "core.h"
+
+static struct rds_core_msg *msg_of(struct rds_core_inc *inc)
+{
+	return container_of(inc, struct rds_core_msg, inc);
+}
+
+static int inc_copy(struct rds_core_inc *inc, struct iov_iter *to)
+{
+	return rds_msg_copy(msg_of(inc), to);
+}
+
+static void inc_free(struct rds_core_inc *inc)
+{
+	rds_msg_put(msg_of(inc));
+}
+
+static const struct rds_core_inc_ops inc_ops = {
+	.copy = inc_copy,
+	.free = inc_free,
+};
+
+/* What goes from the connection's own address comes in at the peer's, which is this host. */
+static void receive(struct rds_core_conn *conn, struct rds_core_msg *msg, bool back)
+{
+	struct rds_core_path *path = &conn->path;
+	struct rds_core_inc *inc = &msg->inc;
+
+	spin_lock_bh(&path->lock);
+	msg->hdr.seq = path->next_tx++;
+	spin_unlock_bh(&path->lock);
+	rds_msg_get(msg);
+	rds_core_inc_init(inc, conn, &inc_ops);
+	if (!back)
+		swap(inc->saddr, inc->daddr);
+	inc->hdr = msg->hdr;
+	rds_core_receive(path, inc);
+}
+
+void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg)
+{
+	receive(conn, msg, false);
+}
+
+void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong)
+{
+	receive(conn, pong, true);
+}
+
+static bool claims(struct net *net, const struct in6_addr *addr, u32 scope)
+{
+	return rds_ip_is_loopback(addr);
+}
+
+struct rds_core_transport rds_loop = {
+	.name = "loopback",
+	.owner = THIS_MODULE,
+	.type = RDS_CORE_TRANSPORT_LOOP,
+	.loops = true,
+	.claims = claims,
+};

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages on their way out: memory and references. */
+#include <linux/export.h>
+#include "core.h"
+
+/* A payload of so many bytes is behind the structure: one allocation, and no page of its own. */
+#define INLINE_MAX	1024
+/*
+ * Pages of zerocopy: as many as 1 MiB needs in pieces of any kind that an application is likely to
+ * have
+ */
+#define PIN_MAX		1024
+
+static void *flat(struct rds_core_msg *msg)
+{
+	return msg->page;
+}
+
+static struct rds_core_msg *msg_alloc(size_t behind, gfp_t gfp)
+{
+	struct rds_core_msg *msg = kmalloc(sizeof(*msg) + behind, gfp);
+
+	if (!msg)
+		return NULL;
+	memset(msg, 0, sizeof(*msg));
+	refcount_set(&msg->ref, 1);
+	INIT_LIST_HEAD(&msg->sock_entry);
+	INIT_LIST_HEAD(&msg->path_entry);
+	rds_census_created(RDS_CENSUS_MSG);
+	return msg;
+}
+
+/* With room for @len bytes that are not there yet */
+struct rds_core_msg *rds_msg_make(u32 len, gfp_t gfp)
+{
+	unsigned int nr = DIV_ROUND_UP(len, PAGE_SIZE);
+	struct rds_core_msg *msg;
+	u32 left = len;
+
+	if (len <= INLINE_MAX) {
+		msg = msg_alloc(len, gfp);
+		if (msg)
+			msg->hdr.len = len;
+		return msg;
+	}
+	msg = msg_alloc(nr * sizeof(msg->page[0]), gfp);
+	if (!msg)
+		return NULL;
+	msg->hdr.len = len;
+	while (msg->nr_pages < nr) {
+		struct bio_vec *v = &msg->page[msg->nr_pages];
+
+		v->bv_page = alloc_page(gfp);
+		if (!v->bv_page) {
+			rds_msg_put(msg);
+			return NULL;
+		}
+		v->bv_offset = 0;
+		v->bv_len = min_t(u32, left, PAGE_SIZE);
+		left -= v->bv_len;
+		msg->nr_pages++;
+	}
+	return msg;
+}
+
+int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from)
+{
+	unsigned int i;
+
+	rds_stat_add(RDS_STAT_COPY_FROM_USER, msg->hdr.len);
+	if (!msg->nr_pages)
+		return copy_from_iter_full(flat(msg), msg->hdr.len, from) ? 0 : -EFAULT;
+	for (i = 0; i < msg->nr_pages; i++) {
+		struct bio_vec *v = &msg->page[i];
+
+		if (copy_page_from_iter(v->bv_page, 0, v->bv_len, from) != v->bv_len)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* Takes up to @left bytes of @from; how many, or -errno */
+static ssize_t pin_some(struct rds_core_msg *msg, struct iov_iter *from, size_t left,
+			unsigned int most)
+{
+	struct page *pages[16];
+	size_t offset, rest;
+	ssize_t got;
+	unsigned int i;
+
+	got = iov_iter_get_pages2(from, pages, left, min_t(unsigned int, most, ARRAY_SIZE(pages)),
+				  &offset);
+	if (got <= 0)
+		return got ?: -EFAULT;
+	for (i = 0, rest = got; rest; i++) {
+		struct bio_vec *v = &msg->page[msg->nr_pages++];
+
+		v->bv_page = pages[i];
+		v->bv_offset = offset;
+		v->bv_len = min_t(size_t, rest, PAGE_SIZE - offset);
+		rest -= v->bv_len;
+		offset = 0;
+	}
+	return got;
+}
+
+/*
+ * A message of the sender's own pages. Its record of zerocopy is there before the first page:
+ * what has been taken when an error comes is given back by the one put that gives back
+ * everything.
+ */
+struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32 len)
+{
+	int nr = iov_iter_npages(from, PIN_MAX + 1);
+	struct rds_core_msg *msg;
+	u32 left = len;
+	ssize_t got;
+	int err;
+
+	if (nr > PIN_MAX)
+		return ERR_PTR(-EMSGSIZE);
+	msg = msg_alloc(nr * sizeof(msg->page[0]), GFP_KERNEL_ACCOUNT);
+	if (!msg)
+		return ERR_PTR(-ENOMEM);
+	msg->hdr.len = len;
+	err = rds_zcopy_attach(msg, rs);
+	while (!err && left) {
+		got = pin_some(msg, from, left, nr - msg->nr_pages);
+		if (got < 0)
+			err = got;
+		else
+			left -= got;
+	}
+	if (!err)
+		return msg;
+	rds_msg_put(msg);
+	return ERR_PTR(err);
+}
+
+void rds_msg_get(struct rds_core_msg *msg)
+{
+	refcount_inc(&msg->ref);
+}
+
+void rds_msg_put(struct rds_core_msg *msg)
+{
+	unsigned int i;
+
+	if (!refcount_dec_and_test(&msg->ref))
+		return;
+	for (i = 0; i < msg->nr_pages; i++)
+		put_page(msg->page[i].bv_page);
+	if (msg->zcopy)
+		rds_zcopy_end(msg->zcopy);
+	if (msg->rs)
+		sock_put(&msg->rs->sk);
+	kfree(msg);
+	rds_census_destroyed(RDS_CENSUS_MSG);
+}
+
+int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to)
+{
+	size_t left = min_t(size_t, msg->hdr.len, iov_iter_count(to)), n;
+	unsigned int i;
+
+	rds_stat_add(RDS_STAT_COPY_TO_USER, left);
+	if (!msg->nr_pages)
+		return copy_to_iter(flat(msg), left, to) == left ? 0 : -EFAULT;
+	for (i = 0; left; i++) {
+		struct bio_vec *v = &msg->page[i];
+
+		n = min_t(size_t, left, v->bv_len);
+		if (copy_page_to_iter(v->bv_page, v->bv_offset, n, to) != n)
+			return -EFAULT;
+		left -= n;
+	}
+	return 0;
+}
+
+void rds_core_msg_iter(struct rds_core_msg *msg, struct iov_iter *iter)
+{
+	if (msg->nr_pages) {
+		iov_iter_bvec(iter, ITER_SOURCE, msg->page, msg->nr_pages, msg->hdr.len);
+		return;
+	}
+	msg->flat.iov_base = flat(msg);
+	msg->flat.iov_len = msg->hdr.len;
+	iov_iter_kvec(iter, ITER_SOURCE, &msg->flat, 1, msg->hdr.len);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_msg_iter, RDS_CORE);
+
+/* The caller has a reference of its own. */
+void rds_msg_unsend(struct rds_core_msg *msg)
+{
+	struct rds_sock *rs = msg->rs;
+	bool was;
+
+	if (!rs)
+		return;
+	spin_lock_bh(&rs->lock);
+	was = msg->listed;
+	if (was) {
+		msg->listed = false;
+		list_del(&msg->sock_entry);
+		rs->snd_bytes -= msg->hdr.len;
+	}
+	spin_unlock_bh(&rs->lock);
+	if (!was)
+		return;
+	rds_wake_writers(rs);
+	rds_msg_put(msg);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* recvmsg: notifications of congestion, then data, then zerocopy completions. */
+#include <linux/errqueue.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include "core.h"
+
+/* What put_cmsg() changes: a message that cannot be handed out whole stays, and so does this. */
+struct control {
+	void *at;
+	size_t len;
+	unsigned int flags;
+};
+
+static struct control control_save(const struct msghdr *msg)
+{
+	return (struct control){ msg->msg_control, msg->msg_controllen, msg->msg_flags };
+}
+
+static void control_restore(struct msghdr *msg, const struct control *c)
+{
+	msg->msg_control = c->at;
+	msg->msg_controllen = c->len;
+	msg->msg_flags = c->flags;
+}
+
+/* True: it told, or failed to. */
+static bool tell_congestion(struct rds_sock *rs, struct msghdr *msg, int *err)
+{
+	u64 told;
+
+	if (!READ_ONCE(rs->monitor) || !READ_ONCE(rs->cong_notify))
+		return false;
+	spin_lock_bh(&rs->lock);
+	told = rs->cong_notify;
+	rs->cong_notify = 0;
+	spin_unlock_bh(&rs->lock);
+	if (!told)
+		return false;
+	*err = put_cmsg(msg, SOL_RDS, RDS_CMSG_CONG_UPDATE, sizeof(told), &told);
+	if (*err) {
+		spin_lock_bh(&rs->lock);
+		rs->cong_notify |= told;
+		spin_unlock_bh(&rs->lock);
+	}
+	msg->msg_namelen = 0;
+	return true;
+}
+
+static int put_stamp(struct rds_sock *rs, const struct rds_core_inc *inc, struct msghdr *msg)
+{
+	struct __kernel_old_timeval old;
+	struct __kernel_sock_timeval tv;
+	struct timespec64 ts;
+
+	if (!sock_flag(&rs->sk, SOCK_RCVTSTAMP) || !inc->stamp)
+		return 0;
+	if (sock_flag(&rs->sk, SOCK_TSTAMP_NEW)) {
+		ts = ns_to_timespec64(inc->stamp);
+		tv = (struct __kernel_sock_timeval){ .tv_sec = ts.tv_sec,
+						     .tv_usec = ts.tv_nsec / NSEC_PER_USEC };
+		return put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
+	}
+	old = ns_to_kernel_old_timeval(inc->stamp);
+	return put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old), &old);
+}
+
+/* How long the message took from each of the points that the socket asked for to the next */
+static int put_latency(struct rds_sock *rs, const struct rds_core_inc *inc, struct msghdr *msg)
+{
+	struct rds_cmsg_rx_trace t;
+	u64 next;
+	unsigned int i;
+
+	if (!rs->traces || !inc->at[0])
+		return 0;
+	memset(&t, 0, sizeof(t));
+	t.rx_traces = rs->traces;
+	for (i = 0; i < t.rx_traces; i++) {
+		unsigned int pos = rs->trace_pos[i];
+
+		next = pos + 1 < RDS_CORE_STAMPS ? inc->at[pos + 1] : local_clock();
+		t.rx_trace_pos[i] = pos;
+		t.rx_trace[i] = next - inc->at[pos];
+	}
+	return put_cmsg(msg, SOL_RDS, RDS_CMSG_RXPATH_LATENCY, sizeof(t), &t);
+}
+
+static void put_name(const struct rds_core_inc *inc, struct msghdr *msg)
+{
+	struct rds_addr from = { .ip = inc->saddr,
+				 .port = htons(inc->hdr.sport),
+				 .scope = inc->scope };
+
+	if (msg->msg_name)
+		msg->msg_namelen = rds_addr_put(msg->msg_name, &from);
+}
+
+/* It is the reader's then. */
+static void take(struct rds_sock *rs, struct rds_core_inc *inc)
+{
+	bool changed;
+
+	spin_lock_bh(&rs->lock);
+	list_del(&inc->entry);
+	changed = rds_recv_account(rs, -(s64)inc->hdr.len);
+	spin_unlock_bh(&rs->lock);
+	if (changed)
+		rds_cong_changed(rs->cong);
+	rds_stat_add(RDS_STAT_RECV_BYTES_FREED, inc->hdr.len);
+	rds_stat(RDS_STAT_RECV_DELIVERED);
+	inc->ops->free(inc);
+}
+
+/* Under rs->reader, so the message stays until it is taken. */
+static int read_inc(struct rds_sock *rs, struct rds_core_inc *inc, struct msghdr *msg, size_t len,
+		    int flags)
+{
+	struct control before = control_save(msg);
+	u32 have = inc->hdr.len;
+	int err;
+
+	err = inc->ops->copy(inc, &msg->msg_iter);
+	if (!err)
+		err = put_stamp(rs, inc, msg) ?: put_latency(rs, inc, msg);
+	if (err) {
+		control_restore(msg, &before);
+		return err;
+	}
+	rds_zcopy_report(rs, msg);
+	put_name(inc, msg);
+	if (len < have)
+		msg->msg_flags |= MSG_TRUNC;
+	if (!(flags & MSG_PEEK))
+		take(rs, inc);
+	return flags & MSG_TRUNC ? have : min_t(size_t, len, have);
+}
+
+/* -EAGAIN: there is none. */
+static int read_first(struct rds_sock *rs, struct msghdr *msg, size_t len, int flags)
+{
+	struct rds_core_inc *inc;
+	int ret = -EAGAIN;
+
+	if (list_empty_careful(&rs->incs))
+		return ret;
+	if (mutex_lock_interruptible(&rs->reader))
+		return -EINTR;
+	spin_lock_bh(&rs->lock);
+	inc = list_first_entry_or_null(&rs->incs, struct rds_core_inc, entry);
+	spin_unlock_bh(&rs->lock);
+	if (inc)
+		ret = read_inc(rs, inc, msg, len, flags);
+	mutex_unlock(&rs->reader);
+	return ret;
+}
+
+static bool readable(struct rds_sock *rs, const struct msghdr *msg)
+{
+	return !list_empty_careful(&rs->incs) ||
+	       (READ_ONCE(rs->monitor) && READ_ONCE(rs->cong_notify)) ||
+	       (rds_zcopy_room(msg) && !list_empty_careful(&rs->zcopy_done));
+}
+
+int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct rds_sock *rs = rds_sk(sock->sk);
+	long timeout = sock_rcvtimeo(&rs->sk, flags & MSG_DONTWAIT);
+	int ret;
+
+	if (flags & MSG_ERRQUEUE)
+		return sock_recv_errqueue(&rs->sk, msg, len, SOL_IP, IP_RECVERR);
+	msg->msg_namelen = 0;
+	if (flags & MSG_OOB)
+		return 0;
+	for (;;) {
+		if (tell_congestion(rs, msg, &ret))
+			return ret;
+		ret = read_first(rs, msg, len, flags);
+		if (ret != -EAGAIN)
+			return ret;
+		if (rds_zcopy_report(rs, msg))
+			return 0;
+		if (!timeout)
+			return -EAGAIN;
+		timeout = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), readable(rs, msg),
+							   timeout);
+		if (timeout < 0)
+			return sock_intr_errno(sock_rcvtimeo(&rs->sk, false));
+		if (!timeout)
+			return -ETIMEDOUT;
+	}
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues of a path, and who transmits from them. One task does at a time; path->kicks counts the
+ * wishes, and that task leaves only when it has looked after the last of them.
+ */
+#include <linux/export.h>
+#include <linux/moduleparam.h>
+#include "core.h"
+
+static unsigned int batch = 1024;
+module_param_named(send_batch_count, batch, uint, 0444);
+MODULE_PARM_DESC(send_batch_count,
+		 "Messages that a task transmits before a worker goes on for it (default: 1024)");
+
+static const u8 empty_map[RDS_MAP_LEN];
+
+/* Takes a reference, unless it was canceled before it came here. */
+void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg)
+{
+	spin_lock_bh(&path->lock);
+	if (!test_bit(RDS_CORE_MSG_CANCELED, &msg->flags)) {
+		rds_msg_get(msg);
+		__set_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+		msg->hdr.seq = path->next_tx++;
+		list_add_tail(&msg->path_entry, &path->send_queue);
+		rds_stat(RDS_STAT_SEND_QUEUED);
+	}
+	spin_unlock_bh(&path->lock);
+}
+
+/* The next message, which waits for its acknowledgment from now on, with a reference */
+static struct rds_core_msg *begin(struct rds_core_path *path)
+{
+	struct rds_core_msg *msg;
+
+	spin_lock_bh(&path->lock);
+	msg = list_first_entry_or_null(&path->send_queue, struct rds_core_msg, path_entry);
+	if (msg) {
+		list_move_tail(&msg->path_entry, &path->retrans_queue);
+		rds_msg_get(msg);
+	}
+	spin_unlock_bh(&path->lock);
+	if (!msg)
+		rds_stat(RDS_STAT_SEND_QUEUE_EMPTY);
+	return msg;
+}
+
+static void end_current(struct rds_core_path *path)
+{
+	if (path->current_msg)
+		rds_msg_put(path->current_msg);
+	path->current_msg = NULL;
+}
+
+static bool map_due(struct rds_core_path *path, bool due)
+{
+	bool was;
+
+	spin_lock_bh(&path->lock);
+	was = path->map_due;
+	path->map_due = due;
+	spin_unlock_bh(&path->lock);
+	return was;
+}
+
+/* Of a map that was not due there is nothing to send; nor within a message. */
+static int xmit_map(struct rds_core_path *path)
+{
+	struct rds_core_conn *conn = path->conn;
+	unsigned long *bits;
+	int err;
+
+	if (path->current_msg || !map_due(path, false))
+		return 0;
+	bits = smp_load_acquire(&conn->lcong->bits); /* pairs with cong_give_bits() */
+	err = conn->transport->xmit_map(path, bits ? (const void *)bits : empty_map);
+	if (err)
+		map_due(path, true);
+	return err;
+}
+
+static int xmit_one(struct rds_core_path *path)
+{
+	int err;
+
+	err = xmit_map(path);
+	if (err)
+		return err;
+	if (!path->current_msg)
+		path->current_msg = begin(path);
+	if (!path->current_msg)
+		return -ENOENT;
+	err = path->conn->transport->xmit(path, path->current_msg);
+	if (err != -EAGAIN)
+		end_current(path);
+	return err;
+}
+
+/* What may be sent now; how many of @most are left */
+static unsigned int xmit_some(struct rds_core_path *path, unsigned int most)
+{
+	int err = 0;
+
+	mutex_lock(&path->sending);
+	while (!err && most && READ_ONCE(path->state) == RDS_CORE_UP) {
+		most--;
+		err = xmit_one(path);
+	}
+	mutex_unlock(&path->sending);
+	if (err && err != -EAGAIN && err != -ENOENT)
+		rds_core_path_drop(path);
+	return most;
+}
+
+void rds_xmit_run(struct rds_core_path *path)
+{
+	unsigned int most = max(batch, 1U);
+	int seen;
+
+	if (atomic_inc_return(&path->kicks) != 1) {
+		rds_stat(RDS_STAT_SEND_LOCK_CONTENTION);
+		return;
+	}
+	do {
+		seen = atomic_read(&path->kicks);
+		most = xmit_some(path, most);
+		if (!most) {
+			atomic_set(&path->kicks, 0);
+			rds_xmit_kick(path);
+			return;
+		}
+	} while (atomic_sub_return(seen, &path->kicks));
+}
+
+void rds_xmit_work(struct work_struct *work)
+{
+	rds_xmit_run(container_of(work, struct rds_core_path, send_work));
+}
+
+/* What was begun is sent again, in order, before what was not. Under path->sending. */
+void rds_xmit_requeue(struct rds_core_path *path)
+{
+	struct rds_core_msg *msg;
+
+	end_current(path);
+	spin_lock_bh(&path->lock);
+	list_for_each_entry(msg, &path->retrans_queue, path_entry)
+		msg->hdr.flags |= RDS_HDR_ACK_REQUIRED | RDS_HDR_RETRANSMITTED;
+	list_splice_init(&path->retrans_queue, &path->send_queue);
+	spin_unlock_bh(&path->lock);
+}
+
+/* @msgs were taken off a queue */
+static void done(struct list_head *msgs)
+{
+	struct rds_core_msg *msg, *next;
+
+	list_for_each_entry_safe(msg, next, msgs, path_entry) {
+		list_del_init(&msg->path_entry);
+		rds_msg_unsend(msg);
+		rds_msg_put(msg);
+	}
+}
+
+void rds_core_path_acked(struct rds_core_path *path,
+			 bool (*reached)(const struct rds_core_msg *msg, u64 arg), u64 arg)
+{
+	struct rds_core_msg *msg, *next;
+	LIST_HEAD(acked);
+
+	spin_lock_bh(&path->lock);
+	list_for_each_entry_safe(msg, next, &path->retrans_queue, path_entry) {
+		if (!reached(msg, arg))
+			break;
+		__clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+		list_move_tail(&msg->path_entry, &acked);
+	}
+	spin_unlock_bh(&path->lock);
+	done(&acked);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_acked, RDS_CORE);
+
+/* Under path->sending; the connection ends. */
+void rds_xmit_purge(struct rds_core_path *path)
+{
+	struct rds_core_msg *msg;
+	LIST_HEAD(gone);
+
+	rds_xmit_requeue(path);
+	spin_lock_bh(&path->lock);
+	list_splice_init(&path->send_queue, &gone);
+	list_for_each_entry(msg, &gone, path_entry)
+		__clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+	spin_unlock_bh(&path->lock);
+	done(&gone);
+}
