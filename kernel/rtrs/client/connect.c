@@ -56,7 +56,7 @@ int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms
 }
 
 static int explain_route(struct rtrs_client_path *path, const char *dst, int err,
-		       struct netlink_ext_ack *extack)
+			 struct netlink_ext_ack *extack)
 {
 	char src[RTRS_ADDR_STRLEN];
 
@@ -77,7 +77,7 @@ static int explain_route(struct rtrs_client_path *path, const char *dst, int err
 
 /* Says what a step failed with, and returns it. */
 static int explain_error(struct rtrs_client_path *path, enum step step, int err,
-		   struct netlink_ext_ack *extack)
+			 struct netlink_ext_ack *extack)
 {
 	char dst[RTRS_ADDR_STRLEN];
 
