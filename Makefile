@@ -46,7 +46,7 @@ bench: ## installs what it needs and measures against the in-tree modules and NV
 	@tests/deps.sh check
 	@tests/bench/run
 
-modules: kdir ## the kernel modules, for the kernel of KDIR
+modules: kdir ## the five kernel modules, for the kernel of KDIR
 	$(KMAKE) modules
 
 rnbdadm: ## the admin tool, build/rnbdadm
