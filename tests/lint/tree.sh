@@ -57,6 +57,14 @@ warns() { sources kernel | xargs -r grep -nE '\b(WARN(_ON)?(_ONCE)?|BUG(_ON)?|pa
 # What a module lets go of must not be itself: its text would run on unpinned (G19). THIS_MODULE is what others pin: an .owner or .module.
 own_module() { sources kernel | xargs -r grep -nE '\bTHIS_MODULE\b' | grep -vE '\.(owner|module)[[:space:]]*= THIS_MODULE,$'; return 0; }
 
+# A test that probes a function which has another name now would see nothing happen in it
+probed() {
+	local module function
+	grep -rhoE "\b[pr]:[a-z_/]+ (rtrs|rnbd)_(core|client|server):[a-z_0-9]+" tests/vm tests/debug | sed 's/.* //' | sort -u | while IFS=: read -r module function; do
+		grep -rqE "\b$function\(" "kernel/${module%%_*}/${module#*_}" || echo "$module has no function $function"
+	done
+}
+
 # make bench measures what the statistics cost by what this takes out
 bench_patch() { patch -p1 --dry-run -s <tests/bench/uncounted.patch; }
 
@@ -71,4 +79,5 @@ check "tests/bench/uncounted.patch follows the statistics" bench_patch
 check "no file above 256 KiB" large
 check "no BUG() or panic()" warns
 check "no module drops a reference on itself" own_module
+check "functions that tests probe are there" probed
 finish

@@ -41,7 +41,7 @@ teardown() {
 # Tell where a command is interrupted, on kernels that can be asked: rtrs-client says at which step of connecting, RNBD comes then
 probes() {
 	{
-		echo 'p:killed/step rtrs_client:explain step=%si:u32 err=%dx:s32
+		echo 'p:killed/step rtrs_client:explain_error step=%si:u32 err=%dx:s32
 			r:killed/greet rnbd_client:rnbd_client_msg_sess_info err=$retval:s32
 			r:killed/open rnbd_client:rnbd_client_msg_open err=$retval:s32' >$TRACE/kprobe_events &&
 			echo 1 >$TRACE/events/killed/enable

@@ -370,7 +370,7 @@ refuses() {
 
 	# The remap is first, the unmap waits for it
 	bash -c "LC_ALL=C; echo 1 >/sys/block/$disk/rnbd/remap_device" 3>&- 2>/run/tmp/remap & pid=$!
-	await 10 worker_in 'msg_run.*remap_dev'
+	await 10 worker_in 'msg_run.*remap_in_worker'
 	bash -c "echo force >/sys/block/$disk/rnbd/unmap_device" 3>&- & mapper=$!
 	await 10 test ! -e "/sys/block/$disk/rnbd/unmap_device"
 	refuses unmap "$disk" 114 "is being unmapped"
