@@ -87,7 +87,7 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_client_dev *dev)
 }
 
 /* @old: state before a change, else negative */
-static void event(const struct rnbd_client_dev *dev, enum rnbd_event event, int old)
+static void send_event(const struct rnbd_client_dev *dev, enum rnbd_event event, int old)
 {
 	struct sk_buff *msg;
 	void *hdr;
@@ -104,17 +104,17 @@ static void event(const struct rnbd_client_dev *dev, enum rnbd_event event, int 
 
 void rnbd_client_nl_created(struct rnbd_client_dev *dev)
 {
-	event(dev, RNBD_EVENT_CREATE, -1);
+	send_event(dev, RNBD_EVENT_CREATE, -1);
 }
 
 void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old)
 {
-	event(dev, RNBD_EVENT_CHANGE, old);
+	send_event(dev, RNBD_EVENT_CHANGE, old);
 }
 
 void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev)
 {
-	event(dev, RNBD_EVENT_DESTROY, -1);
+	send_event(dev, RNBD_EVENT_DESTROY, -1);
 }
 
 static bool is_string(const struct nlattr *attr, const char *str)
@@ -347,7 +347,7 @@ static const struct nlattr *to_blame(struct nlattr **attrs, int err)
 	return NULL;
 }
 
-static int map(struct sk_buff *msg, struct genl_info *info)
+static int map_device(struct sk_buff *msg, struct genl_info *info)
 {
 	struct rnbd_client_map_args *args = kmalloc(sizeof(*args), GFP_KERNEL);
 	struct rtrs_client_settings settings;
@@ -373,7 +373,7 @@ free:
 	return err;
 }
 
-static int unmap(struct genl_info *info)
+static int unmap_device(struct genl_info *info)
 {
 	struct rnbd_client_dev *dev = find_dev(info, false);
 	unsigned int timeout_ms = 0;
@@ -391,7 +391,7 @@ static int unmap(struct genl_info *info)
 	return err;
 }
 
-static int remap(struct sk_buff *msg, struct genl_info *info)
+static int remap_device(struct sk_buff *msg, struct genl_info *info)
 {
 	struct rnbd_client_dev *dev = find_dev(info, false);
 	unsigned int timeout_ms = 0;
@@ -408,7 +408,7 @@ static int remap(struct sk_buff *msg, struct genl_info *info)
 	return err;
 }
 
-static int resize(struct sk_buff *msg, struct genl_info *info)
+static int resize_device(struct sk_buff *msg, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[RNBD_A_DEVICE_SIZE_BYTES];
 	struct rnbd_client_dev *dev;
@@ -526,10 +526,10 @@ static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_SESSION_ADD, .get = session_add },
 	{ .cmd = RNBD_CMD_SESSION_DEL, .act = session_del },
 	{ .cmd = RNBD_CMD_DEVICE_GET, .get = device_get, .dump = device_dump },
-	{ .cmd = RNBD_CMD_MAP, .get = map },
-	{ .cmd = RNBD_CMD_UNMAP, .act = unmap },
-	{ .cmd = RNBD_CMD_REMAP, .get = remap },
-	{ .cmd = RNBD_CMD_RESIZE, .get = resize },
+	{ .cmd = RNBD_CMD_MAP, .get = map_device },
+	{ .cmd = RNBD_CMD_UNMAP, .act = unmap_device },
+	{ .cmd = RNBD_CMD_REMAP, .get = remap_device },
+	{ .cmd = RNBD_CMD_RESIZE, .get = resize_device },
 	{ .cmd = RNBD_CMD_DEVICE_SET, .get = set_access },
 };
 

@@ -24,7 +24,7 @@ void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
 		queue_work(rnbd_client_recover_wq, &session->revalidate_work);
 }
 
-/* As many come as there are paths: what is not asked yet is asked once. */
+/* The server sends a notice on each path. Those that come before the worker runs are one. */
 void rnbd_client_notice(void *priv, u32 what)
 {
 	struct rnbd_client_session *session = priv;
@@ -35,7 +35,10 @@ void rnbd_client_notice(void *priv, u32 what)
 	spin_unlock_irqrestore(&session->msg_lock, flags);
 }
 
-/* Under session->lock. What was told while the device was being opened found nothing to ask for. */
+/*
+ * Under session->lock. A notice that came while the device was being opened found no open device:
+ * the server is asked now.
+ */
 void rnbd_client_missed_notice(struct rnbd_client_dev *dev)
 {
 	struct rnbd_client_session *session = dev->session;
@@ -84,7 +87,7 @@ static void take_size(struct rnbd_client_dev *dev, const struct rnbd_device_info
 }
 
 /* Under dev->open_lock. -ENOTCONN: it is not open, or not any more. */
-static int ask(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms)
+static int ask_server(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms)
 {
 	struct rnbd_client_session *session = dev->session;
 	struct rnbd_device_info info;
@@ -137,7 +140,7 @@ static int ask_for_rw(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 				 dev->name);
 	if (dev->session->minor < 3)
 		return server_cannot(extack);
-	err = ask(dev, RNBD_CLIENT_ACCESS_RW, timeout_ms);
+	err = ask_server(dev, RNBD_CLIENT_ACCESS_RW, timeout_ms);
 	switch (err) {
 	case 0:
 		break;
@@ -170,7 +173,7 @@ int rnbd_client_dev_set_rw(struct rnbd_client_dev *dev, unsigned int timeout_ms,
 /* Under dev->open_lock. */
 static void revalidate(struct rnbd_client_dev *dev)
 {
-	int err = ask(dev, dev->access_mode, rnbd_client_timeout_ms(dev->session));
+	int err = ask_server(dev, dev->access_mode, rnbd_client_timeout_ms(dev->session));
 
 	if (err && err != -ENOTCONN)
 		pr_warn_ratelimited("%s: session %s: the size of %s: %pe\n", dev->name,

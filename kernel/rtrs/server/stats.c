@@ -25,18 +25,18 @@ void rtrs_server_stats_sum(struct rtrs_server_path *path, struct rtrs_server_tot
 }
 
 /**
- * struct reset - what to reset
+ * struct stats_reset - what to reset
  * @path: of this path
  * @groups: RNBD_COUNTERS_*
  */
-struct reset {
+struct stats_reset {
 	struct rtrs_server_path *path;
 	u32 groups;
 };
 
 static void reset_cpu(void *arg, unsigned int cpu)
 {
-	const struct reset *r = arg;
+	const struct stats_reset *r = arg;
 	struct rtrs_server_counts *c = per_cpu_ptr(r->path->counts, cpu);
 
 	if (r->groups & RNBD_COUNTERS_IOS) {
@@ -50,7 +50,7 @@ static void reset_cpu(void *arg, unsigned int cpu)
 /* What is in flight stays. */
 void rtrs_server_stats_reset(struct rtrs_server_path *path, u32 groups)
 {
-	struct reset r = { .path = path, .groups = groups };
+	struct stats_reset r = { .path = path, .groups = groups };
 
 	rtrs_counts_reset(reset_cpu, &r);
 }
