@@ -309,7 +309,7 @@ static void path_postpone(struct rtrs_client_path *path)
 	spin_unlock_bh(&path->session->state_lock);
 }
 
-/* The same, and it has failed. */
+/* An attempt to connect has failed, and has left nothing behind. */
 static void path_retry(struct rtrs_client_path *path, int err)
 {
 	bool given_up = false;
