@@ -97,43 +97,48 @@ static json_t *js_connection(const struct rds_connection_row *row)
 	return j;
 }
 
-int cmd_rds_socket(struct ctx *ctx)
+/* What @add makes of the lists, as rows of @view */
+static int show_lists(struct ctx *ctx, const struct view *view,
+		      void (*add)(const struct ctx *ctx, struct rds_lists *l, json_t *rows))
 {
-	json_t *list = json_array();
 	struct rds_lists l;
+	json_t *rows;
 	struct rds r;
 
 	if (!rds_open(ctx, &r) || !rds_lists(ctx, &r, &l)) {
 		rds_close(&r);
-		json_decref(list);
 		return ctx->fail.code;
 	}
-	rds_users(ctx->test_root, &l);
-	for (size_t i = 0; i < l.nsockets; i++)
-		json_array_append_new(list, js_socket(&l.sockets[i]));
+	rows = json_array();
+	add(ctx, &l, rows);
 	rds_lists_free(&l);
 	rds_close(&r);
-	out_list(ctx, &rds_socket_view, list);
+	out_list(ctx, view, rows);
 	return XC_OK;
+}
+
+static void add_sockets(const struct ctx *ctx, struct rds_lists *l, json_t *rows)
+{
+	rds_users(ctx->test_root, l);
+	for (size_t i = 0; i < l->nsockets; i++)
+		json_array_append_new(rows, js_socket(&l->sockets[i]));
+}
+
+static void add_connections(const struct ctx *ctx, struct rds_lists *l, json_t *rows)
+{
+	(void)ctx;
+	for (size_t i = 0; i < l->nconnections; i++)
+		json_array_append_new(rows, js_connection(&l->connections[i]));
+}
+
+int cmd_rds_socket(struct ctx *ctx)
+{
+	return show_lists(ctx, &rds_socket_view, add_sockets);
 }
 
 int cmd_rds_connection(struct ctx *ctx)
 {
-	json_t *list = json_array();
-	struct rds_lists l;
-	struct rds r;
-
-	if (!rds_open(ctx, &r) || !rds_lists(ctx, &r, &l)) {
-		rds_close(&r);
-		json_decref(list);
-		return ctx->fail.code;
-	}
-	for (size_t i = 0; i < l.nconnections; i++)
-		json_array_append_new(list, js_connection(&l.connections[i]));
-	rds_lists_free(&l);
-	rds_close(&r);
-	out_list(ctx, &rds_connection_view, list);
-	return XC_OK;
+	return show_lists(ctx, &rds_connection_view, add_connections);
 }
 
 int cmd_rds_stats(struct ctx *ctx)
