@@ -185,7 +185,6 @@ void rds_cong_monitor(struct rds_sock *rs, bool on)
  */
 static int refuse(struct rds_sock *rs, struct rds_cong *cong, __be16 port)
 {
-	WRITE_ONCE(rs->saw_congestion, true);
 	if (rs->monitor) {
 		spin_lock_bh(&rs->lock);
 		rs->cong_mask |= RDS_CONG_MONITOR_MASK(ntohs(port));

@@ -31,7 +31,6 @@
  * @tos: type of service
  * @recverr: RDS_RECVERR
  * @monitor: RDS_CONG_MONITOR
- * @saw_congestion: a send was refused; polls are to be woken by maps
  * @traces: points of latency that are wanted, as @trace_pos has them
  * @map_seen: generation of maps that poll has told
  * @lock: protects what follows
@@ -40,6 +39,7 @@
  * @snd_bytes: their payload
  * @incs: messages to be read
  * @rcv_bytes: their payload
+ * @nr_incs: how many they are
  * @congested: the bit of its port is set
  * @cong_mask: ports by number % 64 to which a send was refused
  * @cong_notify: those of them that are to be told
@@ -61,7 +61,6 @@ struct rds_sock {
 	u8 tos;
 	bool recverr;
 	bool monitor;
-	bool saw_congestion;
 	u8 traces;
 	u8 trace_pos[RDS_MSG_RX_DGRAM_TRACE_MAX];
 	int map_seen;
@@ -71,6 +70,7 @@ struct rds_sock {
 	u32 snd_bytes;
 	struct list_head incs;
 	u64 rcv_bytes;
+	u32 nr_incs;
 	bool congested;
 	u64 cong_mask;
 	u64 cong_notify;
@@ -123,7 +123,6 @@ struct rds_cong {
 
 /**
  * struct rds_net - a namespace
- * @net: the namespace
  * @entry: in the list of namespaces
  * @lock: protects the lists
  * @socks: of struct rds_sock
@@ -133,10 +132,9 @@ struct rds_cong {
  * @conn: the same by what names them
  * @cong: maps by address
  * @map_gen: counts changes of maps
- * @map_wait: polls of sockets that saw congestion
+ * @map_wait: polls
  */
 struct rds_net {
-	struct net *net;
 	struct list_head entry;
 	spinlock_t lock; /* see above */
 	struct list_head socks;
@@ -209,7 +207,7 @@ int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
  * Of the payload that was read, or is gone with the socket; under rs->lock. True: tell others of
  * the map.
  */
-bool rds_recv_account(struct rds_sock *rs, s64 bytes);
+bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages);
 
 /* deliver.c */
 void rds_deliver(struct net *net, struct rds_core_inc *inc);
@@ -228,7 +226,7 @@ int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to);
 void rds_msg_unsend(struct rds_core_msg *msg);
 
 /* zerocopy.c */
-int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs);
+int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int pages);
 void rds_zcopy_cookie(struct rds_core_msg *msg, u32 cookie);
 void rds_zcopy_end(struct rds_zcopy *z);
 bool rds_zcopy_room(const struct msghdr *msg);

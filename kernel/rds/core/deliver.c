@@ -10,19 +10,24 @@
  */
 #define LOOP_ROOM	8
 
+/* Messages without payload take memory, too. */
+#define INCS_MAX	65536
+
 static u64 room(const struct rds_sock *rs)
 {
 	return (u64)rds_rcvbuf(rs) * (rs->transport->loops ? LOOP_ROOM : 1);
 }
 
-bool rds_recv_account(struct rds_sock *rs, s64 bytes)
+bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
 {
 	bool congested = rs->congested;
 
 	rs->rcv_bytes += bytes;
-	if (rs->rcv_bytes > room(rs))
+	rs->nr_incs += messages;
+	if (rs->rcv_bytes > room(rs) || rs->nr_incs > INCS_MAX)
 		congested = true;
-	else if (rs->rcv_bytes < room(rs) / 2 || sock_flag(&rs->sk, SOCK_DEAD))
+	else if ((rs->rcv_bytes < room(rs) / 2 && rs->nr_incs < INCS_MAX / 2) ||
+		 sock_flag(&rs->sk, SOCK_DEAD))
 		congested = false;
 	if (congested == rs->congested)
 		return false;
@@ -61,7 +66,7 @@ void rds_deliver(struct net *net, struct rds_core_inc *inc)
 	if (!dead) {
 		list_add_tail(&inc->entry, &rs->incs);
 		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
-		changed = rds_recv_account(rs, inc->hdr.len);
+		changed = rds_recv_account(rs, inc->hdr.len, 1);
 	}
 	spin_unlock_bh(&rs->lock);
 	if (dead) {

@@ -35,7 +35,7 @@ static void stop_receiving(struct rds_sock *rs)
 	spin_lock_bh(&rs->lock);
 	sock_set_flag(&rs->sk, SOCK_DEAD);
 	list_splice_init(&rs->incs, &incs);
-	changed = rs->congested && rds_recv_account(rs, -(s64)rs->rcv_bytes);
+	changed = rs->congested && rds_recv_account(rs, -(s64)rs->rcv_bytes, -(int)rs->nr_incs);
 	spin_unlock_bh(&rs->lock);
 	list_for_each_entry_safe(inc, next, &incs, entry) {
 		rds_stat_add(RDS_STAT_RECV_BYTES_FREED, inc->hdr.len);
@@ -125,8 +125,8 @@ static __poll_t poll(struct file *file, struct socket *sock, poll_table *wait)
 	int gen;
 
 	poll_wait(file, sk_sleep(&rs->sk), wait);
-	if (READ_ONCE(rs->saw_congestion))
-		poll_wait(file, &rnet->map_wait, wait);
+	/* Always: epoll queues itself once, before any send was refused. */
+	poll_wait(file, &rnet->map_wait, wait);
 	gen = atomic_read(&rnet->map_gen);
 	spin_lock_bh(&rs->lock);
 	if (rs->monitor) {

@@ -52,10 +52,23 @@ void rds_core_info_put(struct rds_core_info *info, const void *element)
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_info_put, RDS_CORE);
 
-static void make(struct net *net, const struct list *list, struct rds_core_info *info)
+/* Without @info->buf it is the first time. The second time it may be another module's list. */
+static int make(struct net *net, int number, struct rds_core_info *info)
 {
+	const struct list *list = &lists[number - RDS_INFO_FIRST];
+	int err = 0;
+
+	if (down_read_interruptible(&lists_lock))
+		return -EINTR;
 	info->count = 0;
-	list->fill(net, info);
+	if (!list->fill || (info->buf && list->size != info->size)) {
+		err = -ENOPROTOOPT;
+	} else {
+		info->size = list->size;
+		list->fill(net, info);
+	}
+	up_read(&lists_lock);
+	return err;
 }
 
 /* Connections are copied as far as there is room, the other lists whole or not at all. */
@@ -72,44 +85,35 @@ static int copy_out(struct rds_core_info *info, int number, char __user *value, 
 	if (!fits && !in_part(number))
 		return 0;
 	whole = min(whole, (unsigned int)have / info->size);
+	/* What came between the two times, beyond the room: the next time. */
+	if (fits)
+		info->count = whole;
 	/* An application that has not this memory is told to come again. Stock does so. */
 	return whole && copy_to_user(value, info->buf, (size_t)whole * info->size) ? -EAGAIN : 0;
 }
 
-static int get(struct net *net, int number, char __user *value, int __user *len)
+int rds_info_get(struct net *net, int number, char __user *value, int __user *len)
 {
-	const struct list *list = &lists[number - RDS_INFO_FIRST];
-	struct rds_core_info info = { .size = list->size };
+	struct rds_core_info info = { .buf = NULL };
 	int have, err;
 
+	err = make(net, number, &info);
+	if (err)
+		return err;
 	if (get_user(have, len))
 		return -EFAULT;
 	if (have < 0)
 		return -EINVAL;
-	make(net, list, &info);
 	/* Some more may come before it is made again. */
 	info.room = min(info.count + 16, (unsigned int)have / info.size);
 	info.buf = kvcalloc(info.room, info.size, GFP_KERNEL_ACCOUNT);
 	if (!info.buf)
 		return -ENOMEM;
-	make(net, list, &info);
-	err = copy_out(&info, number, value, have);
+	err = make(net, number, &info) ?: copy_out(&info, number, value, have);
 	kvfree(info.buf);
 	if (err)
 		return err;
 	if (put_user(info.count * info.size, len))
 		return -EFAULT;
 	return info.count > (unsigned int)have / info.size ? -ENOSPC : (int)info.size;
-}
-
-int rds_info_get(struct net *net, int number, char __user *value, int __user *len)
-{
-	int ret = -ENOPROTOOPT;
-
-	if (down_read_interruptible(&lists_lock))
-		return -EINTR;
-	if (lists[number - RDS_INFO_FIRST].fill)
-		ret = get(net, number, value, len);
-	up_read(&lists_lock);
-	return ret;
 }

@@ -123,7 +123,7 @@ struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32
 	if (!msg)
 		return ERR_PTR(-ENOMEM);
 	msg->hdr.len = len;
-	err = rds_zcopy_attach(msg, rs);
+	err = rds_zcopy_attach(msg, rs, nr);
 	while (!err && left) {
 		got = pin_some(msg, from, left, nr - msg->nr_pages);
 		if (got < 0)

@@ -11,7 +11,6 @@ static int __net_init net_start(struct net *net)
 {
 	struct rds_net *rnet = rds_net(net);
 
-	rnet->net = net;
 	spin_lock_init(&rnet->lock);
 	INIT_LIST_HEAD(&rnet->socks);
 	INIT_LIST_HEAD(&rnet->monitors);

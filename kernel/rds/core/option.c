@@ -101,7 +101,8 @@ static int set_latency(struct rds_sock *rs, sockptr_t value, unsigned int len)
 	for (i = 0; i < t.rx_traces; i++)
 		if (t.rx_trace_pos[i] >= RDS_MSG_RX_DGRAM_TRACE_MAX)
 			return -EFAULT;
-	memcpy(rs->trace_pos, t.rx_trace_pos, sizeof(rs->trace_pos));
+	/* Readers take no lock: what was not checked must never be there. */
+	memcpy(rs->trace_pos, t.rx_trace_pos, t.rx_traces);
 	rs->traces = t.rx_traces;
 	return 0;
 }

@@ -89,13 +89,18 @@ static void shutdown_work(struct work_struct *work)
 
 void rds_core_path_up(struct rds_core_path *path)
 {
-	if (!rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_UP) &&
-	    !rds_core_path_change(path, RDS_CORE_RESETTING, RDS_CORE_UP))
+	bool up;
+
+	/* In one: who sees it up, and asks for the map under the lock, finds it due. */
+	spin_lock_bh(&path->lock);
+	up = rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_UP) ||
+	     rds_core_path_change(path, RDS_CORE_RESETTING, RDS_CORE_UP);
+	if (up)
+		path->map_due = true;
+	spin_unlock_bh(&path->lock);
+	if (!up)
 		return;
 	path->delay = 0;
-	spin_lock_bh(&path->lock);
-	path->map_due = true;
-	spin_unlock_bh(&path->lock);
 	rds_xmit_kick(path);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);

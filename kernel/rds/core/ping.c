@@ -13,7 +13,7 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 
 	if (rds_cong_test(cong, htons(ping->hdr.sport)))
 		return;
-	pong = rds_msg_make(0, GFP_ATOMIC | __GFP_NOWARN);
+	pong = rds_msg_make(0, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!pong)
 		return;
 	pong->path = path;

@@ -103,7 +103,7 @@ static void take(struct rds_sock *rs, struct rds_core_inc *inc)
 
 	spin_lock_bh(&rs->lock);
 	list_del(&inc->entry);
-	changed = rds_recv_account(rs, -(s64)inc->hdr.len);
+	changed = rds_recv_account(rs, -(s64)inc->hdr.len, -1);
 	spin_unlock_bh(&rs->lock);
 	if (changed)
 		rds_cong_changed(rs->cong);

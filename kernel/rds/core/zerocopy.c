@@ -27,14 +27,15 @@ struct completion_cmsg {
 	u32 cookie[COOKIES_MAX];
 };
 
-int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs)
+/* Whole pages are pinned, however little of them is sent. */
+int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int pages)
 {
 	struct rds_zcopy *z = kzalloc(sizeof(*z), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!z)
 		return -ENOMEM;
-	err = mm_account_pinned_pages(&z->pinned, msg->hdr.len);
+	err = mm_account_pinned_pages(&z->pinned, (size_t)pages << PAGE_SHIFT);
 	if (err) {
 		kfree(z);
 		return err;
