@@ -201,6 +201,8 @@ enum rnbd_client_dev_flag {
  * @last_error: reason of DISCONNECTED
  * @gone_work: moves it to DISCONNECTED when the server has closed it
  * @limits_work: sets limits that a reopen could not set
+ * @read_work: sends @first_read
+ * @first_read: of a new disk; its end queues @scan_work
  * @scan_work: reads the partition table
  * @scan_disk: @disk, for @scan_work
  * @scanned: @scan_work is done
@@ -242,6 +244,8 @@ struct rnbd_client_dev {
 	int last_error;
 	struct work_struct gone_work;
 	struct work_struct limits_work;
+	struct work_struct read_work;
+	struct bio *first_read;
 	struct work_struct scan_work;
 	struct gendisk *scan_disk;
 	struct completion scanned;
@@ -479,6 +483,7 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev);
 void rnbd_client_scan_begin(struct rnbd_client_dev *dev);
 /* Waits for the scan, for 2 s at most. Killable. */
 void rnbd_client_scan_wait(struct rnbd_client_dev *dev);
+void rnbd_client_first_read_work(struct work_struct *work);
 void rnbd_client_scan_work(struct work_struct *work);
 
 /* queue.c */

@@ -185,6 +185,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	INIT_WORK(&dev->gone_work, rnbd_client_dev_gone_work);
 	INIT_WORK(&dev->aside_work, rnbd_client_aside_work);
 	INIT_WORK(&dev->limits_work, rnbd_client_disk_limits_work);
+	INIT_WORK(&dev->read_work, rnbd_client_first_read_work);
 	INIT_WORK(&dev->scan_work, rnbd_client_scan_work);
 	init_completion(&dev->scanned);
 	INIT_WORK(&dev->remove_work, dev_remove_work);

@@ -323,6 +323,7 @@ void rnbd_client_disk_remove(struct rnbd_client_dev *dev)
 	if (added)
 		del_gendisk(disk);
 	flush_work(&dev->aside_work);
+	flush_work(&dev->read_work);
 	flush_work(&dev->scan_work);
 	put_disk(disk);
 }

@@ -2,8 +2,8 @@
 /*
  * The partition table of a new disk. add_disk() would read it under open_mutex, which each opener
  * needs: a server that opens devices and answers no read would block the process that maps, and
- * udev. So add_disk() does not scan. A first read is sent, which nobody waits for; when the server
- * has answered it, a worker scans the disk.
+ * udev. So add_disk() does not scan. A worker sends a first read, which nobody waits for; when the
+ * server has answered it, another one scans the disk.
  *
  * Against an unmap, in this order:
  *   1. The device is UNMAPPED: a scan that has not begun does nothing.
@@ -13,7 +13,7 @@
  *	which takes no lock of the disk and does not wait for the removal. A scan that gets the
  *	mutex later finds the disk dead.
  *   4. del_gendisk() waits for all requests. The first read is one: its end has queued the work.
- *   5. rnbd_client_disk_remove() waits for the work, without open_mutex, then frees the disk.
+ *   5. rnbd_client_disk_remove() waits for both workers, without open_mutex, then frees the disk.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -76,7 +76,16 @@ void rnbd_client_scan_begin(struct rnbd_client_dev *dev)
 	}
 	bio->bi_private = dev;
 	bio->bi_end_io = first_read_end;
-	submit_bio(bio);
+	dev->first_read = bio;
+	queue_work(rnbd_client_aside_wq, &dev->read_work);
+}
+
+/* Waits for a tag, which other disks of the session may have all of. */
+void rnbd_client_first_read_work(struct work_struct *work)
+{
+	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, read_work);
+
+	submit_bio(dev->first_read);
 }
 
 void rnbd_client_scan_wait(struct rnbd_client_dev *dev)

@@ -286,7 +286,7 @@ bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 void rnbd_server_dev_close_all(struct rnbd_server_session *session);
 /*
  * For the administrator: begins the close, where nobody has yet, and takes no lock. The caller
- * keeps finish_close() from its end: by the lock of the exports, or as a user of dev->dir.
+ * keeps release_all() from its end: by the lock of the exports, or as a user of dev->dir.
  */
 void rnbd_server_dev_force(struct rnbd_server_dev *dev);
 void rnbd_server_dev_put(struct rnbd_server_dev *dev);

@@ -60,12 +60,14 @@ static void run_command(struct rtrs_aside *aside)
 
 	spin_lock(&commands_lock);
 	awaited = rtrs_aside_over(&c->aside);
+	spin_unlock(&commands_lock);
+	/* Not to a socket that is closed: another one may have its port ID. A close waits. */
+	if (awaited && (err || nlh->nlmsg_flags & NLM_F_ACK))
+		netlink_ack(c->skb, nlh, err, &c->extack);
+	spin_lock(&commands_lock);
 	list_del(&c->entry);
 	spin_unlock(&commands_lock);
 	wake_up_all(&command_ended);
-	/* Not to a socket that is closed: another one may have its port ID now. */
-	if (awaited && (err || nlh->nlmsg_flags & NLM_F_ACK))
-		netlink_ack(c->skb, nlh, err, &c->extack);
 	command_free(c);
 }
 

@@ -33,7 +33,7 @@ static bool is_device(const char *word, size_t len)
 	for (i = 0; i < len; i++)
 		if (!isalnum(word[i]) && !strchr("_-.", word[i]))
 			return false;
-	return len && len < IB_DEVICE_NAME_MAX;
+	return len && isalpha(*word) && len < IB_DEVICE_NAME_MAX;
 }
 
 static int place_parse(const char *word, size_t len, struct place *place)

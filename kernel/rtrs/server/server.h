@@ -86,12 +86,14 @@ struct rtrs_server_slot {
  * @wq: where it runs
  * @work: looks whether it has ended, or its time is up
  * @session: that it waits for, with a reference; NULL while it does not
+ * @canceled: @work is not queued again
  * @entry: in session->waiting
  */
 struct rtrs_server_wait {
 	struct workqueue_struct *wq;
 	struct delayed_work work;
 	struct rtrs_server_session *session;
+	bool canceled;
 	struct list_head entry;
 };
 

@@ -31,28 +31,36 @@ void rtrs_server_wait(struct rtrs_server_session *session, struct rtrs_server_wa
 /* The first thing that the work does. */
 void rtrs_server_wait_end(struct rtrs_server_wait *wait)
 {
-	struct rtrs_server_session *session = wait->session;
+	struct rtrs_server_session *session = xchg(&wait->session, NULL);
 
 	if (!session)
 		return;
 	mutex_lock(&session->lock);
 	list_del_init(&wait->entry);
 	mutex_unlock(&session->lock);
-	wait->session = NULL;
 	rtrs_server_session_put(session);
 }
 
-/* Nothing but the work itself begins to wait. */
+/*
+ * Nothing but the work itself begins to wait. rtrs_server_wait_over() may have taken the work off
+ * its queue, and be about to queue it again: behind the lock of the session it has, and the second
+ * time it finds that nobody is to.
+ */
 void rtrs_server_wait_cancel(struct rtrs_server_wait *wait)
 {
-	cancel_delayed_work_sync(&wait->work);
-	rtrs_server_wait_end(wait);
+	int i;
+
+	WRITE_ONCE(wait->canceled, true);
+	for (i = 0; i < 2; i++) {
+		cancel_delayed_work_sync(&wait->work);
+		rtrs_server_wait_end(wait);
+	}
 }
 
 /* session->lock held. A work that has just begun will look by itself. */
 void rtrs_server_wait_over(struct rtrs_server_wait *wait)
 {
-	if (cancel_delayed_work(&wait->work))
+	if (!READ_ONCE(wait->canceled) && cancel_delayed_work(&wait->work))
 		queue_delayed_work(wait->wq, &wait->work, 0);
 }
 
