@@ -156,7 +156,11 @@ enum rds_ext_type {
 	RDS_EXT_RDMA_DEST	= 3,	/* be32 key, be32 offset */
 	RDS_EXT_PATHS		= 5,	/* be16 number of paths */
 	RDS_EXT_GENERATION	= 6,	/* be32, another one after each start of the peer */
+	/* Of this implementation. Others stop reading at types that they have no room for. */
+	RDS_EXT_ABILITIES	= 32,	/* RDS_ABLE_*, in the header of a map over TCP */
 };
+
+#define RDS_ABLE_ACK		0x01	/* acknowledges messages in headers */
 
 /**
  * struct rds_ext - the extensions of a header
@@ -166,14 +170,16 @@ enum rds_ext_type {
  * @dest_offset: RDS_EXT_RDMA_DEST
  * @paths: RDS_EXT_PATHS
  * @generation: RDS_EXT_GENERATION
+ * @abilities: RDS_EXT_ABILITIES
  */
 struct rds_ext {
-	__u32 has;
+	__u64 has;
 	__u32 done_key;
 	__u32 dest_key;
 	__u32 dest_offset;
 	__u16 paths;
 	__u32 generation;
+	__u8 abilities;
 };
 
 /*
@@ -190,6 +196,8 @@ static inline unsigned int rds_ext_data_len(__u8 type)
 		return 8;
 	case RDS_EXT_PATHS:
 		return 2;
+	case RDS_EXT_ABILITIES:
+		return 1;
 	default:
 		return 0;
 	}
@@ -224,8 +232,10 @@ static inline void rds_ext_parse(const __u8 *area, struct rds_ext *e)
 			e->paths = (__u16)rds_get_be(data, 2);
 		} else if (type == RDS_EXT_GENERATION) {
 			e->generation = (__u32)rds_get_be(data, 4);
+		} else if (type == RDS_EXT_ABILITIES) {
+			e->abilities = *data;
 		}
-		e->has |= 1U << type;
+		e->has |= 1ULL << type;
 		at += 1 + len;
 	}
 }

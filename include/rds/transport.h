@@ -86,7 +86,6 @@ struct rds_core_inc {
  * @path_entry: in a queue of its path
  * @rs: its socket, with a reference; NULL: a pong, or a message over the loop
  * @listed: it is in the send list; under the lock of the socket
- * @flat: describes a payload that is behind the structure
  * @path: where it goes
  * @dport: port it goes to, as in an address
  * @hdr: header; its payload has @hdr.len bytes
@@ -105,7 +104,6 @@ struct rds_core_msg {
 	bool listed;
 	struct rds_core_path *path;
 	__be16 dport;
-	struct kvec flat;
 	struct rds_hdr hdr;
 	u64 mark;
 	struct rds_core_inc inc;
@@ -114,12 +112,17 @@ struct rds_core_msg {
 	struct bio_vec page[];
 };
 
-/**
- * rds_core_msg_iter() - the payload of a message, to be sent
- * @msg: message
- * @iter: iterator, left at the first byte
- */
-void rds_core_msg_iter(struct rds_core_msg *msg, struct iov_iter *iter);
+/* The payload of a message that has no pages */
+static inline void *rds_core_msg_flat(struct rds_core_msg *msg)
+{
+	return msg->page;
+}
+
+/* The payload of a message that has pages, to be sent; left at the first byte */
+static inline void rds_core_msg_iter(struct rds_core_msg *msg, struct iov_iter *iter)
+{
+	iov_iter_bvec(iter, ITER_SOURCE, msg->page, msg->nr_pages, msg->hdr.len);
+}
 
 /* enum rds_core_state - of a path. The numbers are those of the kernel's own module. */
 enum rds_core_state {
@@ -135,16 +138,22 @@ enum rds_core_state {
  * struct rds_core_path - a stream of messages between two addresses
  * @conn: connection that it belongs to
  * @sending: held by who transmits, and while the path is shut down
- * @lock: protects the queues, the numbers and @map_due
+ * @lock: protects the queues, the numbers, @map_due and @pongs
  * @send_queue: messages that were not started
  * @retrans_queue: messages that were started and not acknowledged
  * @next_tx: number of the next message
  * @next_rx: lowest number that a message may have that is sent again
  * @current_msg: message that the transport has begun; under @sending
+ * @map_begun: the transport has begun a map; under @sending
  * @map_due: the map of the local address is to be sent before any message
+ * @pongs: of them in the queues
  * @state: see enum rds_core_state; changed by path.c only
+ * @error: why it was dropped the last time, -errno; 0: never
+ * @stopped: nothing is to be read; @stop_entry is in the list of the socket that has too much
+ * @stop_entry: under the lock of that socket, with a reference to @conn
  * @kicks: how often somebody wanted to transmit since the transmitting task looked
- * @delay: jiffies until the next attempt to connect, at most
+ * @delay: jiffies until the next attempt to connect, at most; 0: at once
+ * @up_since: when it came up, in jiffies; 0: it did not since it was shut down
  * @send_work: transmits
  * @connect_work: connects
  * @shutdown_work: shuts down what was dropped
@@ -158,10 +167,16 @@ struct rds_core_path {
 	u64 next_tx;
 	u64 next_rx;
 	struct rds_core_msg *current_msg;
+	bool map_begun;
 	bool map_due;
+	unsigned int pongs;
 	int state;
+	int error;
+	bool stopped;
+	struct list_head stop_entry;
 	atomic_t kicks;
 	unsigned long delay;
+	unsigned long up_since;
 	struct work_struct send_work;
 	struct delayed_work connect_work;
 	struct work_struct shutdown_work;
@@ -176,6 +191,7 @@ struct rds_core_path {
  * @net: namespace, which outlives the connection
  * @transport: carries it
  * @transport_data: the transport's own
+ * @passive: the peer connects, and this end only while it has something to send
  * @path: the one path there is
  * @lcong: map of @laddr
  * @fcong: map of @faddr
@@ -188,6 +204,7 @@ struct rds_core_conn {
 	possible_net_t net;
 	struct rds_core_transport *transport;
 	void *transport_data;
+	bool passive;
 	struct rds_core_path path;
 	struct rds_cong *lcong;
 	struct rds_cong *fcong;
@@ -195,6 +212,8 @@ struct rds_core_conn {
 	struct kref ref;
 	struct hlist_node hash_entry;
 	struct list_head net_entry;
+	unsigned long made;
+	bool used;
 	bool dead;
 };
 
@@ -213,9 +232,14 @@ struct rds_core_conn {
  * @xmit: transmits @msg, or the rest of it: 0, all is on its way; -EAGAIN, rds_core_path_writable()
  *	  follows; any other -errno drops the path. Must not sleep for the peer. @sending held.
  * @xmit_map: the same for the map @bits of the local address, RDS_MAP_LEN bytes
+ * @xmit_ack: there are no messages: acknowledges what is to be acknowledged; optional. As @xmit.
  * @probe: a probe or its answer came in; optional. Context of rds_core_receive().
  * @loops: messages are delivered by deliver(), nothing is ever queued; for the loop
  * @sends_zcopy: MSG_ZEROCOPY is allowed
+ * @resume: reads again after rds_core_receive() returned false; optional. Any context but hard
+ *	interrupts.
+ * @counters: calls rds_core_info_put() with a struct rds_info_counter for each; optional. Task
+ *	context.
  * @maps_tos: SIOCRDSSETTOS is allowed; returns the type of service of a connection. Optional.
  */
 struct rds_core_transport {
@@ -232,7 +256,10 @@ struct rds_core_transport {
 	void (*shutdown)(struct rds_core_path *path);
 	int (*xmit)(struct rds_core_path *path, struct rds_core_msg *msg);
 	int (*xmit_map)(struct rds_core_path *path, const void *bits);
+	int (*xmit_ack)(struct rds_core_path *path);
 	void (*probe)(struct rds_core_path *path, const struct rds_hdr *hdr);
+	void (*resume)(struct rds_core_path *path);
+	void (*counters)(struct rds_core_info *info);
 	u8 (*maps_tos)(u8 tos);
 };
 
@@ -245,10 +272,20 @@ struct rds_core_transport {
 int rds_core_transport_register(struct rds_core_transport *transport);
 
 /**
- * rds_core_transport_unregister() - take it back, and end its connections
- * @transport: as registered; no socket is bound through it, as such a socket holds its module
+ * rds_core_transport_unregister() - take it back
+ * @transport: as registered; no socket is bound through it, as such a socket holds its module, and
+ *	rds_core_transport_leave() has ended its connections
  */
 void rds_core_transport_unregister(struct rds_core_transport *transport);
+
+/**
+ * rds_core_transport_leave() - end the connections of a transport in a namespace
+ * @transport: makes no new ones there
+ * @net: namespace; no socket of it is bound through @transport
+ *
+ * Context: task.
+ */
+void rds_core_transport_leave(struct rds_core_transport *transport, struct net *net);
 
 /**
  * struct rds_core_key - what names a connection
@@ -272,8 +309,8 @@ struct rds_core_key {
  * @key: its name
  *
  * Context: task.
- * Return: connection with a reference, or ERR_PTR(): -ENOMEM, -ENETUNREACH if the transport or the
- * namespace is on its way out, what conn_init() returned.
+ * The caller sees to it that neither the namespace nor the transport is on its way out.
+ * Return: connection with a reference, or ERR_PTR(): -ENOMEM, what conn_init() returned.
  */
 struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
 					const struct rds_core_key *key);
@@ -306,10 +343,49 @@ void rds_core_path_up(struct rds_core_path *path);
 /**
  * rds_core_path_drop() - the path is broken; shut it down and connect again
  * @path: path in any state. A path that is down stays down.
+ * @why: -errno
  *
  * Any context.
  */
-void rds_core_path_drop(struct rds_core_path *path);
+void rds_core_path_drop(struct rds_core_path *path, int why);
+
+/**
+ * rds_core_path_retry() - as rds_core_path_drop(), and connect again without a delay
+ * @path: path, @sending held
+ * @why: -errno
+ */
+void rds_core_path_retry(struct rds_core_path *path, int why);
+
+/**
+ * rds_core_path_accept() - the peer has connected
+ * @path: path that it is for
+ * @install: gives the path what the peer has connected to; 0 or -errno. @sending is held, the path
+ *	is CONNECTING, and what it had before is shut down.
+ * @arg: for @install
+ *
+ * Context: task.
+ * Return: 0, and rds_core_path_up() is for the caller; -EBUSY: the path is up; -ENETUNREACH: the
+ * connection is on its way out; what @install returned.
+ */
+int rds_core_path_accept(struct rds_core_path *path,
+			 int (*install)(struct rds_core_path *path, void *arg), void *arg);
+
+/**
+ * rds_core_path_call() - the peer wants to be connected to
+ * @path: path. If it is up the map is sent once more: if the peer does not know of the connection
+ *	any more, it says so.
+ *
+ * Any context.
+ */
+void rds_core_path_call(struct rds_core_path *path);
+
+/**
+ * rds_core_path_forget() - the peer does not know what it sent before, and counts from 1 again
+ * @path: path
+ *
+ * Any context but hard interrupts.
+ */
+void rds_core_path_forget(struct rds_core_path *path);
 
 /**
  * rds_core_path_writable() - the transport can go on after -EAGAIN
@@ -345,8 +421,10 @@ void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *con
  * @inc: message, which is the core's from now on
  *
  * Any context but hard interrupts.
+ * Return: true; false: its socket has far more to read than it wants. The transport delivers no
+ * more over this path until resume(), unless the path is being shut down.
  */
-void rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc);
+bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc);
 
 /**
  * rds_core_map_received() - a congestion map came in

@@ -7,7 +7,11 @@ static bool goes_to(const struct rds_core_msg *msg, const struct rds_addr *to)
 	return !to || (msg->dport == to->port && rds_ip_equal(&msg->path->conn->faddr, &to->ip));
 }
 
-/* Off its path. What the transport has begun goes on: the peer may get it. */
+/*
+ * Off its path. What the transport has begun goes on, as long as the peer takes nothing; the peer
+ * may get it. The socket is let go at once: who took the message off its path is the only one that
+ * looks at it.
+ */
 static void unqueue(struct rds_core_msg *msg)
 {
 	struct rds_core_path *path = msg->path;
@@ -19,8 +23,10 @@ static void unqueue(struct rds_core_msg *msg)
 	if (was)
 		list_del_init(&msg->path_entry);
 	spin_unlock_bh(&path->lock);
-	if (was)
-		rds_msg_put(msg);
+	if (!was)
+		return;
+	rds_msg_leave(msg);
+	rds_msg_put(msg);
 }
 
 void rds_cancel(struct rds_sock *rs, const struct rds_addr *to)

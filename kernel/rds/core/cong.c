@@ -135,10 +135,7 @@ void rds_cong_changed(struct rds_cong *cong)
 	list_for_each_entry(conn, &rnet->conns, net_entry) {
 		if (conn->lcong != cong || conn->transport->loops)
 			continue;
-		spin_lock(&conn->path.lock);
-		conn->path.map_due = true;
-		spin_unlock(&conn->path.lock);
-		rds_xmit_kick(&conn->path);
+		rds_xmit_map_due(&conn->path);
 	}
 	spin_unlock_bh(&rnet->lock);
 	cong_wake(cong, ~0ULL);

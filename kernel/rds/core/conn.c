@@ -10,6 +10,14 @@
  */
 #define LOOPS_MAX	4096
 
+/*
+ * Whoever reaches the port of a transport makes a connection. Those that no socket of this host
+ * has used are strangers: there are not more than these, and those that carried nothing go after a
+ * time.
+ */
+#define STRANGERS_MAX	4096
+#define STRANGER_TIME	(60 * HZ)
+
 static struct hlist_head *bucket(struct rds_net *rnet, const struct rds_core_key *key)
 {
 	u32 hash = jhash2((const u32 *)key->laddr.s6_addr32, 4, key->scope);
@@ -72,6 +80,8 @@ static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
 	conn->scope = key->scope;
 	conn->tos = key->tos;
 	conn->transport = transport;
+	conn->made = jiffies;
+	INIT_LIST_HEAD(&conn->net_entry);
 	write_pnet(&conn->net, key->net);
 	rds_path_init(&conn->path, conn);
 	conn->lcong = rds_cong_get(rnet, &key->laddr, false);
@@ -84,24 +94,54 @@ static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
 	return ERR_PTR(err);
 }
 
+static unsigned int *count_of(struct rds_net *rnet, const struct rds_core_conn *conn)
+{
+	return conn->transport->loops ? &rnet->nr_loops : &rnet->nr_strangers;
+}
+
+static void conn_list(struct rds_net *rnet, struct rds_core_conn *conn,
+		      const struct rds_core_key *key)
+{
+	kref_get(&conn->ref);
+	hlist_add_head(&conn->hash_entry, bucket(rnet, key));
+	list_add_tail(&conn->net_entry, &rnet->conns);
+	(*count_of(rnet, conn))++;
+}
+
 /* Out of the table, under rnet->lock; its reference is the caller's then. */
 static void conn_unlist(struct rds_net *rnet, struct rds_core_conn *conn)
 {
 	hlist_del(&conn->hash_entry);
-	list_del(&conn->net_entry);
-	if (conn->transport->loops)
-		rnet->nr_loops--;
+	list_del_init(&conn->net_entry);
+	if (!conn->used)
+		(*count_of(rnet, conn))--;
 }
 
-/* The oldest of the loop that nobody uses goes when there are too many; under rnet->lock. */
-static struct rds_core_conn *conn_evict(struct rds_net *rnet)
+void rds_conn_use(struct rds_core_conn *conn)
 {
+	struct rds_net *rnet;
+
+	if (READ_ONCE(conn->used) || conn->transport->loops)
+		return;
+	rnet = rds_net(read_pnet(&conn->net));
+	spin_lock_bh(&rnet->lock);
+	if (!conn->used && !list_empty(&conn->net_entry))
+		rnet->nr_strangers--;
+	conn->used = true;
+	spin_unlock_bh(&rnet->lock);
+}
+
+/* The oldest of its kind that nobody uses goes when there are too many; under rnet->lock. */
+static struct rds_core_conn *conn_evict(struct rds_net *rnet, const struct rds_core_conn *fresh)
+{
+	unsigned int most = fresh->transport->loops ? LOOPS_MAX : STRANGERS_MAX;
 	struct rds_core_conn *conn;
 
-	if (rnet->nr_loops < LOOPS_MAX)
+	if (*count_of(rnet, fresh) < most)
 		return NULL;
 	list_for_each_entry(conn, &rnet->conns, net_entry) {
-		if (!conn->transport->loops || kref_read(&conn->ref) > 1)
+		if (conn->transport->loops != fresh->transport->loops || conn->used ||
+		    kref_read(&conn->ref) > 1)
 			continue;
 		conn_unlist(rnet, conn);
 		return conn;
@@ -114,6 +154,13 @@ static void conn_discard(struct rds_core_conn *conn)
 	if (conn->transport->conn_exit)
 		conn->transport->conn_exit(conn);
 	rds_core_conn_put(conn);
+}
+
+/* It is out of the table. */
+static void conn_end(struct rds_core_conn *conn)
+{
+	rds_path_exit(&conn->path);
+	conn_discard(conn);
 }
 
 struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
@@ -137,20 +184,18 @@ struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
 		conn_discard(fresh);
 		return conn;
 	}
-	kref_get(&fresh->ref);
-	hlist_add_head(&fresh->hash_entry, bucket(rnet, key));
-	list_add_tail(&fresh->net_entry, &rnet->conns);
-	old = transport->loops ? conn_evict(rnet) : NULL;
-	if (transport->loops)
-		rnet->nr_loops++;
+	old = conn_evict(rnet, fresh);
+	conn_list(rnet, fresh, key);
 	spin_unlock_bh(&rnet->lock);
 	if (old)
-		conn_discard(old);
+		conn_end(old);
+	if (!transport->loops)
+		queue_delayed_work(system_unbound_wq, &rnet->tidy_work, STRANGER_TIME);
 	return fresh;
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_conn_get, RDS_CORE);
 
-/* One of the namespace, of @transport if that is not NULL; out of the table. */
+/* One of @transport, or of all if that is NULL; out of the table */
 static struct rds_core_conn *conn_take(struct rds_net *rnet,
 				       const struct rds_core_transport *transport)
 {
@@ -168,30 +213,57 @@ static struct rds_core_conn *conn_take(struct rds_net *rnet,
 	return NULL;
 }
 
-/* No socket uses those any more. */
+/* A stranger that has carried nothing for so long; out of the table. */
+static struct rds_core_conn *stranger_take(struct rds_net *rnet)
+{
+	struct rds_core_conn *conn;
+
+	spin_lock_bh(&rnet->lock);
+	list_for_each_entry(conn, &rnet->conns, net_entry) {
+		if (conn->transport->loops || conn->used || kref_read(&conn->ref) > 1 ||
+		    READ_ONCE(conn->path.next_rx) || READ_ONCE(conn->path.next_tx) > 1 ||
+		    time_before(jiffies, conn->made + STRANGER_TIME))
+			continue;
+		conn_unlist(rnet, conn);
+		spin_unlock_bh(&rnet->lock);
+		return conn;
+	}
+	spin_unlock_bh(&rnet->lock);
+	return NULL;
+}
+
+void rds_conn_tidy_work(struct work_struct *work)
+{
+	struct rds_net *rnet = container_of(work, struct rds_net, tidy_work.work);
+	struct rds_core_conn *conn;
+
+	while ((conn = stranger_take(rnet)))
+		conn_end(conn);
+	if (READ_ONCE(rnet->nr_strangers))
+		queue_delayed_work(system_unbound_wq, &rnet->tidy_work, STRANGER_TIME);
+}
+
 static void conn_end_all(struct rds_net *rnet, const struct rds_core_transport *transport)
 {
 	struct rds_core_conn *conn;
 
-	while ((conn = conn_take(rnet, transport))) {
-		rds_path_exit(&conn->path);
-		conn_discard(conn);
-	}
+	while ((conn = conn_take(rnet, transport)))
+		conn_end(conn);
+	/* It may be ending one. */
+	flush_work(&rnet->tidy_work.work);
 }
 
+void rds_core_transport_leave(struct rds_core_transport *transport, struct net *net)
+{
+	conn_end_all(rds_net(net), transport);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_transport_leave, RDS_CORE);
+
+/* The last ones: those of the loop, and of transports that know no namespaces */
 void rds_conn_end_net(struct rds_net *rnet)
 {
+	cancel_delayed_work_sync(&rnet->tidy_work);
 	conn_end_all(rnet, NULL);
-}
-
-static void end_of_transport(struct rds_net *rnet, void *transport)
-{
-	conn_end_all(rnet, transport);
-}
-
-void rds_conn_end_transport(struct rds_core_transport *transport)
-{
-	rds_net_each(end_of_transport, transport);
 }
 
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),

@@ -37,12 +37,15 @@
  * @conn: connection that was used last
  * @sends: messages that nobody has acknowledged
  * @snd_bytes: their payload
+ * @unasked: bytes of payload since the peer was asked to acknowledge
  * @incs: messages to be read
  * @rcv_bytes: their payload
  * @nr_incs: how many they are
+ * @stopped: paths that are not read until it has less to read
  * @congested: the bit of its port is set
  * @cong_mask: ports by number % 64 to which a send was refused
  * @cong_notify: those of them that are to be told
+ * @zcopy_flying: zerocopy messages that are on their way; see zerocopy.c
  * @zcopy_done: zerocopy messages that are done
  * @reader: held by who reads
  */
@@ -68,12 +71,15 @@ struct rds_sock {
 	struct rds_core_conn *conn;
 	struct list_head sends;
 	u32 snd_bytes;
+	u32 unasked;
 	struct list_head incs;
 	u64 rcv_bytes;
 	u32 nr_incs;
+	struct list_head stopped;
 	bool congested;
 	u64 cong_mask;
 	u64 cong_notify;
+	struct list_head zcopy_flying;
 	struct list_head zcopy_done;
 	struct mutex reader; /* see above */
 };
@@ -123,24 +129,26 @@ struct rds_cong {
 
 /**
  * struct rds_net - a namespace
- * @entry: in the list of namespaces
  * @lock: protects the lists
  * @socks: of struct rds_sock
  * @monitors: those that monitor congestion
  * @conns: of struct rds_core_conn, the oldest first
  * @nr_loops: how many of them are of the loop
+ * @nr_strangers: how many of the others no socket has used
+ * @tidy_work: ends strangers that carried nothing
  * @conn: the same by what names them
  * @cong: maps by address
  * @map_gen: counts changes of maps
  * @map_wait: polls
  */
 struct rds_net {
-	struct list_head entry;
 	spinlock_t lock; /* see above */
 	struct list_head socks;
 	struct list_head monitors;
 	struct list_head conns;
 	unsigned int nr_loops;
+	unsigned int nr_strangers;
+	struct delayed_work tidy_work;
 	struct hlist_head conn[RDS_CONN_BUCKETS];
 	struct hlist_head cong[RDS_CONG_BUCKETS];
 	atomic_t map_gen;
@@ -172,8 +180,6 @@ void rds_census_exit(void);
 /* net.c: namespaces */
 int rds_net_init(void);
 void rds_net_exit(void);
-/* Each namespace that is not gone yet. Task context; @fn may sleep. */
-void rds_net_each(void (*fn)(struct rds_net *rnet, void *arg), void *arg);
 
 /* family.c: the calls of a socket */
 int rds_family_init(void);
@@ -210,7 +216,10 @@ int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages);
 
 /* deliver.c */
-void rds_deliver(struct net *net, struct rds_core_inc *inc);
+/* As rds_core_receive(), for a socket */
+bool rds_deliver(struct rds_core_path *path, struct rds_core_inc *inc);
+/* The socket has less to read: paths that wait for that are read again. */
+void rds_recv_resume(struct rds_sock *rs);
 
 /* family.c: there is room in the send list */
 void rds_wake_writers(struct rds_sock *rs);
@@ -222,8 +231,10 @@ struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32
 void rds_msg_get(struct rds_core_msg *msg);
 void rds_msg_put(struct rds_core_msg *msg);
 int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to);
-/* Takes it off the send list of its socket, if it is there. */
+/* Takes it off the send list of its socket, if it is there, and leaves the socket. */
 void rds_msg_unsend(struct rds_core_msg *msg);
+/* Lets go of the socket. For who took it off its path. */
+void rds_msg_leave(struct rds_core_msg *msg);
 
 /* zerocopy.c */
 int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int pages);
@@ -234,8 +245,10 @@ bool rds_zcopy_report(struct rds_sock *rs, struct msghdr *msg);
 void rds_zcopy_drop(struct rds_sock *rs);
 
 /* conn.c */
+/* A socket of this host has sent or received over it. */
+void rds_conn_use(struct rds_core_conn *conn);
 void rds_conn_end_net(struct rds_net *rnet);
-void rds_conn_end_transport(struct rds_core_transport *transport);
+void rds_conn_tidy_work(struct work_struct *work);
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
 		   void *arg);
 
@@ -252,6 +265,8 @@ void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg);
 /* Transmits what is queued, or leaves a note for who does; task context */
 void rds_xmit_run(struct rds_core_path *path);
 void rds_xmit_kick(struct rds_core_path *path);
+/* The map is to be sent, and whoever transmits is told. */
+void rds_xmit_map_due(struct rds_core_path *path);
 void rds_xmit_work(struct work_struct *work);
 void rds_xmit_requeue(struct rds_core_path *path);
 void rds_xmit_purge(struct rds_core_path *path);
@@ -278,6 +293,8 @@ struct rds_core_transport *rds_transport_find(struct net *net, const struct in6_
 /* Whether any could be bound to it */
 bool rds_transport_local(struct net *net, const struct in6_addr *addr, u32 scope);
 void rds_transport_put(struct rds_core_transport *transport);
+/* The counters that transports have, for RDS_INFO_COUNTERS */
+void rds_transport_counters(struct rds_core_info *info);
 
 /* loop.c */
 extern struct rds_core_transport rds_loop;

@@ -13,6 +13,13 @@
 /* Messages without payload take memory, too. */
 #define INCS_MAX	65536
 
+/*
+ * A peer that does not look at maps is not read any more when a socket has so many times what it
+ * wants, and this much at least: what was on its way when the map went out has room.
+ */
+#define STOP_FACTOR	8
+#define STOP_LEAST	(8 * (u64)RDS_MSG_MAX)
+
 static u64 room(const struct rds_sock *rs)
 {
 	return (u64)rds_rcvbuf(rs) * (rs->transport->loops ? LOOP_ROOM : 1);
@@ -36,6 +43,46 @@ bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
 	return true;
 }
 
+static u64 stop_bytes(const struct rds_sock *rs)
+{
+	return max((u64)rds_rcvbuf(rs) * STOP_FACTOR, STOP_LEAST);
+}
+
+/* Under rs->lock; true: the path is to be read on. */
+static bool may_go_on(struct rds_sock *rs, struct rds_core_path *path)
+{
+	if (rs->rcv_bytes <= stop_bytes(rs) || !path->conn->transport->resume)
+		return true;
+	if (!path->stopped) {
+		WRITE_ONCE(path->stopped, true);
+		kref_get(&path->conn->ref);
+		list_add_tail(&path->stop_entry, &rs->stopped);
+	}
+	return false;
+}
+
+void rds_recv_resume(struct rds_sock *rs)
+{
+	struct rds_core_path *path, *next;
+	LIST_HEAD(stopped);
+
+	if (list_empty_careful(&rs->stopped))
+		return;
+	spin_lock_bh(&rs->lock);
+	if (rs->rcv_bytes <= stop_bytes(rs) / 2)
+		list_splice_init(&rs->stopped, &stopped);
+	list_for_each_entry(path, &stopped, stop_entry)
+		WRITE_ONCE(path->stopped, false);
+	spin_unlock_bh(&rs->lock);
+	list_for_each_entry_safe(path, next, &stopped, stop_entry) {
+		struct rds_core_conn *conn = path->conn;
+
+		list_del_init(&path->stop_entry);
+		conn->transport->resume(path);
+		rds_core_conn_put(conn);
+	}
+}
+
 static void stamp(const struct rds_sock *rs, struct rds_core_inc *inc)
 {
 	unsigned int i;
@@ -50,16 +97,18 @@ static void stamp(const struct rds_sock *rs, struct rds_core_inc *inc)
 			inc->at[i] = i + 1 < RDS_CORE_STAMPS ? inc->at[i + 1] : local_clock();
 }
 
-void rds_deliver(struct net *net, struct rds_core_inc *inc)
+bool rds_deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 {
+	struct net *net = read_pnet(&path->conn->net);
 	struct rds_sock *rs = rds_bind_find(net, &inc->daddr, htons(inc->hdr.dport), inc->scope);
-	bool dead, changed = false;
+	bool dead, changed = false, go_on = true;
 
 	if (!rs) {
 		rds_stat(RDS_STAT_RECV_DROP_NO_SOCK);
 		inc->ops->free(inc);
-		return;
+		return true;
 	}
+	rds_conn_use(path->conn);
 	stamp(rs, inc);
 	spin_lock_bh(&rs->lock);
 	dead = sock_flag(&rs->sk, SOCK_DEAD);
@@ -67,6 +116,7 @@ void rds_deliver(struct net *net, struct rds_core_inc *inc)
 		list_add_tail(&inc->entry, &rs->incs);
 		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
 		changed = rds_recv_account(rs, inc->hdr.len, 1);
+		go_on = may_go_on(rs, path);
 	}
 	spin_unlock_bh(&rs->lock);
 	if (dead) {
@@ -79,6 +129,7 @@ void rds_deliver(struct net *net, struct rds_core_inc *inc)
 		rs->sk.sk_data_ready(&rs->sk);
 	}
 	sock_put(&rs->sk);
+	return go_on;
 }
 
 void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
@@ -116,9 +167,8 @@ static bool for_kernel(struct rds_core_path *path, struct rds_core_inc *inc)
 	return true;
 }
 
-void rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
+bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
 {
-	struct net *net = read_pnet(&path->conn->net);
 	bool old;
 
 	spin_lock_bh(&path->lock);
@@ -132,7 +182,8 @@ void rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
 	} else if (for_kernel(path, inc)) {
 		inc->ops->free(inc);
 	} else {
-		rds_deliver(net, inc);
+		return rds_deliver(path, inc);
 	}
+	return true;
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_receive, RDS_CORE);

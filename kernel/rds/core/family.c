@@ -35,7 +35,8 @@ static void stop_receiving(struct rds_sock *rs)
 	spin_lock_bh(&rs->lock);
 	sock_set_flag(&rs->sk, SOCK_DEAD);
 	list_splice_init(&rs->incs, &incs);
-	changed = rs->congested && rds_recv_account(rs, -(s64)rs->rcv_bytes, -(int)rs->nr_incs);
+	changed = (rs->congested || rs->nr_incs) &&
+		  rds_recv_account(rs, -(s64)rs->rcv_bytes, -(int)rs->nr_incs);
 	spin_unlock_bh(&rs->lock);
 	list_for_each_entry_safe(inc, next, &incs, entry) {
 		rds_stat_add(RDS_STAT_RECV_BYTES_FREED, inc->hdr.len);
@@ -44,6 +45,7 @@ static void stop_receiving(struct rds_sock *rs)
 	}
 	if (changed)
 		rds_cong_changed(rs->cong);
+	rds_recv_resume(rs);
 }
 
 static int release(struct socket *sock)
@@ -191,6 +193,8 @@ static int create(struct net *net, struct socket *sock, int protocol, int kern)
 	mutex_init(&rs->reader);
 	INIT_LIST_HEAD(&rs->sends);
 	INIT_LIST_HEAD(&rs->incs);
+	INIT_LIST_HEAD(&rs->stopped);
+	INIT_LIST_HEAD(&rs->zcopy_flying);
 	INIT_LIST_HEAD(&rs->zcopy_done);
 	INIT_HLIST_NODE(&rs->bind_entry);
 	rs->map_seen = atomic_read(&rnet->map_gen);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages on their way out: memory and references. */
-#include <linux/export.h>
 #include "core.h"
 
 /* A payload of so many bytes is behind the structure: one allocation, and no page of its own. */
@@ -10,11 +9,6 @@
  * have
  */
 #define PIN_MAX		1024
-
-static void *flat(struct rds_core_msg *msg)
-{
-	return msg->page;
-}
 
 static struct rds_core_msg *msg_alloc(size_t behind, gfp_t gfp)
 {
@@ -69,7 +63,7 @@ int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from)
 
 	rds_stat_add(RDS_STAT_COPY_FROM_USER, msg->hdr.len);
 	if (!msg->nr_pages)
-		return copy_from_iter_full(flat(msg), msg->hdr.len, from) ? 0 : -EFAULT;
+		return copy_from_iter_full(rds_core_msg_flat(msg), msg->hdr.len, from) ? 0 : -EFAULT;
 	for (i = 0; i < msg->nr_pages; i++) {
 		struct bio_vec *v = &msg->page[i];
 
@@ -165,7 +159,7 @@ int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to)
 
 	rds_stat_add(RDS_STAT_COPY_TO_USER, left);
 	if (!msg->nr_pages)
-		return copy_to_iter(flat(msg), left, to) == left ? 0 : -EFAULT;
+		return copy_to_iter(rds_core_msg_flat(msg), left, to) == left ? 0 : -EFAULT;
 	for (i = 0; left; i++) {
 		struct bio_vec *v = &msg->page[i];
 
@@ -176,18 +170,6 @@ int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to)
 	}
 	return 0;
 }
-
-void rds_core_msg_iter(struct rds_core_msg *msg, struct iov_iter *iter)
-{
-	if (msg->nr_pages) {
-		iov_iter_bvec(iter, ITER_SOURCE, msg->page, msg->nr_pages, msg->hdr.len);
-		return;
-	}
-	msg->flat.iov_base = flat(msg);
-	msg->flat.iov_len = msg->hdr.len;
-	iov_iter_kvec(iter, ITER_SOURCE, &msg->flat, 1, msg->hdr.len);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_msg_iter, RDS_CORE);
 
 /* The caller has a reference of its own. */
 void rds_msg_unsend(struct rds_core_msg *msg)
@@ -205,8 +187,15 @@ void rds_msg_unsend(struct rds_core_msg *msg)
 		rs->snd_bytes -= msg->hdr.len;
 	}
 	spin_unlock_bh(&rs->lock);
-	if (!was)
-		return;
-	rds_wake_writers(rs);
-	rds_msg_put(msg);
+	if (was)
+		rds_wake_writers(rs);
+	rds_msg_leave(msg);
+	if (was)
+		rds_msg_put(msg);
+}
+
+void rds_msg_leave(struct rds_core_msg *msg)
+{
+	sock_put(&msg->rs->sk);
+	msg->rs = NULL;
 }

@@ -4,9 +4,6 @@
 
 unsigned int rds_net_id;
 
-static DEFINE_MUTEX(nets_lock);
-static LIST_HEAD(nets);
-
 static int __net_init net_start(struct net *net)
 {
 	struct rds_net *rnet = rds_net(net);
@@ -15,22 +12,14 @@ static int __net_init net_start(struct net *net)
 	INIT_LIST_HEAD(&rnet->socks);
 	INIT_LIST_HEAD(&rnet->monitors);
 	INIT_LIST_HEAD(&rnet->conns);
+	INIT_DELAYED_WORK(&rnet->tidy_work, rds_conn_tidy_work);
 	init_waitqueue_head(&rnet->map_wait);
-	mutex_lock(&nets_lock);
-	list_add_tail(&rnet->entry, &nets);
-	mutex_unlock(&nets_lock);
 	return 0;
 }
 
-/* A transport that goes at the same time finds the connections, or they are gone. */
 static void __net_exit net_end(struct net *net)
 {
-	struct rds_net *rnet = rds_net(net);
-
-	mutex_lock(&nets_lock);
-	rds_conn_end_net(rnet);
-	list_del(&rnet->entry);
-	mutex_unlock(&nets_lock);
+	rds_conn_end_net(rds_net(net));
 }
 
 static struct pernet_operations net_ops = {
@@ -39,16 +28,6 @@ static struct pernet_operations net_ops = {
 	.id = &rds_net_id,
 	.size = sizeof(struct rds_net),
 };
-
-void rds_net_each(void (*fn)(struct rds_net *rnet, void *arg), void *arg)
-{
-	struct rds_net *rnet;
-
-	mutex_lock(&nets_lock);
-	list_for_each_entry(rnet, &nets, entry)
-		fn(rnet, arg);
-	mutex_unlock(&nets_lock);
-}
 
 /* As a device: it ends before the addresses and routes of the namespace do. */
 int rds_net_init(void)

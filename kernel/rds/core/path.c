@@ -7,6 +7,11 @@
 #include <linux/random.h>
 #include "core.h"
 
+/* What was up for so long does not count as one more failed attempt when it breaks. */
+#define STEADY		HZ
+/* An end that waits to be called calls after this, at most, if it has something to send. */
+#define PASSIVE_DELAY	(HZ / 10)
+
 static struct workqueue_struct *path_wq;
 
 /* Nothing is started for a connection that is on its way out. Any context. */
@@ -45,17 +50,35 @@ void rds_path_wake(struct rds_core_path *path)
 		start_connect(path, 0);
 }
 
-/* At once after a success; then at random within a time that doubles. */
+static bool has_messages(struct rds_core_path *path)
+{
+	bool has;
+
+	spin_lock_bh(&path->lock);
+	has = !list_empty(&path->send_queue);
+	spin_unlock_bh(&path->lock);
+	return has;
+}
+
+/*
+ * At once if it was up for a time; then at random within a time that doubles. Where the peer
+ * connects, it has a moment to do so.
+ */
 static void reconnect(struct rds_core_path *path)
 {
 	unsigned long least = READ_ONCE(rds_sysctl_min_delay),
 		      most = READ_ONCE(rds_sysctl_max_delay);
+	bool passive = path->conn->passive;
 
-	if (!path->delay) {
+	if (passive && !has_messages(path))
+		return;
+	if (!path->delay && !passive) {
 		path->delay = least;
 		start_connect(path, 0);
 		return;
 	}
+	if (!path->delay)
+		path->delay = PASSIVE_DELAY;
 	start_connect(path, get_random_u32_below(clamp(path->delay, 1UL, (unsigned long)INT_MAX)));
 	path->delay = min(path->delay * 2, most);
 }
@@ -72,20 +95,61 @@ static void connect_work(struct work_struct *work)
 	mutex_unlock(&path->sending);
 }
 
+/* Under path->sending. True: it is down now. */
+static bool shut_down(struct rds_core_path *path)
+{
+	if (!rds_core_path_change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING))
+		return false;
+	path->conn->transport->shutdown(path);
+	rds_xmit_requeue(path);
+	if (path->up_since && time_after(jiffies, path->up_since + STEADY))
+		path->delay = 0;
+	path->up_since = 0;
+	/* Dropped again meanwhile: another pass is queued. */
+	return rds_core_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN);
+}
+
 static void shutdown_work(struct work_struct *work)
 {
 	struct rds_core_path *path = container_of(work, struct rds_core_path, shutdown_work);
 
 	mutex_lock(&path->sending);
-	if (rds_core_path_change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING)) {
-		path->conn->transport->shutdown(path);
-		rds_xmit_requeue(path);
-		/* Dropped again meanwhile: another pass is queued. */
-		if (rds_core_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN))
-			reconnect(path);
-	}
+	if (shut_down(path))
+		reconnect(path);
 	mutex_unlock(&path->sending);
 }
+
+/* Under path->sending */
+static int accept_locked(struct rds_core_path *path,
+			 int (*install)(struct rds_core_path *path, void *arg), void *arg)
+{
+	int err;
+
+	if (READ_ONCE(path->conn->dead))
+		return -ENETUNREACH;
+	shut_down(path);
+	/* This end has called at the same time: its own attempt is given up. */
+	if (READ_ONCE(path->state) == RDS_CORE_CONNECTING)
+		path->conn->transport->shutdown(path);
+	else if (!rds_core_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
+		return -EBUSY;
+	err = install(path, arg);
+	if (err && rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+		reconnect(path);
+	return err;
+}
+
+int rds_core_path_accept(struct rds_core_path *path,
+			 int (*install)(struct rds_core_path *path, void *arg), void *arg)
+{
+	int err;
+
+	mutex_lock(&path->sending);
+	err = accept_locked(path, install, arg);
+	mutex_unlock(&path->sending);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_accept, RDS_CORE);
 
 void rds_core_path_up(struct rds_core_path *path)
 {
@@ -100,12 +164,12 @@ void rds_core_path_up(struct rds_core_path *path)
 	spin_unlock_bh(&path->lock);
 	if (!up)
 		return;
-	path->delay = 0;
+	path->up_since = jiffies ?: 1;
 	rds_xmit_kick(path);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);
 
-void rds_core_path_drop(struct rds_core_path *path)
+void rds_core_path_drop(struct rds_core_path *path, int why)
 {
 	int state = READ_ONCE(path->state), was;
 
@@ -116,10 +180,33 @@ void rds_core_path_drop(struct rds_core_path *path)
 		if (was == state)
 			break;
 	}
+	WRITE_ONCE(path->error, why);
 	rds_stat(RDS_STAT_CONN_RESET);
 	start(path, &path->shutdown_work);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_drop, RDS_CORE);
+
+void rds_core_path_retry(struct rds_core_path *path, int why)
+{
+	path->delay = 0;
+	rds_core_path_drop(path, why);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_retry, RDS_CORE);
+
+void rds_core_path_call(struct rds_core_path *path)
+{
+	rds_path_wake(path);
+	rds_xmit_map_due(path);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_call, RDS_CORE);
+
+void rds_core_path_forget(struct rds_core_path *path)
+{
+	spin_lock_bh(&path->lock);
+	path->next_rx = 0;
+	spin_unlock_bh(&path->lock);
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_forget, RDS_CORE);
 
 void rds_core_path_writable(struct rds_core_path *path)
 {
@@ -134,6 +221,7 @@ void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn)
 	spin_lock_init(&path->lock);
 	INIT_LIST_HEAD(&path->send_queue);
 	INIT_LIST_HEAD(&path->retrans_queue);
+	INIT_LIST_HEAD(&path->stop_entry);
 	path->next_tx = 1;
 	path->state = conn->transport->loops ? RDS_CORE_UP : RDS_CORE_DOWN;
 	INIT_WORK(&path->send_work, rds_xmit_work);

@@ -107,6 +107,7 @@ static void take(struct rds_sock *rs, struct rds_core_inc *inc)
 	spin_unlock_bh(&rs->lock);
 	if (changed)
 		rds_cong_changed(rs->cong);
+	rds_recv_resume(rs);
 	rds_stat_add(RDS_STAT_RECV_BYTES_FREED, inc->hdr.len);
 	rds_stat(RDS_STAT_RECV_DELIVERED);
 	inc->ops->free(inc);

@@ -158,8 +158,10 @@ static struct rds_core_conn *find_conn(struct request *rq)
 		transport = &rds_loop;
 	/* Its module is held by the socket. */
 	conn = rds_core_conn_get(transport, &key);
-	if (!IS_ERR(conn))
+	if (!IS_ERR(conn)) {
+		rds_conn_use(conn);
 		cache_conn(rs, conn);
+	}
 	return conn;
 }
 
@@ -177,6 +179,12 @@ static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_
 	spin_lock_bh(&rs->lock);
 	room = has_room(rs);
 	if (room && !conn->transport->loops) {
+		/* So that a peer that acknowledges late does so before the list is full */
+		rs->unasked += msg->hdr.len;
+		if (rs->unasked >= rds_sndbuf(rs) / 4) {
+			msg->hdr.flags |= RDS_HDR_ACK_REQUIRED;
+			rs->unasked = 0;
+		}
 		sock_hold(&rs->sk);
 		rds_msg_get(msg);
 		msg->rs = rs;

@@ -61,4 +61,5 @@ void rds_stats_fill(struct net *net, struct rds_core_info *info)
 		c.value = sum;
 		rds_core_info_put(info, &c);
 	}
+	rds_transport_counters(info);
 }

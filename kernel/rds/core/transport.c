@@ -26,7 +26,6 @@ void rds_core_transport_unregister(struct rds_core_transport *transport)
 	mutex_lock(&rds_transport_lock);
 	transports[transport->type] = NULL;
 	mutex_unlock(&rds_transport_lock);
-	rds_conn_end_transport(transport);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_transport_unregister, RDS_CORE);
 
@@ -46,6 +45,17 @@ void rds_transport_put(struct rds_core_transport *transport)
 {
 	if (transport)
 		module_put(transport->owner);
+}
+
+void rds_transport_counters(struct rds_core_info *info)
+{
+	unsigned int type;
+
+	mutex_lock(&rds_transport_lock);
+	for (type = 0; type < RDS_CORE_TRANSPORTS; type++)
+		if (transports[type] && transports[type]->counters)
+			transports[type]->counters(info);
+	mutex_unlock(&rds_transport_lock);
 }
 
 /* Under lock_sock(); the socket has none. */

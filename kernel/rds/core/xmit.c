@@ -12,13 +12,26 @@ module_param_named(send_batch_count, batch, uint, 0444);
 MODULE_PARM_DESC(send_batch_count,
 		 "Messages that a task transmits before a worker goes on for it (default: 1024)");
 
+/* Pongs that a path has in its queues, at most */
+#define PONGS_MAX	256
+
 static const u8 empty_map[RDS_MAP_LEN];
 
-/* Takes a reference, unless it was canceled before it came here. */
+static bool is_pong(const struct rds_core_msg *msg)
+{
+	return msg->hdr.sport == RDS_PORT_PING;
+}
+
+/*
+ * Takes a reference, unless it was canceled before it came here, or is one pong too many: a peer
+ * may ping and never read.
+ */
 void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg)
 {
 	spin_lock_bh(&path->lock);
-	if (!test_bit(RDS_CORE_MSG_CANCELED, &msg->flags)) {
+	if (!test_bit(RDS_CORE_MSG_CANCELED, &msg->flags) &&
+	    !(is_pong(msg) && path->pongs >= PONGS_MAX)) {
+		path->pongs += is_pong(msg);
 		rds_msg_get(msg);
 		__set_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
 		msg->hdr.seq = path->next_tx++;
@@ -26,6 +39,14 @@ void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg)
 		rds_stat(RDS_STAT_SEND_QUEUED);
 	}
 	spin_unlock_bh(&path->lock);
+}
+
+/* Under path->lock; its reference is the caller's then. */
+static void unqueue(struct rds_core_path *path, struct rds_core_msg *msg)
+{
+	__clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+	list_del_init(&msg->path_entry);
+	path->pongs -= is_pong(msg);
 }
 
 /* The next message, which waits for its acknowledgment from now on, with a reference */
@@ -52,31 +73,50 @@ static void end_current(struct rds_core_path *path)
 	path->current_msg = NULL;
 }
 
-static bool map_due(struct rds_core_path *path, bool due)
+static bool map_due(struct rds_core_path *path)
 {
-	bool was;
+	bool due;
 
+	if (!READ_ONCE(path->map_due))
+		return false;
 	spin_lock_bh(&path->lock);
-	was = path->map_due;
-	path->map_due = due;
+	due = path->map_due;
+	path->map_due = false;
 	spin_unlock_bh(&path->lock);
-	return was;
+	return due;
 }
 
-/* Of a map that was not due there is nothing to send; nor within a message. */
+void rds_xmit_map_due(struct rds_core_path *path)
+{
+	spin_lock_bh(&path->lock);
+	path->map_due = true;
+	spin_unlock_bh(&path->lock);
+	rds_xmit_kick(path);
+}
+
+/*
+ * Of a map that was not due there is nothing to send; nor within a message. What changes while a
+ * map is on its way makes it due once more.
+ */
 static int xmit_map(struct rds_core_path *path)
 {
 	struct rds_core_conn *conn = path->conn;
 	unsigned long *bits;
 	int err;
 
-	if (path->current_msg || !map_due(path, false))
+	if (!path->map_begun && (path->current_msg || !map_due(path)))
 		return 0;
 	bits = smp_load_acquire(&conn->lcong->bits); /* pairs with cong_give_bits() */
 	err = conn->transport->xmit_map(path, bits ? (const void *)bits : empty_map);
-	if (err)
-		map_due(path, true);
+	path->map_begun = err == -EAGAIN;
 	return err;
+}
+
+static int xmit_ack(struct rds_core_path *path)
+{
+	const struct rds_core_transport *transport = path->conn->transport;
+
+	return (transport->xmit_ack ? transport->xmit_ack(path) : 0) ?: -ENOENT;
 }
 
 static int xmit_one(struct rds_core_path *path)
@@ -89,7 +129,7 @@ static int xmit_one(struct rds_core_path *path)
 	if (!path->current_msg)
 		path->current_msg = begin(path);
 	if (!path->current_msg)
-		return -ENOENT;
+		return xmit_ack(path);
 	err = path->conn->transport->xmit(path, path->current_msg);
 	if (err != -EAGAIN)
 		end_current(path);
@@ -108,7 +148,7 @@ static unsigned int xmit_some(struct rds_core_path *path, unsigned int most)
 	}
 	mutex_unlock(&path->sending);
 	if (err && err != -EAGAIN && err != -ENOENT)
-		rds_core_path_drop(path);
+		rds_core_path_drop(path, err);
 	return most;
 }
 
@@ -143,9 +183,12 @@ void rds_xmit_requeue(struct rds_core_path *path)
 	struct rds_core_msg *msg;
 
 	end_current(path);
+	path->map_begun = false;
 	spin_lock_bh(&path->lock);
-	list_for_each_entry(msg, &path->retrans_queue, path_entry)
+	list_for_each_entry(msg, &path->retrans_queue, path_entry) {
 		msg->hdr.flags |= RDS_HDR_ACK_REQUIRED | RDS_HDR_RETRANSMITTED;
+		msg->mark = 0;
+	}
 	list_splice_init(&path->retrans_queue, &path->send_queue);
 	spin_unlock_bh(&path->lock);
 }
@@ -172,8 +215,8 @@ void rds_core_path_acked(struct rds_core_path *path,
 	list_for_each_entry_safe(msg, next, &path->retrans_queue, path_entry) {
 		if (!reached(msg, arg))
 			break;
-		__clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
-		list_move_tail(&msg->path_entry, &acked);
+		unqueue(path, msg);
+		list_add_tail(&msg->path_entry, &acked);
 	}
 	spin_unlock_bh(&path->lock);
 	done(&acked);
@@ -183,14 +226,15 @@ EXPORT_SYMBOL_NS_GPL(rds_core_path_acked, RDS_CORE);
 /* Under path->sending; the connection ends. */
 void rds_xmit_purge(struct rds_core_path *path)
 {
-	struct rds_core_msg *msg;
+	struct rds_core_msg *msg, *next;
 	LIST_HEAD(gone);
 
 	rds_xmit_requeue(path);
 	spin_lock_bh(&path->lock);
-	list_splice_init(&path->send_queue, &gone);
-	list_for_each_entry(msg, &gone, path_entry)
-		__clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
+	list_for_each_entry_safe(msg, next, &path->send_queue, path_entry) {
+		unqueue(path, msg);
+		list_add_tail(&msg->path_entry, &gone);
+	}
 	spin_unlock_bh(&path->lock);
 	done(&gone);
 }

@@ -5,8 +5,8 @@
 
 /**
  * struct rds_zcopy - a message that has pages of an application
- * @entry: in rs->zcopy_done
- * @rs: who is told, with a reference
+ * @entry: in rs->zcopy_flying, under flying_lock; then in rs->zcopy_done
+ * @rs: who is told, with a reference, under flying_lock; NULL: nobody is any more
  * @cookie: what it called the message
  * @accepted: sendmsg has succeeded; else there is nothing to tell
  * @pinned: what the pages count against
@@ -27,6 +27,9 @@ struct completion_cmsg {
 	u32 cookie[COOKIES_MAX];
 };
 
+/* A peer that takes nothing does not keep a socket that is closed. */
+static DEFINE_SPINLOCK(flying_lock);
+
 /* Whole pages are pinned, however little of them is sent. */
 int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int pages)
 {
@@ -42,6 +45,9 @@ int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int
 	}
 	sock_hold(&rs->sk);
 	z->rs = rs;
+	spin_lock_bh(&flying_lock);
+	list_add_tail(&z->entry, &rs->zcopy_flying);
+	spin_unlock_bh(&flying_lock);
 	msg->zcopy = z;
 	rds_census_created(RDS_CENSUS_ZCOPY);
 	return 0;
@@ -59,14 +65,28 @@ static void zcopy_free(struct rds_zcopy *z)
 	rds_census_destroyed(RDS_CENSUS_ZCOPY);
 }
 
+/* Its socket, the reference to which is the caller's then, or NULL */
+static struct rds_sock *land(struct rds_zcopy *z)
+{
+	struct rds_sock *rs;
+
+	spin_lock_bh(&flying_lock);
+	rs = z->rs;
+	z->rs = NULL;
+	if (rs)
+		list_del(&z->entry);
+	spin_unlock_bh(&flying_lock);
+	return rs;
+}
+
 /* The pages are free. Any context but hard interrupts. */
 void rds_zcopy_end(struct rds_zcopy *z)
 {
-	struct rds_sock *rs = z->rs;
+	struct rds_sock *rs = land(z);
 	bool told = false;
 
 	mm_unaccount_pinned_pages(&z->pinned);
-	if (z->accepted) {
+	if (rs && z->accepted) {
 		spin_lock_bh(&rs->lock);
 		told = !sock_flag(&rs->sk, SOCK_DEAD);
 		if (told)
@@ -77,7 +97,8 @@ void rds_zcopy_end(struct rds_zcopy *z)
 		rs->sk.sk_data_ready(&rs->sk);
 	else
 		zcopy_free(z);
-	sock_put(&rs->sk);
+	if (rs)
+		sock_put(&rs->sk);
 }
 
 /* A reader with less room for control messages is not told, and does not wait for it either. */
@@ -123,6 +144,14 @@ void rds_zcopy_drop(struct rds_sock *rs)
 {
 	struct rds_zcopy *z, *next;
 
+	spin_lock_bh(&flying_lock);
+	list_for_each_entry_safe(z, next, &rs->zcopy_flying, entry) {
+		list_del(&z->entry);
+		z->rs = NULL;
+		/* Not the last: the caller has one. */
+		sock_put(&rs->sk);
+	}
+	spin_unlock_bh(&flying_lock);
 	list_for_each_entry_safe(z, next, &rs->zcopy_done, entry) {
 		list_del(&z->entry);
 		zcopy_free(z);

@@ -79,6 +79,7 @@ static int peer_xmit(struct rds_core_path *path, struct rds_core_msg *msg)
 {
 	struct rds_hdr h = msg->hdr;
 	struct iov_iter iter;
+	struct kvec flat;
 
 	WRITE_ONCE(last, path);
 	if (mode == 's')
@@ -93,7 +94,11 @@ static int peer_xmit(struct rds_core_path *path, struct rds_core_msg *msg)
 		return 0;
 	swap(h.sport, h.dport);
 	h.flags = 0;
-	rds_core_msg_iter(msg, &iter);
+	flat = (struct kvec){ rds_core_msg_flat(msg), h.len };
+	if (msg->nr_pages)
+		rds_core_msg_iter(msg, &iter);
+	else
+		iov_iter_kvec(&iter, ITER_SOURCE, &flat, 1, h.len);
 	comes_in(path, &h, &iter);
 	return 0;
 }
@@ -172,7 +177,7 @@ static void on_path(const char *what, unsigned int port)
 	if (!strcmp(what, "ack")) {
 		rds_core_path_acked(last, everything, U64_MAX);
 	} else if (!strcmp(what, "drop")) {
-		rds_core_path_drop(last);
+		rds_core_path_drop(last, -ECONNRESET);
 	} else if (!strcmp(what, "congested") || !strcmp(what, "free")) {
 		memset(bits, 0, sizeof(bits));
 		if (*what == 'c')
@@ -261,6 +266,7 @@ static int __init peer_init(void)
 static void __exit peer_exit(void)
 {
 	rds_core_info_unregister(RDS_INFO_TCP_SOCKETS);
+	rds_core_transport_leave(&peer, &init_net);
 	rds_core_transport_unregister(&peer);
 }
 

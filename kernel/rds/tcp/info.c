@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* RDS_INFO_TCP_SOCKETS: the TCP sockets of a namespace. */
+#include <linux/rds.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "tcp.h"
+
+static u64 header_missing(const struct rds_tcp_path *tp)
+{
+	return RDS_HDR_LEN - READ_ONCE(tp->rx.hdr_have);
+}
+
+static void put4(const struct rds_tcp_path *tp, struct rds_core_info *info)
+{
+	const struct sock *sk = tp->sock->sk;
+	struct rds_info_tcp_socket s = {
+		.local_addr = tp->path->conn->laddr.s6_addr32[3],
+		.local_port = inet_sk(sk)->inet_sport,
+		.peer_addr = tp->path->conn->faddr.s6_addr32[3],
+		.peer_port = inet_sk(sk)->inet_dport,
+		.hdr_rem = header_missing(tp),
+		.data_rem = READ_ONCE(tp->rx.left),
+		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq),
+		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq),
+		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una),
+		.tos = tp->path->conn->tos,
+	};
+
+	if (ipv6_addr_v4mapped(&tp->path->conn->laddr))
+		rds_core_info_put(info, &s);
+}
+
+static void put6(const struct rds_tcp_path *tp, struct rds_core_info *info)
+{
+	const struct sock *sk = tp->sock->sk;
+	struct rds6_info_tcp_socket s = {
+		.local_addr = tp->path->conn->laddr,
+		.local_port = inet_sk(sk)->inet_sport,
+		.peer_addr = tp->path->conn->faddr,
+		.peer_port = inet_sk(sk)->inet_dport,
+		.hdr_rem = header_missing(tp),
+		.data_rem = READ_ONCE(tp->rx.left),
+		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq),
+		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq),
+		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una),
+	};
+
+	rds_core_info_put(info, &s);
+}
+
+static void each(struct net *net, struct rds_core_info *info,
+		 void (*put)(const struct rds_tcp_path *tp, struct rds_core_info *info))
+{
+	struct rds_tcp_net *tn = rds_tcp_net(net);
+	const struct rds_tcp_path *tp;
+
+	spin_lock_bh(&tn->paths_lock);
+	list_for_each_entry(tp, &tn->paths, entry)
+		if (tp->sock)
+			put(tp, info);
+	spin_unlock_bh(&tn->paths_lock);
+}
+
+static void fill4(struct net *net, struct rds_core_info *info)
+{
+	each(net, info, put4);
+}
+
+static void fill6(struct net *net, struct rds_core_info *info)
+{
+	each(net, info, put6);
+}
+
+void rds_tcp_info_init(void)
+{
+	rds_core_info_register(RDS_INFO_TCP_SOCKETS, sizeof(struct rds_info_tcp_socket), fill4);
+	rds_core_info_register(RDS6_INFO_TCP_SOCKETS, sizeof(struct rds6_info_tcp_socket), fill6);
+}
+
+void rds_tcp_info_exit(void)
+{
+	rds_core_info_unregister(RDS_INFO_TCP_SOCKETS);
+	rds_core_info_unregister(RDS6_INFO_TCP_SOCKETS);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records out of the byte stream: a header of 48 bytes, and the payload. Small messages are copied
+ * when they arrive; of large ones the socket buffers are kept until they are read.
+ */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "tcp.h"
+
+/* A payload of so many bytes is copied: a socket buffer takes more memory than that. */
+#define COPY_MAX	1024
+#define RETRY		(HZ / 50)
+
+/**
+ * struct rds_tcp_inc - a message that comes in
+ * @inc: core's part
+ * @skbs: buffers that have the payload, each with struct piece
+ * @flat: payload, if it is small
+ */
+struct rds_tcp_inc {
+	struct rds_core_inc inc;
+	struct sk_buff_head skbs;
+	u8 flat[];
+};
+
+/* Which part of a buffer belongs to the message */
+struct piece {
+	unsigned int offset;
+	unsigned int len;
+};
+
+static struct piece *piece_of(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct piece) > sizeof(skb->cb));
+	return (struct piece *)skb->cb;
+}
+
+static struct rds_tcp_inc *inc_of(struct rds_core_inc *inc)
+{
+	return container_of(inc, struct rds_tcp_inc, inc);
+}
+
+static int inc_copy(struct rds_core_inc *inc, struct iov_iter *to)
+{
+	struct rds_tcp_inc *ti = inc_of(inc);
+	size_t left = min_t(size_t, inc->hdr.len, iov_iter_count(to)), n;
+	struct sk_buff *skb;
+
+	if (inc->hdr.len <= COPY_MAX)
+		return copy_to_iter(ti->flat, left, to) == left ? 0 : -EFAULT;
+	skb_queue_walk(&ti->skbs, skb) {
+		struct piece *p = piece_of(skb);
+
+		n = min_t(size_t, left, p->len);
+		if (skb_copy_datagram_iter(skb, p->offset, to, n))
+			return -EFAULT;
+		left -= n;
+		if (!left)
+			break;
+	}
+	return 0;
+}
+
+static void inc_free(struct rds_core_inc *inc)
+{
+	struct rds_tcp_inc *ti = inc_of(inc);
+
+	__skb_queue_purge(&ti->skbs);
+	kfree(ti);
+}
+
+static const struct rds_core_inc_ops inc_ops = {
+	.copy = inc_copy,
+	.free = inc_free,
+};
+
+void rds_tcp_rx_reset(struct rds_tcp_rx *rx)
+{
+	if (rx->inc)
+		inc_free(&rx->inc->inc);
+	kfree(rx->map);
+	memset(rx, 0, sizeof(*rx));
+}
+
+static struct rds_tcp_inc *inc_make(struct rds_tcp_path *tp, const struct rds_hdr *h)
+{
+	struct rds_tcp_inc *ti;
+
+	ti = kmalloc(struct_size(ti, flat, h->len <= COPY_MAX ? h->len : 0),
+		     GFP_ATOMIC | __GFP_NOWARN);
+	if (!ti)
+		return NULL;
+	rds_core_inc_init(&ti->inc, tp->path->conn, &inc_ops);
+	ti->inc.hdr = *h;
+	__skb_queue_head_init(&ti->skbs);
+	return ti;
+}
+
+/* The first map says what kind of peer it is, each one whether it is the same as before. */
+static void meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
+{
+	struct rds_ext e;
+
+	rds_ext_parse(h->ext, &e);
+	if (e.has & BIT_ULL(RDS_EXT_GENERATION)) {
+		if (tp->peer_told && e.generation != tp->peer_generation)
+			rds_core_path_forget(tp->path);
+		tp->peer_generation = e.generation;
+		tp->peer_told = true;
+	}
+	if (tp->peer != RDS_TCP_PEER_UNKNOWN)
+		return;
+	if (e.abilities & RDS_ABLE_ACK) {
+		WRITE_ONCE(tp->peer, RDS_TCP_PEER_ACKS);
+		return;
+	}
+	WRITE_ONCE(tp->peer, RDS_TCP_PEER_PLAIN);
+	smp_mb(); /* pairs with sent_all() */
+	rds_tcp_una(tp);
+}
+
+/* What may be an acknowledgment alone; only of a peer that does acknowledge */
+static bool is_ack(const struct rds_hdr *h)
+{
+	return !h->seq && !h->len && !h->sport && !h->dport && !h->flags;
+}
+
+/* 0; -ENOMEM: once more, later; -EPROTO: this is no record. */
+static int header(struct rds_tcp_path *tp)
+{
+	struct rds_tcp_rx *rx = &tp->rx;
+	struct rds_hdr *h = &rx->h;
+
+	if (rds_hdr_parse(rx->hdr, RDS_HDR_LEN, h))
+		return -EPROTO;
+	if (tp->peer == RDS_TCP_PEER_ACKS)
+		rds_tcp_acked(tp, h->ack);
+	if (rds_hdr_is_map(h)) {
+		/* Of another length: ignored, as others do. */
+		if (h->len == RDS_MAP_LEN) {
+			rx->map = kmalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
+			if (!rx->map)
+				return -ENOMEM;
+			meet(tp, h);
+		}
+	} else if (tp->peer != RDS_TCP_PEER_ACKS || !is_ack(h)) {
+		rx->inc = inc_make(tp, h);
+		if (!rx->inc)
+			return -ENOMEM;
+	}
+	rx->left = h->len;
+	return 0;
+}
+
+/* A message is acknowledged by the next one that goes back, or alone if none does in time. */
+static void acknowledge(struct rds_tcp_path *tp, u8 flags)
+{
+	if (tp->peer != RDS_TCP_PEER_ACKS)
+		return;
+	if (flags & RDS_HDR_ACK_REQUIRED) {
+		WRITE_ONCE(tp->ack_due, true);
+		rds_core_path_writable(tp->path);
+	} else if (!delayed_work_pending(&tp->ack_work)) {
+		queue_delayed_work(rds_tcp_wq, &tp->ack_work, RDS_TCP_ACK_DELAY);
+	}
+}
+
+/* True: go on. */
+static bool finish(struct rds_tcp_path *tp)
+{
+	struct rds_tcp_rx *rx = &tp->rx;
+	struct rds_tcp_inc *inc = rx->inc;
+	u8 flags = rx->h.flags;
+	bool go_on = true;
+
+	rx->hdr_have = 0;
+	rx->inc = NULL;
+	if (rx->map) {
+		/* A change that is not known would leave senders waiting. */
+		if (rds_core_map_received(tp->path->conn, rx->map, ~0ULL))
+			rds_core_path_drop(tp->path, -ENOMEM);
+		kfree(rx->map);
+		rx->map = NULL;
+	} else if (inc) {
+		go_on = rds_core_receive(tp->path, &inc->inc);
+		acknowledge(tp, flags);
+	}
+	return go_on;
+}
+
+static int keep(struct rds_tcp_inc *inc, struct sk_buff *skb, unsigned int offset, unsigned int n)
+{
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!clone)
+		return -ENOMEM;
+	*piece_of(clone) = (struct piece){ offset, n };
+	__skb_queue_tail(&inc->skbs, clone);
+	return 0;
+}
+
+static int take_payload(struct rds_tcp_rx *rx, struct sk_buff *skb, unsigned int offset,
+			unsigned int n)
+{
+	u32 at = rx->h.len - rx->left;
+
+	if (rx->map)
+		return skb_copy_bits(skb, offset, rx->map + at, n);
+	if (!rx->inc)
+		return 0;
+	if (rx->h.len <= COPY_MAX)
+		return skb_copy_bits(skb, offset, rx->inc->flat + at, n);
+	return keep(rx->inc, skb, offset, n);
+}
+
+/* Of the header or of the payload, as far as they go. How many bytes, or -errno */
+static int take(struct rds_tcp_path *tp, struct sk_buff *skb, unsigned int offset, size_t len)
+{
+	struct rds_tcp_rx *rx = &tp->rx;
+	unsigned int n;
+	int err;
+
+	if (rx->hdr_have < RDS_HDR_LEN) {
+		n = min_t(size_t, len, RDS_HDR_LEN - rx->hdr_have);
+		err = skb_copy_bits(skb, offset, rx->hdr + rx->hdr_have, n);
+		if (!err && rx->hdr_have + n == RDS_HDR_LEN)
+			err = header(tp);
+		if (err)
+			return err;
+		rx->hdr_have += n;
+		return n;
+	}
+	n = min_t(size_t, len, rx->left);
+	err = take_payload(rx, skb, offset, n);
+	if (err)
+		return err;
+	rx->left -= n;
+	return n;
+}
+
+static void refuse(struct rds_tcp_path *tp)
+{
+	tp->rx.broken = true;
+	rds_tcp_stat(RDS_TCP_STAT_DROP_BAD_RECORD);
+	rds_core_path_drop(tp->path, -EPROTO);
+}
+
+/* Ends with desc->count 0 when no more is to be read now. */
+static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
+{
+	struct rds_tcp_path *tp = desc->arg.data;
+	size_t done = 0;
+	int n;
+
+	while (done < len && desc->count) {
+		n = take(tp, skb, offset + done, len - done);
+		if (n < 0) {
+			desc->error = n;
+			desc->count = 0;
+			break;
+		}
+		done += n;
+		if (tp->rx.hdr_have == RDS_HDR_LEN && !tp->rx.left && !finish(tp) &&
+		    !desc->written)
+			desc->count = 0;
+	}
+	return done;
+}
+
+/* @all: also what a socket has no room for */
+void rds_tcp_read(struct rds_tcp_path *tp, struct sock *sk, bool all)
+{
+	read_descriptor_t desc = { .count = 1, .written = all, .arg.data = tp };
+
+	if (tp->rx.broken || (READ_ONCE(tp->path->stopped) && !all))
+		return;
+	tcp_read_sock(sk, &desc, actor);
+	if (desc.error == -ENOMEM && !all)
+		queue_delayed_work(rds_tcp_wq, &tp->recv_work, RETRY);
+	else if (desc.error && desc.error != -ENOMEM)
+		refuse(tp);
+}
+
+void rds_tcp_recv_work(struct work_struct *work)
+{
+	struct rds_tcp_path *tp = container_of(work, struct rds_tcp_path, recv_work.work);
+
+	mutex_lock(&tp->path->sending);
+	if (tp->sock) {
+		lock_sock(tp->sock->sk);
+		rds_tcp_read(tp, tp->sock->sk, false);
+		release_sock(tp->sock->sk);
+	}
+	mutex_unlock(&tp->path->sending);
+}
+
+void rds_tcp_resume(struct rds_core_path *path)
+{
+	mod_delayed_work(rds_tcp_wq, &rds_tcp_path(path)->recv_work, 0);
+}

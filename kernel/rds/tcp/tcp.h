@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The module rds_tcp for its own files. docs/dev/rds.md has the lifetimes and the order of locks. */
+#ifndef RDS_TCP_H
+#define RDS_TCP_H
+
+#include <linux/net.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/sock.h>
+#include <rds/transport.h>
+
+#define RDS_TCP_PORT		16385
+/* What has come is acknowledged after this at the latest, in jiffies. */
+#define RDS_TCP_ACK_DELAY	(HZ / 125)
+
+/**
+ * struct rds_tcp_net - a namespace
+ * @net: namespace
+ * @lock: protects @listener
+ * @listener: accepts connections; NULL: nobody does
+ * @data_ready: what sockets of TCP have before they are ours
+ * @accept_work: accepts what there is
+ * @paths_lock: protects @paths, and the socket of each
+ * @paths: of struct rds_tcp_path
+ * @listen: sysctl
+ * @sndbuf: sysctl: bytes of a TCP socket's send buffer; 0: as the kernel likes
+ * @rcvbuf: the same of its receive buffer
+ * @table: of the sysctls
+ * @sysctl: registration of @table
+ */
+struct rds_tcp_net {
+	struct net *net;
+	struct mutex lock; /* see above */
+	struct socket *listener;
+	void (*data_ready)(struct sock *sk);
+	struct work_struct accept_work;
+	spinlock_t paths_lock; /* see above */
+	struct list_head paths;
+	int listen;
+	int sndbuf;
+	int rcvbuf;
+	struct ctl_table *table;
+	struct ctl_table_header *sysctl;
+};
+
+extern unsigned int rds_tcp_net_id;
+
+static inline struct rds_tcp_net *rds_tcp_net(const struct net *net)
+{
+	return net_generic(net, rds_tcp_net_id);
+}
+
+/* enum rds_tcp_peer - when a message is the peer's */
+enum rds_tcp_peer {
+	RDS_TCP_PEER_UNKNOWN,	/* its first map has not come yet */
+	RDS_TCP_PEER_PLAIN,	/* when its TCP has acknowledged the last byte */
+	RDS_TCP_PEER_ACKS,	/* when a header of it says so */
+};
+
+/**
+ * struct rds_tcp_rx - the record that is being read; under the lock of the TCP socket
+ * @hdr: its header, as far as it is there
+ * @hdr_have: bytes of it
+ * @h: the same, when it is complete
+ * @left: bytes of payload that are missing
+ * @inc: message; NULL: a map, or nothing that is wanted
+ * @map: map, RDS_MAP_LEN bytes; or NULL
+ * @broken: what came is no record: nothing is read any more
+ */
+struct rds_tcp_rx {
+	u8 hdr[RDS_HDR_LEN];
+	unsigned int hdr_have;
+	struct rds_hdr h;
+	u32 left;
+	struct rds_tcp_inc *inc;
+	u8 *map;
+	bool broken;
+};
+
+/**
+ * struct rds_tcp_path - what the transport has of a path
+ * @path: path
+ * @entry: in the list of its namespace
+ * @sock: TCP socket, or NULL; set under path->sending and the lock of the list
+ * @data_ready: callbacks of @sock before it was ours
+ * @write_space: the same
+ * @state_change: the same
+ * @tx_hdr: header of the record that is being sent; this and what follows under path->sending
+ * @tx_sent: bytes of the record that are sent
+ * @tx_ack: the record is an acknowledgment
+ * @tx_acked: what this end has acknowledged
+ * @blocked: whoever transmits waits for room in the socket
+ * @ack_due: the peer wants to know what has come
+ * @peer: see enum rds_tcp_peer; under the lock of the socket
+ * @generation: that this end tells
+ * @peer_generation: that the peer told last
+ * @peer_told: it told one
+ * @rx: what is being read
+ * @recv_work: reads what was left
+ * @ack_work: acknowledges what no message has acknowledged
+ * @watch_work: looks whether the peer answers
+ * @scout: a connection that is tried while the peer does not answer; under path->sending
+ * @scout_state_change: callback of @scout before it was ours
+ * @stuck_since: since when it does not, in jiffies
+ */
+struct rds_tcp_path {
+	struct rds_core_path *path;
+	struct list_head entry;
+	struct socket *sock;
+	void (*data_ready)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	u8 tx_hdr[RDS_HDR_LEN];
+	u32 tx_sent;
+	bool tx_ack;
+	u64 tx_acked;
+	bool blocked;
+	bool ack_due;
+	enum rds_tcp_peer peer;
+	u32 generation;
+	u32 peer_generation;
+	bool peer_told;
+	struct rds_tcp_rx rx;
+	struct delayed_work recv_work;
+	struct delayed_work ack_work;
+	struct delayed_work watch_work;
+	struct socket *scout;
+	void (*scout_state_change)(struct sock *sk);
+	unsigned long stuck_since;
+};
+
+static inline struct rds_tcp_path *rds_tcp_path(const struct rds_core_path *path)
+{
+	return path->conn->transport_data;
+}
+
+/* main.c */
+extern struct rds_core_transport rds_tcp_transport;
+extern struct workqueue_struct *rds_tcp_wq;
+
+/* net.c: namespaces and their sysctls */
+int rds_tcp_net_init(void);
+void rds_tcp_net_exit(void);
+
+/* listen.c */
+int rds_tcp_listen_start(struct rds_tcp_net *tn);
+void rds_tcp_listen_stop(struct rds_tcp_net *tn);
+void rds_tcp_accept_work(struct work_struct *work);
+
+/* sock.c: the TCP socket of a path */
+/* A new one, bound to the address of this host; ERR_PTR() */
+struct socket *rds_tcp_sock_make(struct rds_core_conn *conn);
+int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn);
+/* Options that each connection has */
+void rds_tcp_sock_tune(struct rds_tcp_net *tn, struct socket *sock);
+/* The path has it from now on. Under path->sending, as the next. */
+void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock);
+/* Out of it, or NULL: no callback runs any more, and what it has received is delivered. */
+struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp);
+/* Resets the connection: nothing of it arrives later. */
+void rds_tcp_sock_close(struct socket *sock);
+
+/* path.c */
+int rds_tcp_conn_init(struct rds_core_conn *conn);
+void rds_tcp_conn_exit(struct rds_core_conn *conn);
+int rds_tcp_connect(struct rds_core_path *path);
+void rds_tcp_shutdown(struct rds_core_path *path);
+
+/* send.c */
+int rds_tcp_xmit(struct rds_core_path *path, struct rds_core_msg *msg);
+int rds_tcp_xmit_map(struct rds_core_path *path, const void *bits);
+int rds_tcp_xmit_ack(struct rds_core_path *path);
+/* The peer's TCP has acknowledged something. */
+void rds_tcp_una(struct rds_tcp_path *tp);
+/* The peer says that the message, and all before it, is its own. */
+void rds_tcp_acked(struct rds_tcp_path *tp, u64 seq);
+void rds_tcp_ack_work(struct work_struct *work);
+
+/* recv.c */
+/* Reads what has come, under the lock of the socket. */
+void rds_tcp_read(struct rds_tcp_path *tp, struct sock *sk, bool all);
+void rds_tcp_recv_work(struct work_struct *work);
+void rds_tcp_resume(struct rds_core_path *path);
+void rds_tcp_rx_reset(struct rds_tcp_rx *rx);
+
+/* watch.c */
+/* There is something that the peer is to answer. */
+void rds_tcp_watch(struct rds_tcp_path *tp);
+void rds_tcp_watch_work(struct work_struct *work);
+/* Under path->sending */
+void rds_tcp_watch_end(struct rds_tcp_path *tp);
+
+/* info.c */
+void rds_tcp_info_init(void);
+void rds_tcp_info_exit(void);
+
+/* stats.c: counters in the order in which RDS_INFO_COUNTERS has them */
+enum rds_tcp_stat {
+	RDS_TCP_STAT_DATA_READY_CALLS,
+	RDS_TCP_STAT_WRITE_SPACE_CALLS,
+	RDS_TCP_STAT_SNDBUF_FULL,
+	RDS_TCP_STAT_CONNECT_RACED,
+	RDS_TCP_STAT_LISTEN_CLOSED_STALE,
+	RDS_TCP_STAT_DROP_BAD_RECORD,
+	RDS_TCP_STAT_DROP_UNANSWERED,
+	RDS_TCP_STAT_COUNT,
+};
+
+struct rds_tcp_stats {
+	u64 n[RDS_TCP_STAT_COUNT];
+};
+
+DECLARE_PER_CPU(struct rds_tcp_stats, rds_tcp_stats);
+
+static inline void rds_tcp_stat(enum rds_tcp_stat which)
+{
+	this_cpu_inc(rds_tcp_stats.n[which]);
+}
+
+void rds_tcp_counters(struct rds_core_info *info);
+
+#endif /* RDS_TCP_H */
