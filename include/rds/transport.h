@@ -31,6 +31,9 @@ struct rds_zcopy;
 #define RDS_CORE_TRANSPORTS	4
 #define RDS_CORE_NAME_LEN	16
 
+/* Paths that a connection has, at most */
+#define RDS_CORE_PATHS		8
+
 /* Points of time of a message that comes in, each in ns of local_clock() */
 enum rds_core_stamp {
 	RDS_CORE_STAMP_HEADER,		/* its header was there */
@@ -137,6 +140,8 @@ enum rds_core_state {
 /**
  * struct rds_core_path - a stream of messages between two addresses
  * @conn: connection that it belongs to
+ * @index: its number there
+ * @transport_data: the transport's own
  * @sending: held by who transmits, and while the path is shut down
  * @lock: protects the queues, the numbers, @map_due and @pongs
  * @send_queue: messages that were not started
@@ -160,6 +165,8 @@ enum rds_core_state {
  */
 struct rds_core_path {
 	struct rds_core_conn *conn;
+	unsigned int index;
+	void *transport_data;
 	struct mutex sending; /* see above */
 	spinlock_t lock; /* see above */
 	struct list_head send_queue;
@@ -190,9 +197,10 @@ struct rds_core_path {
  * @tos: type of service
  * @net: namespace, which outlives the connection
  * @transport: carries it
- * @transport_data: the transport's own
  * @passive: the peer connects, and this end only while it has something to send
- * @path: the one path there is
+ * @nr_paths: paths that both ends have; changed by rds_core_conn_paths()
+ * @path: the first of them
+ * @more: the others; NULL: nobody needed it yet
  * @lcong: map of @laddr
  * @fcong: map of @faddr
  */
@@ -203,9 +211,10 @@ struct rds_core_conn {
 	u8 tos;
 	possible_net_t net;
 	struct rds_core_transport *transport;
-	void *transport_data;
 	bool passive;
+	unsigned int nr_paths;
 	struct rds_core_path path;
+	struct rds_core_path *more[RDS_CORE_PATHS - 1];
 	struct rds_cong *lcong;
 	struct rds_cong *fcong;
 	/* private: */
@@ -224,8 +233,8 @@ struct rds_core_conn {
  * @type: RDS_TRANS_*
  * @prefer_loop: the loop carries messages to addresses of this host
  * @claims: true if the transport can be bound to this address of @net. Task context.
- * @conn_init: makes @conn->transport_data, or -errno. Task context.
- * @conn_exit: frees it; the workers of the path are gone. Task context.
+ * @path_init: makes @path->transport_data, or -errno. Task context.
+ * @path_exit: frees it; the workers of the path are gone. Task context.
  * @connect: starts to connect. 0, then rds_core_path_up() or rds_core_path_drop() follows; or
  *	-errno. Connect worker.
  * @shutdown: leaves nothing that could call the core for this path. Shutdown worker, @sending held.
@@ -250,8 +259,8 @@ struct rds_core_transport {
 	bool loops;
 	bool sends_zcopy;
 	bool (*claims)(struct net *net, const struct in6_addr *addr, u32 scope);
-	int (*conn_init)(struct rds_core_conn *conn);
-	void (*conn_exit)(struct rds_core_conn *conn);
+	int (*path_init)(struct rds_core_path *path);
+	void (*path_exit)(struct rds_core_path *path);
 	int (*connect)(struct rds_core_path *path);
 	void (*shutdown)(struct rds_core_path *path);
 	int (*xmit)(struct rds_core_path *path, struct rds_core_msg *msg);
@@ -310,7 +319,7 @@ struct rds_core_key {
  *
  * Context: task.
  * The caller sees to it that neither the namespace nor the transport is on its way out.
- * Return: connection with a reference, or ERR_PTR(): -ENOMEM, what conn_init() returned.
+ * Return: connection with a reference, or ERR_PTR(): -ENOMEM, what path_init() returned.
  */
 struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
 					const struct rds_core_key *key);
@@ -320,6 +329,26 @@ struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
  * @conn: from rds_core_conn_get()
  */
 void rds_core_conn_put(struct rds_core_conn *conn);
+
+/**
+ * rds_core_conn_paths() - the ends have agreed how many paths there are
+ * @conn: connection
+ * @nr: paths. Fewer than before: the peer is another one, and what waits for it on a path that
+ *	goes is sent over the first one.
+ *
+ * Any context but hard interrupts.
+ */
+void rds_core_conn_paths(struct rds_core_conn *conn, unsigned int nr);
+
+/**
+ * rds_core_conn_path() - a path by its number
+ * @conn: connection
+ * @index: number, below @conn->nr_paths
+ *
+ * Context: task.
+ * Return: path, or ERR_PTR(): -ENOMEM, what path_init() returned.
+ */
+struct rds_core_path *rds_core_conn_path(struct rds_core_conn *conn, unsigned int index);
 
 /**
  * rds_core_path_change() - take an edge of the state machine

@@ -14,10 +14,17 @@ static bool goes_to(const struct rds_core_msg *msg, const struct rds_addr *to)
  */
 static void unqueue(struct rds_core_msg *msg)
 {
-	struct rds_core_path *path = msg->path;
+	struct rds_core_path *path;
 	bool was;
 
-	spin_lock_bh(&path->lock);
+	/* It may be moved to another path. */
+	for (;;) {
+		path = READ_ONCE(msg->path);
+		spin_lock_bh(&path->lock);
+		if (msg->path == path)
+			break;
+		spin_unlock_bh(&path->lock);
+	}
 	__set_bit(RDS_CORE_MSG_CANCELED, &msg->flags);
 	was = __test_and_clear_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
 	if (was)

@@ -83,11 +83,12 @@ static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
 	conn->made = jiffies;
 	INIT_LIST_HEAD(&conn->net_entry);
 	write_pnet(&conn->net, key->net);
-	rds_path_init(&conn->path, conn);
+	rds_path_init(&conn->path, conn, 0);
+	conn->nr_paths = 1;
 	conn->lcong = rds_cong_get(rnet, &key->laddr, false);
 	conn->fcong = rds_cong_get(rnet, &key->faddr, false);
 	if (conn->lcong && conn->fcong)
-		err = transport->conn_init ? transport->conn_init(conn) : 0;
+		err = rds_path_make(&conn->path);
 	if (!err)
 		return conn;
 	conn_free(conn);
@@ -149,18 +150,22 @@ static struct rds_core_conn *conn_evict(struct rds_net *rnet, const struct rds_c
 	return NULL;
 }
 
-static void conn_discard(struct rds_core_conn *conn)
-{
-	if (conn->transport->conn_exit)
-		conn->transport->conn_exit(conn);
-	rds_core_conn_put(conn);
-}
-
 /* It is out of the table. */
 static void conn_end(struct rds_core_conn *conn)
 {
+	unsigned int i;
+
+	spin_lock_bh(&conn->path.lock);
+	WRITE_ONCE(conn->dead, true);
+	spin_unlock_bh(&conn->path.lock);
 	rds_path_exit(&conn->path);
-	conn_discard(conn);
+	for (i = 0; i < RDS_CORE_PATHS - 1; i++) {
+		if (!conn->more[i])
+			continue;
+		rds_path_exit(conn->more[i]);
+		kfree(conn->more[i]);
+	}
+	rds_core_conn_put(conn);
 }
 
 struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
@@ -181,7 +186,7 @@ struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
 	conn = conn_find(rnet, transport, key);
 	if (conn) {
 		spin_unlock_bh(&rnet->lock);
-		conn_discard(fresh);
+		conn_end(fresh);
 		return conn;
 	}
 	old = conn_evict(rnet, fresh);

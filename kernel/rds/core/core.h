@@ -253,7 +253,10 @@ void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, 
 		   void *arg);
 
 /* path.c */
-void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn);
+void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index);
+int rds_path_make(struct rds_core_path *path);
+/* It is none of the connection's any more: what it has is sent over the first. */
+void rds_path_leave(struct rds_core_path *path);
 void rds_path_exit(struct rds_core_path *path);
 int rds_path_wq_init(void);
 void rds_path_wq_exit(void);
@@ -270,6 +273,12 @@ void rds_xmit_map_due(struct rds_core_path *path);
 void rds_xmit_work(struct work_struct *work);
 void rds_xmit_requeue(struct rds_core_path *path);
 void rds_xmit_purge(struct rds_core_path *path);
+/* Messages of a path that is down, under its path->sending, are the last of another one. */
+void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to);
+
+/* spread.c */
+/* The path that a message of the socket takes */
+struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn);
 
 /* ping.c */
 void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping);

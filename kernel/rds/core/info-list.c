@@ -104,10 +104,9 @@ static void put_line(const struct each *e, const struct line *l)
 		rds_core_info_put(e->info, &m4);
 }
 
-static void put_queue(struct rds_core_conn *conn, void *arg)
+static void put_path_queue(struct rds_core_path *path, const struct each *e)
 {
-	const struct each *e = arg;
-	struct rds_core_path *path = &conn->path;
+	struct rds_core_conn *conn = path->conn;
 	struct rds_core_msg *msg;
 
 	spin_lock_bh(&path->lock);
@@ -119,6 +118,16 @@ static void put_queue(struct rds_core_conn *conn, void *arg)
 		put_line(e, &l);
 	}
 	spin_unlock_bh(&path->lock);
+}
+
+static void put_queue(struct rds_core_conn *conn, void *arg)
+{
+	unsigned int i;
+
+	put_path_queue(&conn->path, arg);
+	for (i = 0; i < RDS_CORE_PATHS - 1; i++)
+		if (READ_ONCE(conn->more[i]))
+			put_path_queue(conn->more[i], arg);
 }
 
 static void fill_send4(struct net *net, struct rds_core_info *info)

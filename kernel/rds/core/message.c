@@ -63,7 +63,8 @@ int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from)
 
 	rds_stat_add(RDS_STAT_COPY_FROM_USER, msg->hdr.len);
 	if (!msg->nr_pages)
-		return copy_from_iter_full(rds_core_msg_flat(msg), msg->hdr.len, from) ? 0 : -EFAULT;
+		return copy_from_iter_full(rds_core_msg_flat(msg), msg->hdr.len, from) ?
+		       0 : -EFAULT;
 	for (i = 0; i < msg->nr_pages; i++) {
 		struct bio_vec *v = &msg->page[i];
 

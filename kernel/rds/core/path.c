@@ -18,7 +18,7 @@ static struct workqueue_struct *path_wq;
 static void start(struct rds_core_path *path, struct work_struct *work)
 {
 	spin_lock_bh(&path->lock);
-	if (!path->conn->dead)
+	if (!READ_ONCE(path->conn->dead))
 		queue_work(path_wq, work);
 	spin_unlock_bh(&path->lock);
 }
@@ -26,7 +26,7 @@ static void start(struct rds_core_path *path, struct work_struct *work)
 static void start_connect(struct rds_core_path *path, unsigned long delay)
 {
 	spin_lock_bh(&path->lock);
-	if (!path->conn->dead)
+	if (!READ_ONCE(path->conn->dead))
 		queue_delayed_work(path_wq, &path->connect_work, delay);
 	spin_unlock_bh(&path->lock);
 }
@@ -70,7 +70,7 @@ static void reconnect(struct rds_core_path *path)
 		      most = READ_ONCE(rds_sysctl_max_delay);
 	bool passive = path->conn->passive;
 
-	if (passive && !has_messages(path))
+	if ((passive || path->index) && !has_messages(path))
 		return;
 	if (!path->delay && !passive) {
 		path->delay = least;
@@ -83,14 +83,22 @@ static void reconnect(struct rds_core_path *path)
 	path->delay = min(path->delay * 2, most);
 }
 
+/* The peer has fewer paths than the one before it. */
+static bool is_gone(const struct rds_core_path *path)
+{
+	return path->index >= READ_ONCE(path->conn->nr_paths);
+}
+
 static void connect_work(struct work_struct *work)
 {
 	struct rds_core_path *path = container_of(work, struct rds_core_path, connect_work.work);
 
 	mutex_lock(&path->sending);
-	if (rds_core_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING) &&
-	    path->conn->transport->connect(path) &&
-	    rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+	if (is_gone(path))
+		rds_xmit_move(path, &path->conn->path);
+	else if (rds_core_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING) &&
+		 path->conn->transport->connect(path) &&
+		 rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
 		reconnect(path);
 	mutex_unlock(&path->sending);
 }
@@ -125,7 +133,7 @@ static int accept_locked(struct rds_core_path *path,
 {
 	int err;
 
-	if (READ_ONCE(path->conn->dead))
+	if (READ_ONCE(path->conn->dead) || is_gone(path))
 		return -ENETUNREACH;
 	shut_down(path);
 	/* This end has called at the same time: its own attempt is given up. */
@@ -137,6 +145,12 @@ static int accept_locked(struct rds_core_path *path,
 	if (err && rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
 		reconnect(path);
 	return err;
+}
+
+void rds_path_leave(struct rds_core_path *path)
+{
+	rds_core_path_drop(path, -EPROTO);
+	start_connect(path, 0);
 }
 
 int rds_core_path_accept(struct rds_core_path *path,
@@ -214,9 +228,10 @@ void rds_core_path_writable(struct rds_core_path *path)
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_writable, RDS_CORE);
 
-void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn)
+void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index)
 {
 	path->conn = conn;
+	path->index = index;
 	mutex_init(&path->sending);
 	spin_lock_init(&path->lock);
 	INIT_LIST_HEAD(&path->send_queue);
@@ -229,23 +244,34 @@ void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn)
 	INIT_WORK(&path->shutdown_work, shutdown_work);
 }
 
-/* The connection is out of the table; no socket has messages in its queues. */
+int rds_path_make(struct rds_core_path *path)
+{
+	const struct rds_core_transport *transport = path->conn->transport;
+
+	return transport->path_init ? transport->path_init(path) : 0;
+}
+
+/* The connection is dead; no socket has messages in its queues. */
 void rds_path_exit(struct rds_core_path *path)
 {
+	const struct rds_core_transport *transport = path->conn->transport;
+
+	/* Who did not see that it is dead has queued its work when this lock is free. */
 	spin_lock_bh(&path->lock);
-	path->conn->dead = true;
 	spin_unlock_bh(&path->lock);
 	cancel_delayed_work_sync(&path->connect_work);
 	cancel_work_sync(&path->shutdown_work);
 	cancel_work_sync(&path->send_work);
-	if (path->conn->transport->loops)
+	if (transport->loops)
 		return;
 	mutex_lock(&path->sending);
 	if (xchg(&path->state, RDS_CORE_DISCONNECTING) != RDS_CORE_DOWN)
-		path->conn->transport->shutdown(path);
+		transport->shutdown(path);
 	rds_xmit_purge(path);
 	WRITE_ONCE(path->state, RDS_CORE_DOWN);
 	mutex_unlock(&path->sending);
+	if (transport->path_exit)
+		transport->path_exit(path);
 }
 
 int rds_path_wq_init(void)

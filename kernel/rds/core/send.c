@@ -220,9 +220,11 @@ static int list_message(struct request *rq, struct rds_core_conn *conn, struct r
 
 static int send_message(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
 {
-	struct rds_core_path *path = &conn->path;
+	struct rds_core_path *path = rds_spread_pick(rq->rs, conn);
 	int err;
 
+	if (IS_ERR(path))
+		return PTR_ERR(path);
 	msg->path = path;
 	msg->dport = rq->to.port;
 	msg->hdr.sport = ntohs(rq->rs->lport);
@@ -240,6 +242,9 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 		rds_loop_send(conn, msg);
 	} else {
 		rds_xmit_queue(path, msg);
+		/* It may have gone after it was woken: it is woken to give the message away. */
+		if (path->index && path->index >= READ_ONCE(conn->nr_paths))
+			rds_path_wake(path);
 		rds_xmit_run(path);
 	}
 	return 0;

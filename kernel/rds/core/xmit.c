@@ -223,6 +223,28 @@ void rds_core_path_acked(struct rds_core_path *path,
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_acked, RDS_CORE);
 
+void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to)
+{
+	struct rds_core_msg *msg, *next;
+	LIST_HEAD(moved);
+
+	rds_xmit_requeue(from);
+	spin_lock_bh(&from->lock);
+	list_for_each_entry_safe(msg, next, &from->send_queue, path_entry) {
+		unqueue(from, msg);
+		WRITE_ONCE(msg->path, to);
+		list_add_tail(&msg->path_entry, &moved);
+	}
+	spin_unlock_bh(&from->lock);
+	list_for_each_entry_safe(msg, next, &moved, path_entry) {
+		list_del_init(&msg->path_entry);
+		msg->hdr.flags = 0;
+		rds_xmit_queue(to, msg);
+		rds_msg_put(msg);
+	}
+	rds_xmit_kick(to);
+}
+
 /* Under path->sending; the connection ends. */
 void rds_xmit_purge(struct rds_core_path *path)
 {

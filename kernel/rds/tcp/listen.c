@@ -53,6 +53,8 @@ static int listen_on(struct rds_tcp_net *tn, int family)
 	tn->data_ready = sock->sk->sk_data_ready;
 	sock->sk->sk_data_ready = listener_ready;
 	write_unlock_bh(&sock->sk->sk_callback_lock);
+	/* Of both families, whatever is the rule for other programs */
+	sock->sk->sk_ipv6only = 0;
 	err = family == AF_INET6 ? bind6(sock) : bind4(sock);
 	if (!err)
 		err = kernel_listen(sock, BACKLOG);
@@ -127,20 +129,30 @@ static int install(struct rds_core_path *path, void *sock)
 	return 0;
 }
 
+/* Peers that have several paths number them by their ports; others have one. */
+static struct rds_core_path *path_of(struct rds_core_conn *conn, const struct sock *sk)
+{
+	unsigned int nr = READ_ONCE(conn->nr_paths),
+		     index = ntohs(inet_sk(sk)->inet_dport) % RDS_CORE_PATHS;
+
+	return rds_core_conn_path(conn, index < nr ? index : 0);
+}
+
 /* 0: the path has it. */
 static int place(struct rds_core_conn *conn, struct socket *sock)
 {
+	struct rds_core_path *path = path_of(conn, sock->sk);
 	int err;
 
-	if (!conn->passive) {
-		rds_core_path_call(&conn->path);
-		return -EISCONN;
-	}
-	err = rds_core_path_accept(&conn->path, install, sock);
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	if (READ_ONCE(path->state) == RDS_CORE_CONNECTING)
+		rds_tcp_stat(RDS_TCP_STAT_CONNECT_RACED);
+	err = conn->passive ? rds_core_path_accept(path, install, sock) : -EBUSY;
 	if (err == -EBUSY)
-		rds_core_path_call(&conn->path);
+		rds_core_path_call(path);
 	else if (!err)
-		rds_core_path_up(&conn->path);
+		rds_core_path_up(path);
 	return err;
 }
 

@@ -7,6 +7,7 @@ unsigned int rds_tcp_net_id;
 
 static int least_sndbuf = SOCK_MIN_SNDBUF;
 static int least_rcvbuf = SOCK_MIN_RCVBUF;
+static int most_paths = RDS_CORE_PATHS;
 
 /* Buffers are those of new connections: all there are begin anew. */
 static void drop_all(struct rds_tcp_net *tn)
@@ -70,6 +71,13 @@ static const struct ctl_table table[] = {
 		.proc_handler = set_listen,
 		.extra1 = SYSCTL_ZERO,
 		.extra2 = SYSCTL_ONE,
+	}, {
+		.procname = "max_paths",
+		.maxlen = sizeof(int),
+		.mode = 0644,
+		.proc_handler = proc_dointvec_minmax,
+		.extra1 = SYSCTL_ONE,
+		.extra2 = &most_paths,
 	},
 	RNBD_SYSCTL_END
 };
@@ -82,6 +90,7 @@ static int sysctl_start(struct rds_tcp_net *tn)
 	tn->table[0].data = &tn->sndbuf;
 	tn->table[1].data = &tn->rcvbuf;
 	tn->table[2].data = &tn->listen;
+	tn->table[3].data = &tn->max_paths;
 	tn->sysctl = rnbd_register_net_sysctl(tn->net, "net/rds/tcp", tn->table,
 					      ARRAY_SIZE(table));
 	if (tn->sysctl)
@@ -101,6 +110,7 @@ static int __net_init net_start(struct net *net)
 	INIT_LIST_HEAD(&tn->paths);
 	INIT_WORK(&tn->accept_work, rds_tcp_accept_work);
 	tn->listen = 1;
+	tn->max_paths = RDS_CORE_PATHS;
 	err = rds_tcp_listen_start(tn);
 	if (err)
 		return err;

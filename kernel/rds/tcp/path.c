@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the transport has of a connection and its path: from the first to the last socket. */
+/* What the transport has of a path: from the first to the last socket. */
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "tcp.h"
 
-int rds_tcp_conn_init(struct rds_core_conn *conn)
+int rds_tcp_path_init(struct rds_core_path *path)
 {
+	struct rds_core_conn *conn = path->conn;
 	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&conn->net));
 	struct rds_tcp_path *tp = kzalloc(sizeof(*tp), GFP_KERNEL_ACCOUNT);
 
 	if (!tp)
 		return -ENOMEM;
-	tp->path = &conn->path;
-	/* Of the connection, not of the module: what a peer forgets it forgets with that. */
+	tp->path = path;
+	/* Of the path, not of the module: what a peer forgets it forgets with that. */
 	tp->generation = get_random_u32();
 	INIT_DELAYED_WORK(&tp->recv_work, rds_tcp_recv_work);
 	INIT_DELAYED_WORK(&tp->ack_work, rds_tcp_ack_work);
 	INIT_DELAYED_WORK(&tp->watch_work, rds_tcp_watch_work);
-	conn->transport_data = tp;
+	/* The first path settles it for the connection. */
+	tp->announced = path->index ? rds_tcp_path(&conn->path)->announced :
+				      READ_ONCE(tn->max_paths);
+	path->transport_data = tp;
 	conn->passive = memcmp(&conn->laddr, &conn->faddr, sizeof(conn->laddr)) > 0;
 	spin_lock_bh(&tn->paths_lock);
 	list_add_tail(&tp->entry, &tn->paths);
@@ -26,10 +30,10 @@ int rds_tcp_conn_init(struct rds_core_conn *conn)
 }
 
 /* The path is down and stays so. */
-void rds_tcp_conn_exit(struct rds_core_conn *conn)
+void rds_tcp_path_exit(struct rds_core_path *path)
 {
-	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&conn->net));
-	struct rds_tcp_path *tp = conn->transport_data;
+	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&path->conn->net));
+	struct rds_tcp_path *tp = rds_tcp_path(path);
 
 	cancel_delayed_work_sync(&tp->recv_work);
 	cancel_delayed_work_sync(&tp->ack_work);
@@ -43,7 +47,7 @@ void rds_tcp_conn_exit(struct rds_core_conn *conn)
 int rds_tcp_connect(struct rds_core_path *path)
 {
 	struct rds_tcp_path *tp = rds_tcp_path(path);
-	struct socket *sock = rds_tcp_sock_make(path->conn);
+	struct socket *sock = rds_tcp_sock_make(path);
 	int err;
 
 	if (IS_ERR(sock))

@@ -96,6 +96,15 @@ static struct rds_tcp_inc *inc_make(struct rds_tcp_path *tp, const struct rds_hd
 	return ti;
 }
 
+static void agree(struct rds_tcp_path *tp, unsigned int paths)
+{
+	struct rds_core_conn *conn = tp->path->conn;
+	unsigned int nr = clamp(min(paths, tp->announced), 1U, (unsigned int)RDS_CORE_PATHS);
+
+	if (nr != READ_ONCE(conn->nr_paths))
+		rds_core_conn_paths(conn, nr);
+}
+
 /* The first map says what kind of peer it is, each one whether it is the same as before. */
 static void meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
 {
@@ -110,6 +119,7 @@ static void meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
 	}
 	if (tp->peer != RDS_TCP_PEER_UNKNOWN)
 		return;
+	agree(tp, e.has & BIT_ULL(RDS_EXT_PATHS) ? e.paths : 1);
 	if (e.abilities & RDS_ABLE_ACK) {
 		WRITE_ONCE(tp->peer, RDS_TCP_PEER_ACKS);
 		return;

@@ -144,6 +144,7 @@ int rds_tcp_xmit_map(struct rds_core_path *path, const void *bits)
 		return err;
 	if (!tp->tx_sent) {
 		rds_ext_add(h.ext, &used, RDS_EXT_GENERATION, tp->generation);
+		rds_ext_add(h.ext, &used, RDS_EXT_PATHS, tp->announced);
 		rds_ext_add(h.ext, &used, RDS_EXT_ABILITIES, RDS_ABLE_ACK);
 		begin(tp, &h);
 	}

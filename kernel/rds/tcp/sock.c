@@ -14,6 +14,8 @@
 #define KEEPALIVE_INTERVAL	5	/* s */
 #define KEEPALIVE_PROBES	5
 
+#define PORT_TRIES		64
+
 static void data_ready(struct sock *sk)
 {
 	struct rds_tcp_path *tp;
@@ -92,19 +94,41 @@ static int addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 
 	return sizeof(*sin6);
 }
 
-struct socket *rds_tcp_sock_make(struct rds_core_conn *conn)
+/*
+ * A free port whose number says which path it is: the peer may get the connections of several in
+ * any order.
+ */
+static int bind_source(struct socket *sock, const struct rds_core_path *path)
 {
+	const struct rds_core_conn *conn = path->conn;
 	struct net *net = read_pnet(&conn->net);
-	int family = ipv6_addr_v4mapped(&conn->laddr) ? AF_INET : AF_INET6, len, err;
+	int low, high, tries, len, err = -EADDRINUSE;
 	struct sockaddr_storage ss;
+
+	inet_get_local_port_range(net, &low, &high);
+	low = round_up(low, RDS_CORE_PATHS) + path->index;
+	for (tries = 0; err == -EADDRINUSE && tries < PORT_TRIES && low <= high; tries++) {
+		u32 slots = (high - low) / RDS_CORE_PATHS + 1;
+		u16 port = low + get_random_u32_below(slots) * RDS_CORE_PATHS;
+
+		len = addr_put(&ss, &conn->laddr, conn->scope, port);
+		err = kernel_bind(sock, (struct sockaddr *)&ss, len);
+	}
+	return err;
+}
+
+struct socket *rds_tcp_sock_make(const struct rds_core_path *path)
+{
+	const struct rds_core_conn *conn = path->conn;
+	struct net *net = read_pnet(&conn->net);
+	int family = ipv6_addr_v4mapped(&conn->laddr) ? AF_INET : AF_INET6, err;
 	struct socket *sock;
 
 	err = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return ERR_PTR(err);
 	rds_tcp_sock_tune(rds_tcp_net(net), sock);
-	len = addr_put(&ss, &conn->laddr, conn->scope, 0);
-	err = kernel_bind(sock, (struct sockaddr *)&ss, len);
+	err = bind_source(sock, path);
 	if (!err)
 		return sock;
 	sock_release(sock);

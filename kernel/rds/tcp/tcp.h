@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The module rds_tcp for its own files. docs/dev/rds.md has the lifetimes and the order of locks. */
+/* The module rds_tcp for its own files. docs/dev/rds.md has lifetimes and the order of locks. */
 #ifndef RDS_TCP_H
 #define RDS_TCP_H
 
@@ -26,6 +26,7 @@
  * @listen: sysctl
  * @sndbuf: sysctl: bytes of a TCP socket's send buffer; 0: as the kernel likes
  * @rcvbuf: the same of its receive buffer
+ * @max_paths: sysctl: paths that a new connection has, at most
  * @table: of the sysctls
  * @sysctl: registration of @table
  */
@@ -40,6 +41,7 @@ struct rds_tcp_net {
 	int listen;
 	int sndbuf;
 	int rcvbuf;
+	int max_paths;
 	struct ctl_table *table;
 	struct ctl_table_header *sysctl;
 };
@@ -93,6 +95,7 @@ struct rds_tcp_rx {
  * @blocked: whoever transmits waits for room in the socket
  * @ack_due: the peer wants to know what has come
  * @peer: see enum rds_tcp_peer; under the lock of the socket
+ * @announced: paths that this end tells it has
  * @generation: that this end tells
  * @peer_generation: that the peer told last
  * @peer_told: it told one
@@ -118,6 +121,7 @@ struct rds_tcp_path {
 	bool blocked;
 	bool ack_due;
 	enum rds_tcp_peer peer;
+	unsigned int announced;
 	u32 generation;
 	u32 peer_generation;
 	bool peer_told;
@@ -132,7 +136,7 @@ struct rds_tcp_path {
 
 static inline struct rds_tcp_path *rds_tcp_path(const struct rds_core_path *path)
 {
-	return path->conn->transport_data;
+	return path->transport_data;
 }
 
 /* main.c */
@@ -149,8 +153,8 @@ void rds_tcp_listen_stop(struct rds_tcp_net *tn);
 void rds_tcp_accept_work(struct work_struct *work);
 
 /* sock.c: the TCP socket of a path */
-/* A new one, bound to the address of this host; ERR_PTR() */
-struct socket *rds_tcp_sock_make(struct rds_core_conn *conn);
+/* A new one, bound to the address of this host, whose port tells the path; ERR_PTR() */
+struct socket *rds_tcp_sock_make(const struct rds_core_path *path);
 int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn);
 /* Options that each connection has */
 void rds_tcp_sock_tune(struct rds_tcp_net *tn, struct socket *sock);
@@ -162,8 +166,8 @@ struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp);
 void rds_tcp_sock_close(struct socket *sock);
 
 /* path.c */
-int rds_tcp_conn_init(struct rds_core_conn *conn);
-void rds_tcp_conn_exit(struct rds_core_conn *conn);
+int rds_tcp_path_init(struct rds_core_path *path);
+void rds_tcp_path_exit(struct rds_core_path *path);
 int rds_tcp_connect(struct rds_core_path *path);
 void rds_tcp_shutdown(struct rds_core_path *path);
 

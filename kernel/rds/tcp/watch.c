@@ -10,7 +10,7 @@
 #include "tcp.h"
 
 /* How often it is looked, and how old a scout gets, in jiffies; less often when it takes long */
-#define PERIOD		(HZ / 5)
+#define PERIOD		(HZ / 8)
 #define PERIOD_MAX	(2 * HZ)
 /* One lost packet is none of our business: TCP has sent it so often without an answer. */
 #define RETRANSMITS	2
@@ -57,7 +57,7 @@ static void scout_state_change(struct sock *sk)
 
 static void scout_begin(struct rds_tcp_path *tp)
 {
-	struct socket *sock = rds_tcp_sock_make(tp->path->conn);
+	struct socket *sock = rds_tcp_sock_make(tp->path);
 	struct sock *sk;
 
 	if (IS_ERR(sock))
@@ -88,7 +88,8 @@ static bool scout_answered(const struct rds_tcp_path *tp)
 
 static bool stuck(const struct sock *sk)
 {
-	return sk->sk_state == TCP_SYN_SENT || inet_csk(sk)->icsk_retransmits >= RETRANSMITS;
+	return sk->sk_state == TCP_SYN_SENT || inet_csk(sk)->icsk_retransmits >= RETRANSMITS ||
+	       inet_csk(sk)->icsk_probes_out >= RETRANSMITS;
 }
 
 static bool answer_due(const struct sock *sk)
@@ -99,7 +100,7 @@ static bool answer_due(const struct sock *sk)
 
 static unsigned long period(const struct rds_tcp_path *tp)
 {
-	return clamp((jiffies - tp->stuck_since) / 32, (unsigned long)PERIOD,
+	return clamp((jiffies - tp->stuck_since) / 48, (unsigned long)PERIOD,
 		     (unsigned long)PERIOD_MAX);
 }
 

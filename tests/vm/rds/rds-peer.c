@@ -124,15 +124,15 @@ static void peer_shutdown(struct rds_core_path *path)
 	note("shutdown ");
 }
 
-static int conn_init(struct rds_core_conn *conn)
+static int path_init(struct rds_core_path *path)
 {
-	last = &conn->path;
+	last = path;
 	return 0;
 }
 
-static void conn_exit(struct rds_core_conn *conn)
+static void path_exit(struct rds_core_path *path)
 {
-	cmpxchg(&last, &conn->path, NULL);
+	cmpxchg(&last, path, NULL);
 }
 
 static bool claims(struct net *net, const struct in6_addr *addr, u32 scope)
@@ -159,8 +159,8 @@ static struct rds_core_transport peer = {
 	.prefer_loop = true,
 	.sends_zcopy = true,
 	.claims = claims,
-	.conn_init = conn_init,
-	.conn_exit = conn_exit,
+	.path_init = path_init,
+	.path_exit = path_exit,
 	.connect = peer_connect,
 	.shutdown = peer_shutdown,
 	.xmit = peer_xmit,
