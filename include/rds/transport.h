@@ -18,6 +18,19 @@
 #include <net/net_namespace.h>
 #include <rds/proto.h>
 
+/*
+ * The kernel has modules of the same names. With its rds loaded, our transports are refused before
+ * their first instruction, and all that the kernel logs is which symbols they miss. So one symbol's
+ * name gives the reason.
+ */
+extern const bool rds_core_missing_as_the_kernels_own_rds_is_loaded;
+
+/* Each transport has this, with its licence. */
+#define RDS_CORE_TRANSPORT_MODULE							\
+	MODULE_IMPORT_NS(RDS_CORE);							\
+	static const bool * const rds_core_needed __used =				\
+		&rds_core_missing_as_the_kernels_own_rds_is_loaded
+
 struct rds_core_conn;
 struct rds_core_inc;
 struct rds_core_info;

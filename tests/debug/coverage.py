@@ -26,6 +26,7 @@ MODULES = (
     ("rnbd/client/", "rnbd-client"),
     ("rnbd/server/", "rnbd-server"),
     ("rds/core/", "rds"),
+    ("rds/tcp/", "rds_tcp"),
 )
 
 

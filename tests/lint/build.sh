@@ -28,6 +28,9 @@ symbols() {
 		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
 }
 
+# A kernel without InfiniBand loads them
+rds_needs() { modinfo -F depends "$dir/rds.ko" "$dir/rds_tcp.ko" | grep -vxE '(rds)?'; }
+
 for KERNEL in $KERNELS; do
 	build lab
 	# Were the sources others when that was said? Guests may be using that tree: a new one tells.
@@ -40,8 +43,9 @@ for KERNEL in $KERNELS; do
 	verdict "$KERNEL: the modules build" "$out"
 	[[ -n $dir ]] || continue
 	check "$KERNEL: W=1 and sparse say nothing" complaints
+	check "$KERNEL: rds and rds_tcp need no module but rds" rds_needs
 	# The generator names what belongs to the netlink family after the family, which is rnbd
-	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_ rds/core:rds_; do
+	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_ rds/core:rds_ rds/tcp:rds_tcp_; do
 		check "$KERNEL: global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
 	done
 done

@@ -7,6 +7,9 @@
 static DEFINE_MUTEX(rds_transport_lock);
 static struct rds_core_transport *transports[RDS_CORE_TRANSPORTS];
 
+const bool rds_core_missing_as_the_kernels_own_rds_is_loaded = true;
+EXPORT_SYMBOL_NS_GPL(rds_core_missing_as_the_kernels_own_rds_is_loaded, RDS_CORE);
+
 int rds_core_transport_register(struct rds_core_transport *transport)
 {
 	int err = -EEXIST;

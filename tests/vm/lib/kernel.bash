@@ -217,7 +217,7 @@ lab_modules() {
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
 	# BTF of modules, here and above, takes pahole and is of no use
-	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= RNBD_RDS=y "${LAB_MAKE[@]}" "$@" modules 2>&1 {lock}>&- |
+	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules 2>&1 {lock}>&- |
 		tee -a "$dir/said" >&2 || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
