@@ -60,6 +60,43 @@ static char *disabled_by(const struct checkup *k, const char *module)
 	return found;
 }
 
+static bool is_kernels_file(const char *file)
+{
+	return file && strstr(file, "/kernel/net/rds/");
+}
+
+/* Is the core the kernel's? The one that is loaded, or else the one that modprobe would load. */
+static bool core_is_kernels(const struct checkup *k)
+{
+	const char *origin = of(k)->m[0].origin;
+	char *file = origin ? NULL : check_module_file(k, "rds");
+	bool is = origin ? !strcmp(origin, "kernel") : is_kernels_file(file);
+
+	free(file);
+	return is;
+}
+
+/* What modprobe would load is not of the origin of the core: the file, or NULL. */
+static char *misfit(const struct checkup *k, const char *module)
+{
+	char *file = check_module_file(k, module);
+
+	if (file && is_kernels_file(file) != core_is_kernels(k))
+		return file;
+	free(file);
+	return NULL;
+}
+
+/* What to load: there is no rds_rdma that fits ours. */
+static const char *modprobe_what(const struct checkup *k)
+{
+	char *file = misfit(k, "rds_rdma");
+	bool fits = !file;
+
+	free(file);
+	return fits ? "modprobe rds_tcp, or modprobe rds_rdma" : "modprobe rds_tcp";
+}
+
 static void rds_module(struct checkup *k)
 {
 	char *disabled, *file;
@@ -83,7 +120,7 @@ static void rds_module(struct checkup *k)
 	else if (!file)
 		check_hint(k, "this kernel has no such module installed: install the package of its modules");
 	else
-		check_hint(k, "modprobe rds_tcp, or modprobe rds_rdma; a name in /etc/modules-load.d loads it at boot");
+		check_hint(k, "%s; a name in /etc/modules-load.d loads it at boot", modprobe_what(k));
 	free(file);
 	free(disabled);
 }
@@ -93,6 +130,13 @@ static const char *whose(const char *origin)
 	return !strcmp(origin, "kernel") ? "the kernel's own" : "of rnbd-dkms";
 }
 
+/* Unloads what there is, in an order that works. */
+static void hint_exchange(struct checkup *k, const char *module)
+{
+	check_hint(k, "stop the programs of 'rnbdadm rds socket', modprobe -r%s%s rds, then modprobe %s",
+		   of(k)->m[1].loaded ? " rds_tcp" : "", of(k)->m[2].loaded ? " rds_rdma" : "", module);
+}
+
 /* Modules of the two origins have the same names. */
 static void rds_origin(struct checkup *k)
 {
@@ -100,21 +144,20 @@ static void rds_origin(struct checkup *k)
 
 	for (size_t i = 0; i < RDS_MODULES; i++) {
 		const struct rds_module *m = &of(k)->m[i];
-		char *file = check_module_file(k, m->name);
-		bool kernels = file && strstr(file, "/kernel/net/rds/");
+		char *file;
 
-		if (!m->loaded) {
-			free(file);
+		if (!m->loaded)
 			continue;
-		}
+		file = misfit(k, m->name);
 		if (first && strcmp(m->origin, first)) {
 			check_tell(k, CHECK_FAIL, m->name, "is %s, while rds is %s", whose(m->origin), whose(first));
 			check_hint(k, "modprobe -r %s rds, then modprobe %s", m->name, m->name);
-		} else if (file && kernels != !strcmp(m->origin, "kernel")) {
+		} else if (file) {
 			check_tell(k, CHECK_WARN, m->name, "is %s, but the next modprobe loads %s", whose(m->origin), file);
-			check_hint(k, kernels ? "install rnbd-dkms for this kernel, and depmod -a" :
-				   "stop the programs of 'rnbdadm rds socket', modprobe -r %s rds, then modprobe %s",
-				   m->name, m->name);
+			if (is_kernels_file(file))
+				check_hint(k, "install rnbd-dkms for this kernel, and depmod -a");
+			else
+				hint_exchange(k, m->name);
 		} else {
 			check_tell(k, CHECK_PASS, m->name, "is %s", whose(m->origin));
 		}
@@ -124,19 +167,32 @@ static void rds_origin(struct checkup *k)
 		check_tell(k, CHECK_SKIP, "", "rds is not loaded");
 }
 
+static void no_transport(struct checkup *k)
+{
+	char *file = misfit(k, "rds_tcp");
+
+	if (file) {
+		check_tell(k, CHECK_FAIL, "rds_tcp", "%s cannot be loaded beside the rds that is, %s: modprobe says Unknown symbol", file,
+			   whose(of(k)->m[0].origin));
+		hint_exchange(k, "rds_tcp");
+	} else {
+		check_tell(k, CHECK_FAIL, "", "none is loaded: bind() to all but 127.0.0.0/8 fails with EADDRNOTAVAIL");
+		check_hint(k, "%s", modprobe_what(k));
+	}
+	free(file);
+}
+
 static void rds_transport(struct checkup *k)
 {
 	const struct rds_module *m = of(k)->m;
 
-	if (!m[0].loaded) {
+	if (!m[0].loaded)
 		check_tell(k, CHECK_SKIP, "", "rds is not loaded");
-	} else if (m[1].loaded || m[2].loaded) {
+	else if (m[1].loaded || m[2].loaded)
 		check_tell(k, CHECK_PASS, "", "%s%s%s", m[1].loaded ? "tcp" : "", m[1].loaded && m[2].loaded ? ", " : "",
 			   m[2].loaded ? "infiniband" : "");
-	} else {
-		check_tell(k, CHECK_FAIL, "", "none is loaded: bind() to all but 127.0.0.0/8 fails with EADDRNOTAVAIL");
-		check_hint(k, "modprobe rds_tcp, or modprobe rds_rdma");
-	}
+	else
+		no_transport(k);
 }
 
 static void rds_tcp_port(struct checkup *k)

@@ -240,6 +240,34 @@ found() {
 	found fail rds.origin
 }
 
+@test "check: the kernel's rds is loaded, and modprobe would take a transport of ours, which does not fit" {
+	local deps=$ROOT/lib/modules/6.1.0-test
+	no_connections
+	mkdir -p "$ROOT/proc/sys/kernel" "$deps"
+	echo 6.1.0-test >"$ROOT/proc/sys/kernel/osrelease"
+	printf '%s\n' updates/dkms/rds.ko: updates/dkms/rds_tcp.ko: >"$deps/modules.dep"
+	rmdir "$ROOT/sys/module/rds_tcp"
+	adm 11 rds check
+	[[ $output == *"FAIL  rds.transport          rds_tcp: /lib/modules/6.1.0-test/updates/dkms/rds_tcp.ko cannot be loaded beside the rds that is, the kernel's own: modprobe says Unknown symbol"* ]]
+	[ "$(grep -c "hint: stop the programs of 'rnbdadm rds socket', modprobe -r rds, then modprobe rds" <<<"$output")" = 2 ]
+	# and the other way round
+	echo 0.1 >"$ROOT/sys/module/rds/version"
+	adm 11 rds check
+	[[ $output == *"FAIL  rds.transport          none is loaded"*"hint: modprobe rds_tcp, or modprobe rds_rdma"* ]]
+	# the kernel's rds_rdma does not fit ours
+	echo kernel/net/rds/rds_rdma.ko: >>"$deps/modules.dep"
+	adm 11 rds check
+	[[ $output == *"FAIL  rds.transport          none is loaded"*$'hint: modprobe rds_tcp\n'* ]]
+	rm -r "$ROOT/sys/module/rds"
+	adm 11 rds check
+	[[ $output == *"FAIL  rds.module             rds: not loaded"*"hint: modprobe rds_tcp; a name"* ]]
+	mkdir "$ROOT/sys/module/rds"
+	echo 0.1 >"$ROOT/sys/module/rds/version"
+	printf '%s\n' kernel/net/rds/rds.ko: kernel/net/rds/rds_tcp.ko: >"$deps/modules.dep"
+	adm 11 rds check
+	[[ $output == *"FAIL  rds.transport          rds_tcp: "*"/kernel/net/rds/rds_tcp.ko cannot be loaded beside the rds that is, of rnbd-dkms:"* ]]
+}
+
 @test "names that hurt a terminal are harmless" {
 	printf 'a\e[31m' >"$ROOT/proc/812/comm"
 	adm 0 rds socket
