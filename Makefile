@@ -9,6 +9,8 @@ SUBDIR_MOD ?= updates
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	$(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -rV))
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/kernel
+RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+MODULES = rds rds_tcp rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server
 
 all: modules rnbdadm ## modules and rnbdadm (default)
 
@@ -46,7 +48,7 @@ bench: ## installs what it needs and measures against the in-tree modules and NV
 	@tests/deps.sh check
 	@tests/bench/run
 
-modules: kdir ## the five kernel modules, for the kernel of KDIR
+modules: kdir ## the kernel modules, for the kernel of KDIR; without InfiniBand in it, those of RDS alone
 	$(KMAKE) modules
 
 rnbdadm: ## the admin tool, build/rnbdadm
@@ -71,7 +73,12 @@ deb: ## packages rnbdadm and rnbd-dkms for Debian, in build/deb (needs debhelper
 modules_install: modules ## the modules into /lib/modules of KDIR's kernel (below DESTDIR)
 	$(KMAKE) modules_install INSTALL_MOD_DIR=$(SUBDIR_MOD) INSTALL_MOD_PATH=$(DESTDIR) DEPMOD=true \
 		$(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
-	$(if $(DESTDIR),,depmod -a $$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h))
+	$(if $(DESTDIR),,depmod -a $(RELEASE))
+
+# Also those that were installed compressed
+modules_uninstall: kdir ## removes what modules_install installed
+	cd $(DESTDIR)/lib/modules/$(RELEASE)/$(SUBDIR_MOD) && rm -f $(foreach m,$(MODULES),$(m).ko $(m).ko.*)
+	$(if $(DESTDIR),,depmod -a $(RELEASE))
 
 clean: ## removes everything that was built
 	rm -rf build
@@ -81,4 +88,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check check-debug check-all bench debug-kernel mutants modules rnbdadm deb install uninstall modules_install clean kdir
+.PHONY: all help demo check check-debug check-all bench debug-kernel mutants modules rnbdadm deb install uninstall modules_install modules_uninstall clean kdir

@@ -53,23 +53,52 @@ modules() {
 	done
 }
 
+# kbuild CONFIG..: the modules that kernel/Kbuild has for a kernel with this configuration
+kbuild() {
+	make -s -f - "$@" src=kernel srctree=/ comma=, <<-'END'
+		include kernel/Kbuild
+		modules: ; @printf '%s\n' $(obj-m:.o=)
+	END
+}
+
 # As DKMS reads it: a shell does
 dkms_conf() (
-	kernel_source_dir=/headers dkms_tree=/dkms
+	kernel_source_dir=$dir/headers dkms_tree=/dkms
+	mkdir -p "$kernel_source_dir"
+	echo "$1" >"$kernel_source_dir/.config"
 	declare -a MAKE BUILT_MODULE_NAME BUILT_MODULE_LOCATION DEST_MODULE_LOCATION
 	# shellcheck disable=SC1091
 	. "$SRC/dkms.conf"
 	is name "$PACKAGE_NAME $PACKAGE_VERSION $AUTOINSTALL" "rnbd $version yes"
 	# shellcheck disable=SC2153
 	is "version of the modules" "$(sed -n 's/^RNBD_VERSION := //p' kernel/Kbuild)" "$version"
-	is "what DKMS installs where others are" "$(cat "$dir"/rnbd-dkms/usr/share/dkms/modules_to_force_install/*)" "$PACKAGE_NAME"
-	is "what depmod prefers" "$(awk '$1 == "override" && $4 == "updates/dkms" { print $2 }' "$dir/rnbd-dkms/lib/depmod.d/rnbd-dkms.conf")" \
-		"$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")"
 	is make "${MAKE[0]}" "make -C $kernel_source_dir M=$dkms_tree/rnbd/$version/build/kernel modules"
-	is modules "$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")" \
-		"$(sed -n 's/^RNBD_MODULES ?= //p' kernel/Kbuild | tr ' ' '\n' | sed 's/\.o$//')"
-	is places "${#BUILT_MODULE_LOCATION[@]} ${#DEST_MODULE_LOCATION[@]}" "${#BUILT_MODULE_NAME[@]} ${#BUILT_MODULE_NAME[@]}"
+	is modules "$(printf '%s\n' "${BUILT_MODULE_NAME[@]}")" "$(kbuild "$1")"
+	is "places in the tree" "${BUILT_MODULE_LOCATION[*]}" "${BUILT_MODULE_NAME[*]/*/kernel}"
+	is "places of the modules" "${DEST_MODULE_LOCATION[*]}" "${BUILT_MODULE_NAME[*]/*//updates/dkms}"
 )
+
+# Modules of these names may be there
+instead() {
+	local all
+	all=$(kbuild CONFIG_INFINIBAND_ADDR_TRANS=y)
+	is "what DKMS installs where others are" "$(cat "$dir"/rnbd-dkms/usr/share/dkms/modules_to_force_install/*)" rnbd
+	is "what depmod prefers" "$(awk '$1 == "override" && $4 == "updates/dkms" { print $2 }' "$dir/rnbd-dkms/lib/depmod.d/rnbd-dkms.conf")" "$all"
+	is "a version in each, which DKMS compares" "$(grep -l '^MODULE_VERSION(RNBD_VERSION);' kernel/*/*/main.c | wc -l)" "$(wc -w <<<"$all")"
+}
+
+uninstalled() {
+	local place=$dir/host/lib/modules/1.0-test/updates m
+	mkdir -p "$place/dkms" "$dir/headers/include/generated"
+	: >"$dir/headers/Makefile"
+	echo '#define UTS_RELEASE "1.0-test"' >"$dir/headers/include/generated/utsrelease.h"
+	for m in $(kbuild CONFIG_INFINIBAND_ADDR_TRANS=y); do
+		: >"$place/$m.ko"
+	done
+	touch "$place/rds.ko.xz" "$place/rds_x.ko" "$place/dkms/rds.ko"
+	make -s --no-print-directory modules_uninstall KDIR="$dir/headers" DESTDIR="$dir/host"
+	is "what is still there" "$(cd "$place" && find . -type f | sort)" $'./dkms/rds.ko\n./rds_x.ko'
+}
 
 # What a package's script asks of these commands where systemd runs: script PACKAGE NAME ARGUMENT. Disks are mapped.
 script() {
@@ -114,7 +143,10 @@ check "make deb builds them without a warning" build
 check "control fields" fields
 check "rnbdadm: the tool and its schemas" tool
 check "rnbd-dkms: the sources of the modules, nothing else" modules
-check "rnbd-dkms: dkms.conf names all modules" dkms_conf
+check "rnbd-dkms: dkms.conf names all modules" dkms_conf CONFIG_INFINIBAND_ADDR_TRANS=y
+check "rnbd-dkms: for a kernel without InfiniBand, the modules of RDS" dkms_conf CONFIG_INET=y
+check "rnbd-dkms: its modules take the place of others" instead
+check "make modules_uninstall takes our modules away" uninstalled
 check "what removal and purge take away" purge
 check "an upgrade stops and starts no unit" units
 check "lintian: no error" errors

@@ -56,16 +56,51 @@ write_more() {
 @test "boot 1: the modules are those that DKMS built, beside others of these names, in-tree and of 'make modules_install'" {
 	local tree
 	tree=/lib/modules/$(uname -r)
-	ls "$tree"/kernel/drivers/infiniband/ulp/rtrs/rtrs-{core,client,server}.ko "$tree"/updates/rnbd-{client,server}.ko
+	ls "$tree"/kernel/{drivers/infiniband/ulp/rtrs/rtrs-{core,client,server},net/rds/rds{,_tcp}}.ko
+	[ "$(cd "$tree/updates" && echo *.ko)" = "rds_tcp.ko rnbd-client.ko rnbd-server.ko rtrs-client.ko rtrs-core.ko" ]
 	run -0 --separate-stderr dkms status rnbd
 	echo "$output"
 	[[ $output == "rnbd/"*", $(uname -r), "*": installed" ]]
 	modprobe rnbd_client
-	for m in rtrs_core rtrs_client rtrs_server rnbd_client rnbd_server; do
-		is "$(modinfo -n $m)" "/lib/modules/$(uname -r)/updates/dkms/${m/_/-}.ko"
-		[ -d /sys/module/$m ]
+	for m in rds rds_tcp rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server; do
+		is "$(modinfo -n $m)" "$tree/updates/dkms/$m.ko"
+		[[ $m == rds* || -d /sys/module/${m/-/_} ]]
 	done
 	rnbdadm check modules.installed modules.origin
+}
+
+@test "boot 1: RDS: with the kernel's own loaded ours is refused, and log and tool say why; then modprobe loads ours" {
+	local tree ours
+	tree=/lib/modules/$(uname -r)
+	ours=$(rnbdadm version | sed -n 's/^rnbdadm //p')
+	insmod "$tree/kernel/net/rds/rds.ko"
+	run ! modprobe rds_tcp
+	echo "$output"
+	[[ $output == *"'rds_tcp': Unknown symbol in module"*"(see dmesg)" ]]
+	dmesg | grep "rds_tcp: Unknown symbol rds_core_missing_as_the_kernels_own_rds_is_loaded"
+	run -11 --separate-stderr rnbdadm rds check
+	echo "$output"
+	[[ $output == *"rds_tcp: $tree/updates/dkms/rds_tcp.ko cannot be loaded beside the rds that is, the kernel's own"* ]]
+	[[ $output == *"modprobe -r rds, then modprobe rds_tcp"* ]]
+	modprobe -r rds
+	modprobe rds_tcp
+	is "$(cat /sys/module/rds{,_tcp}/version | paste -sd ' ')" "$ours $ours"
+	run -0 rnbdadm rds status
+	is "${lines[0]} ${lines[1]}" "module       rds, of rnbd-dkms, version $ours module       rds_tcp, of rnbd-dkms, version $ours"
+	modprobe -r rds_tcp rds
+}
+
+@test "boot 1: RDS: the kernel's own is kept beside the package by the commands of docs/rds.md" {
+	local tree
+	tree=/lib/modules/$(uname -r)
+	bash -euc "$(sed -n 's/^    # \(.*depmod.*\)$/\1/p' "$ROOT/docs/rds.md")"
+	is "$(modinfo -n rds rds_tcp | paste -sd ' ')" "$tree/kernel/net/rds/rds.ko $tree/kernel/net/rds/rds_tcp.ko"
+	modprobe rds_tcp
+	is "$(</sys/module/rds/version)" 4.0
+	modprobe -r rds_tcp rds
+	rm /etc/depmod.d/rnbd-dkms.conf
+	depmod -a
+	is "$(modinfo -n rds_tcp)" "$tree/updates/dkms/rds_tcp.ko"
 }
 
 @test "boot 1: the tool maps a disk; systemd has what is to be done at boot and shutdown" {
@@ -184,6 +219,7 @@ purged() {
 	purged rnbdadm rnbd-dkms
 	# those that others put there are theirs
 	is "$(modinfo -n rnbd_client)" "/lib/modules/$(uname -r)/updates/rnbd-client.ko"
+	is "$(modinfo -n rds)" "/lib/modules/$(uname -r)/kernel/net/rds/rds.ko"
 }
 
 # The modules are in the kernel, though no package has them any more

@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034,SC2153,SC1091
 
 MACHINE_MODULES=(virtio_pci 9p 9pnet_virtio overlay virtio_console virtio_blk ext4 autofs4 configfs dummy crc32_generic rdma_rxe
-	rdma_cm rdma_ucm ib_uverbs)
+	rdma_cm rdma_ucm ib_uverbs rds_tcp)
 # What systemd does and how it went is on the console
 MACHINE_APPEND="systemd.unit=multi-user.target systemd.show_status=false systemd.log_target=kmsg systemd.status_unit_format=name"
 MACHINE_APPEND+=" printk.devkmsg=on"
