@@ -23,13 +23,13 @@
  * their first instruction, and all that the kernel logs is which symbols they miss. So one symbol's
  * name gives the reason.
  */
-extern const bool rds_core_missing_as_the_kernels_own_rds_is_loaded;
+extern const bool rds_core_missing_in_the_kernels_own_rds;
 
 /* Each transport has this, with its licence. */
 #define RDS_CORE_TRANSPORT_MODULE							\
 	MODULE_IMPORT_NS(RDS_CORE);							\
 	static const bool * const rds_core_needed __used =				\
-		&rds_core_missing_as_the_kernels_own_rds_is_loaded
+		&rds_core_missing_in_the_kernels_own_rds
 
 struct rds_core_conn;
 struct rds_core_inc;

@@ -77,7 +77,7 @@ write_more() {
 	run ! modprobe rds_tcp
 	echo "$output"
 	[[ $output == *"'rds_tcp': Unknown symbol in module"*"(see dmesg)" ]]
-	dmesg | grep "rds_tcp: Unknown symbol rds_core_missing_as_the_kernels_own_rds_is_loaded"
+	dmesg | grep "rds_tcp: Unknown symbol rds_core_missing_in_the_kernels_own_rds"
 	run -11 --separate-stderr rnbdadm rds check
 	echo "$output"
 	[[ $output == *"rds_tcp: $tree/updates/dkms/rds_tcp.ko cannot be loaded beside the rds that is, the kernel's own"* ]]

@@ -7,8 +7,8 @@
 static DEFINE_MUTEX(rds_transport_lock);
 static struct rds_core_transport *transports[RDS_CORE_TRANSPORTS];
 
-const bool rds_core_missing_as_the_kernels_own_rds_is_loaded = true;
-EXPORT_SYMBOL_NS_GPL(rds_core_missing_as_the_kernels_own_rds_is_loaded, RDS_CORE);
+const bool rds_core_missing_in_the_kernels_own_rds = true;
+EXPORT_SYMBOL_NS_GPL(rds_core_missing_in_the_kernels_own_rds, RDS_CORE);
 
 int rds_core_transport_register(struct rds_core_transport *transport)
 {
