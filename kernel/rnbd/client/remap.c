@@ -199,7 +199,7 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 	lockdep_assert_held(&dev->session->lock);
 	if (dev->state != RNBD_CLIENT_DEV_MAPPED || !test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
 		return rtrs_fail(extack, -ENOENT, "%s is %s, not mapped", dev->name,
-				 rnbd_client_dev_fsm.state_name[dev->state]);
+				 rnbd_client_dev_state_name[dev->state]);
 	if (sectors >= RNBD_SECTORS_MAX)
 		return rtrs_fail(extack, -EINVAL, "no disk can be that large");
 	if (sectors & ((block >> SECTOR_SHIFT) - 1))

@@ -23,5 +23,6 @@ enum rnbd_client_dev_state {
 };
 
 extern const struct rtrs_fsm rnbd_client_dev_fsm;
+extern const char *const rnbd_client_dev_state_name[];
 
 #endif /* RNBD_CLIENT_STATE_H */

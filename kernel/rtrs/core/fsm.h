@@ -13,26 +13,17 @@
 
 /**
  * struct rtrs_fsm - a state machine
- * @name: for traces
  * @count: states, at most 32
- * @state_name: text of each
  * @edges: for each state the set of states (bit = 1 << state) that may follow
  */
 struct rtrs_fsm {
-	const char *name;
 	unsigned int count;
-	const char *const *state_name;
 	const __u32 *edges;
 };
 
 static inline bool rtrs_fsm_may(const struct rtrs_fsm *fsm, unsigned int from, unsigned int to)
 {
 	return from < fsm->count && to < fsm->count && (fsm->edges[from] & (1U << to));
-}
-
-static inline const char *rtrs_fsm_state_name(const struct rtrs_fsm *fsm, unsigned int state)
-{
-	return state < fsm->count ? fsm->state_name[state] : "invalid";
 }
 
 #endif /* RTRS_FSM_H */

@@ -4,13 +4,6 @@
 
 #define TO(state)	(1U << RTRS_SERVER_PATH_##state)
 
-static const char *const path_state_name[] = {
-	[RTRS_SERVER_PATH_CONNECTING]	= "connecting",
-	[RTRS_SERVER_PATH_CONNECTED]	= "connected",
-	[RTRS_SERVER_PATH_CLOSING]	= "closing",
-	[RTRS_SERVER_PATH_CLOSED]	= "closed",
-};
-
 static const __u32 path_edges[] = {
 	[RTRS_SERVER_PATH_CONNECTING]	= TO(CONNECTED) | TO(CLOSING),
 	[RTRS_SERVER_PATH_CONNECTED]	= TO(CLOSING),
@@ -19,20 +12,12 @@ static const __u32 path_edges[] = {
 };
 
 const struct rtrs_fsm rtrs_server_path_fsm = {
-	.name		= "rtrs-server path",
-	.count		= RTRS_SERVER_PATH_STATES,
-	.state_name	= path_state_name,
-	.edges		= path_edges,
+	.count	= RTRS_SERVER_PATH_STATES,
+	.edges	= path_edges,
 };
 
 #undef TO
 #define TO(state)	(1U << RTRS_SERVER_SLOT_##state)
-
-static const char *const slot_state_name[] = {
-	[RTRS_SERVER_SLOT_IDLE]		= "idle",
-	[RTRS_SERVER_SLOT_BUSY]		= "busy",
-	[RTRS_SERVER_SLOT_FENCED]	= "fenced",
-};
 
 static const __u32 slot_edges[] = {
 	[RTRS_SERVER_SLOT_IDLE]		= TO(BUSY),
@@ -42,10 +27,8 @@ static const __u32 slot_edges[] = {
 };
 
 const struct rtrs_fsm rtrs_server_slot_fsm = {
-	.name		= "rtrs-server slot",
-	.count		= RTRS_SERVER_SLOT_STATES,
-	.state_name	= slot_state_name,
-	.edges		= slot_edges,
+	.count	= RTRS_SERVER_SLOT_STATES,
+	.edges	= slot_edges,
 };
 
 enum rtrs_server_slot_verdict rtrs_server_slot_judge(enum rtrs_server_slot_state state,
