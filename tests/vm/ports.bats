@@ -143,7 +143,7 @@ is_connected() { adm_is "(.sessions[0].paths_connected // 0) == $1" session list
 @test "E19: listen= names devices and addresses: elsewhere nobody listens; another text is refused" {
 	local bad
 	unload rnbd-server rtrs-server
-	for bad in rxe0,,rxe1 ip:10.0.0 gid:x 'rxe 0'; do
+	for bad in rxe0,,rxe1 ip:10.0.0 10.0.0.1 gid:x 'rxe 0'; do
 		dmesg_mark
 		! insmod "$MODS/rtrs-server.ko" "listen=\"$bad\"" || fail "'$bad' is taken"
 		dmesg_new | grep "listen: '.*' is neither the name of an RDMA device nor an address"

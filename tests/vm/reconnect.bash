@@ -7,7 +7,7 @@
 #   said TEXT ERRNO             the kernel has said this in the test that runs
 #   paths_up N                  so many are connected
 #   cut_off DEVICE [ARG..]      mapped as s1, whose path is gone; a write waits, which is $pid. write_waits: this alone
-#   back                        the path comes back
+#   disconnected                the path of s1, and so its first disk; back: it comes back
 #   other_writes DEVICE         another client, which goes again; what it wrote is in /tmp/other
 #   server_again [PARAM=VALUE..]   the server's modules anew
 #   is_stale DEVICE             s1 is back, and what waited has failed; stays_away DEVICE: only a remap goes on, which finds /tmp/mine
@@ -64,9 +64,13 @@ paths_up() {
 
 cut_off() {
 	"$ADM" map "$1" --session s1 --path ip:10.0.0.1 --no-path-timeout -1 "${@:2}"
+	disconnected
+	write_waits
+}
+
+disconnected() {
 	echo 1 >"$SYS/paths/ip:10.0.0.1@ip:10.0.0.1/disconnect"
 	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	write_waits
 }
 
 write_waits() {

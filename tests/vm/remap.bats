@@ -25,6 +25,7 @@ setup() {
 }
 
 teardown() {
+	[[ ! -e /sys/block/dm-0 || $(</sys/block/dm-0/dm/suspended) == 0 ]] || dmsetup resume --noudevsync gate
 	unmap_all
 	exec 7>&-
 	[[ ! -e /dev/mapper/gate ]] || { dmsetup resume --noudevsync gate; losetup -d /dev/loop3; dmsetup remove --noudevsync gate; }
@@ -330,6 +331,26 @@ last_error_is() { adm_is ".devices[0].last_error == \"$2\"" device show "$1"; }
 	state_is "$disk" closed
 	hold end
 	await 20 state_is "$disk" open
+}
+
+@test "F4: a disk that does not answer has all tags of the session: another one is mapped, and read when one is free" {
+	local disk other reader pid
+	hold setup
+	disk=$(map /dev/loop3)
+	echo 4 >"/sys/block/$disk/queue/max_sectors_kb"
+	dmsetup suspend --noudevsync --noflush gate
+	# In more pieces than there are tags
+	dd if="/dev/$disk" of=/dev/null bs=4M count=1 iflag=direct status=none 3>&- & reader=$!
+	await 20 under_way "$disk" "$(<"/sys/block/$disk/queue/nr_requests")"
+	map /dev/ram0 >/run/tmp/other 3>&- & pid=$!
+	await 10 dead $pid
+	wait $pid
+	other=$(</run/tmp/other)
+	grep 1 "/sys/block/$other/rnbd/scanning"
+	hold end
+	wait $reader
+	await 10 grep -q 0 "/sys/block/$other/rnbd/scanning"
+	same_contents "/dev/$other" /dev/ram0
 }
 
 # Nothing waits for it, which would be tried again in any case

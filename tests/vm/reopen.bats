@@ -85,16 +85,13 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	"$ADM" map /dev/ram0 --session held
 	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=psync --rw=write --bs=64k --size=4m --verify=crc32c
 	"$ADM" unmap rnbd0
-	rmmod rnbd-server rtrs-server
-	load_server
+	server_again
 }
 
 @test "B9: another client has written meanwhile: what waited fails, and remap goes on" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	echo -1 >$SYS/no_path_timeout_ms
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	disconnected
 	# More than the session has tags; the block layer takes for done what is set aside
 	fio --name=w --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=1024 --rw=randwrite --bs=4k --size=4m --thread \
 		--output=/tmp/fio.out &
@@ -104,7 +101,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	dd if=/dev/urandom of=/dev/rnbd1 bs=1M count=4 oflag=direct status=none
 	dd if=/dev/rnbd1 of=/tmp/other bs=1M count=4 iflag=direct status=none
 	"$ADM" unmap rnbd1
-	echo 1 >"$path/reconnect"
+	back
 	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
 	"$ADM" remap rnbd0
 	ends_badly $pid
@@ -151,6 +148,19 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	is_stale /dev/ram0
 	echo 1 >"$path2/reconnect"
 	await 20 adm_is '.devices[0].state == "mapped"' device show rnbd1
+}
+
+@test "E1: a client that is refused, as it has too many disks, is not the one that wrote last, nor after a restart" {
+	local pid
+	cut_off /dev/ram0
+	echo 1 >/sys/module/rnbd_server/parameters/max_devices
+	"$ADM" map /dev/ram1 --session s2 --path ip:10.0.1.1
+	run ! "$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
+	[[ $output == *"allows this client no more devices"* ]]
+	back
+	goes_on
+	server_again
+	await 20 adm_is '.devices[0].state == "mapped"' device list
 }
 
 @test "E1: a record that is damaged lets nobody in by itself; one that cannot be made is told, and lets in until a restart" {
@@ -243,8 +253,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	[ "$(</sys/block/rnbd0/rnbd/access_mode)" = rw ]
 	# Nobody else writes beside it then, and it was told that it wrote last
 	run ! "$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
-	echo 1 >"$SYS/paths/ip:10.0.0.1@ip:10.0.0.1/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	disconnected
 	write_waits
 	back
 	goes_on
@@ -342,13 +351,12 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 
 @test "a reader in between, or the same client again, is no reason to stay away" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*) i
+	local i
 	for i in 1 2; do
-		echo 1 >"$path/disconnect"
-		await 20 adm_is '.devices[0].state == "disconnected"' device list
+		disconnected
 		"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access ro
 		"$ADM" unmap rnbd1
-		echo 1 >"$path/reconnect"
+		back
 		await 20 adm_is '.devices[0].state == "mapped"' device list
 	done
 }
@@ -356,11 +364,9 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 @test "a device that is gone when the session is back stays disconnected, with the reason" {
 	ln -s ram0 /dev/away
 	"$ADM" map /dev/away --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
+	disconnected
 	rm /dev/away
-	echo 1 >"$path/reconnect"
+	back
 	await 20 said 'session s1 is back, but not /dev/away' ENOENT
 	adm_is '.devices[0].state == "disconnected"' device list
 	ln -s ram0 /dev/away
@@ -421,13 +427,10 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 
 @test "a device that another client has when the server is back stays disconnected, with the reason; recover brings it back" {
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
-	local path=("$SYS"/paths/*)
-	echo 1 >"$path/disconnect"
-	await 20 adm_is '.devices[0].state == "disconnected"' device list
-	rmmod rnbd-server rtrs-server
-	load_server
+	disconnected
+	server_again
 	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
-	echo 1 >"$path/reconnect"
+	back
 	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
 	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
 	run ! "$ADM" recover device rnbd0

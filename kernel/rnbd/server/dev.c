@@ -314,23 +314,9 @@ static int publish(struct rnbd_server_dev *dev, bool came_back, struct rnbd_serv
 	return 0;
 }
 
-/* What publish() would refuse. The right to write is not to be counted for nothing. */
-static int has_room(struct rnbd_server_session *session)
-{
-	int err = 0;
-
-	mutex_lock(&session->lock);
-	if (session->lost)
-		err = -ENOTCONN;
-	else if (session->dev_count >= READ_ONCE(rnbd_server_max_devices))
-		err = -EMFILE;
-	mutex_unlock(&session->lock);
-	return err;
-}
-
 /*
- * Nothing is counted, nor does anybody else notice, before it is sure that the client may have it.
- * The answer is made before anybody can close the device.
+ * The right to write is counted before anybody can use it, and not for who does not get it. The
+ * answer is made before anybody can close the device.
  */
 static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 		 struct rnbd_device_info *info, struct rnbd_server_wait *wait)
@@ -341,14 +327,15 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 	err = rnbd_server_writers_begin(dev, open->claims ? &open->claim : NULL);
 	if (err)
 		return err;
-	err = rnbd_server_export_check(dev, wait) ?: has_room(session) ?:
-	      rnbd_server_writers_enter(dev);
+	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
 	if (!err) {
 		mutex_lock(&session->lock);
 		err = publish(dev, open->claims, wait);
 		if (!err)
 			put_info(dev, info);
 		mutex_unlock(&session->lock);
+		if (err)
+			rnbd_server_writers_undo(dev);
 	}
 	rnbd_server_writers_end(dev);
 	return err;

@@ -247,10 +247,11 @@ u32 rnbd_server_boot(void);	/* 0: not known */
 /*
  * writers.c; process context. From begin to end nobody else gets the right to write to the disk;
  * -ESTALE: it is not what is claimed. Enter gives it to the client of @dev, which must be alone or
- * may be let in, and notes that.
+ * may be let in, and notes that; undo takes that back, where the client has not been told.
  */
 int rnbd_server_writers_begin(struct rnbd_server_dev *dev, const struct rnbd_claim *claim);
 int rnbd_server_writers_enter(struct rnbd_server_dev *dev);
+void rnbd_server_writers_undo(struct rnbd_server_dev *dev);
 void rnbd_server_writers_end(struct rnbd_server_dev *dev);
 void rnbd_server_writers_exit(void);
 

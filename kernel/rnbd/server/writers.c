@@ -162,24 +162,42 @@ static bool may_go_without(const struct rnbd_server_writer *w,
 			       w->is.two == next->two);
 }
 
+static int note(struct rnbd_server_writer *w, const struct rnbd_server_record *next)
+{
+	int err = 0;
+
+	lockdep_assert_held(&w->lock);
+	if (!READ_ONCE(w->saved) || memcmp(next, &w->is, sizeof(*next)))
+		err = rnbd_server_record_save(w, next);
+	if (err && !may_go_without(w, next))
+		return err;
+	w->is = *next;
+	return 0;
+}
+
 int rnbd_server_writers_enter(struct rnbd_server_dev *dev)
 {
 	struct rnbd_server_writer *w = dev->writer;
 	struct rnbd_server_record next;
-	int err = 0;
+	int err;
 
 	if (!w)
 		return 0;
-	lockdep_assert_held(&w->lock);
+	w->was = w->is;
 	next = next_record(dev);
-	if (!READ_ONCE(w->saved) || memcmp(&next, &w->is, sizeof(next)))
-		err = rnbd_server_record_save(w, &next);
-	if (err && !may_go_without(w, &next))
+	err = note(w, &next);
+	if (err)
 		return err;
-	w->is = next;
 	dev->start = next.start;
 	dev->writers = next.count;
 	return 0;
+}
+
+/* Where that cannot be noted the count is too high, and the last client has to be remapped. */
+void rnbd_server_writers_undo(struct rnbd_server_dev *dev)
+{
+	if (dev->writer)
+		note(dev->writer, &dev->writer->was);
 }
 
 void rnbd_server_writers_exit(void)

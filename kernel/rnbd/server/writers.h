@@ -29,6 +29,7 @@ struct rnbd_server_record {
  * @identity: of the disk, the key
  * @lock: held while somebody gets the right to write
  * @is: what holds; under @lock
+ * @was: before that; the same
  * @slot: where in the file it is, -1 for nowhere; under the lock of the file
  * @saved: the file has just that; the same
  */
@@ -36,7 +37,7 @@ struct rnbd_server_writer {
 	struct hlist_node entry;
 	u8 identity[RNBD_IDENTITY_LEN];
 	struct mutex lock; /* see above */
-	struct rnbd_server_record is;
+	struct rnbd_server_record is, was;
 	long slot;
 	bool saved;
 };
