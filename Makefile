@@ -22,6 +22,9 @@ help: ## this list
 demo: ## installs what it needs and shows a disk mapped over RDMA in a virtual machine
 	@tests/vm/demo-host.sh
 
+demo-rds: ## the same of RDS: two machines talk over TCP, one with our modules, one with the kernel's
+	@tests/vm/demo-host.sh rds
+
 check: ## installs what it needs and runs the tests on the host and in emulated guests
 	@tests/deps.sh check
 	@$(MAKE) -s --no-print-directory rnbdadm
@@ -47,6 +50,10 @@ mutants: ## breaks the modules in small ways, one at a time, and demands that a 
 bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 80 minutes
 	@tests/deps.sh check
 	@tests/bench/run
+
+bench-rds: ## installs what it needs and measures RDS against the kernel's modules, about 10 minutes
+	@tests/deps.sh check
+	@tests/bench/rds
 
 modules: kdir ## the kernel modules, for the kernel of KDIR; without InfiniBand in it, those of RDS alone
 	$(KMAKE) modules
@@ -88,4 +95,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo check check-debug check-all bench debug-kernel mutants modules rnbdadm deb install uninstall modules_install modules_uninstall clean kdir
+.PHONY: all help demo demo-rds check check-debug check-all bench bench-rds debug-kernel mutants modules rnbdadm deb install uninstall modules_install modules_uninstall clean kdir

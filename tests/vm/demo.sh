@@ -1,33 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The demo inside the guest: each step with the command lines it runs and what they print. The first that fails ends it.
+# The demo inside the guest
 . "$ROOT/tests/vm/guest.bash"
 PATH=$ROOT/build:$PATH
 
-title=''
-step() {
-	title=$1
-	printf '\n== %s\n' "$title"
-}
-
-stop() {
-	printf 'demo: failed: %s: %s\n' "$title" "$1"
-	dmesg | tail -n 15 | sed 's/^/  kernel: /'
-	trap - EXIT
-	exit 1
-}
-trap 'stop "ended unexpectedly"' EXIT
-
-# run CMD...: shows the line as typed, then runs it
-run() {
-	local shown=${*@Q}
-	printf '# %s\n' "${shown//\'/}"
-	"$@"
-	local rc=$?
-	((rc == 0)) || stop "\`${shown//\'/}\` ended with status $rc"
-}
-
-modfile() { find -L "$MODS" -name "$1.ko" -print -quit; }
+. "$ROOT/tests/vm/demo.bash"
 
 step "Soft-RoCE on a dummy interface"
 run modprobe -a dummy crc32_generic rdma_rxe rdma_cm
