@@ -10,7 +10,8 @@
 #include <net/tcp.h>
 #include "tcp.h"
 
-#define BACKLOG	64
+/* A thousand peers come back at once, each with several paths. */
+#define BACKLOG	8192
 
 /* Of the listener, and of what it has accepted until that is a path's. */
 static void listener_ready(struct sock *sk)
