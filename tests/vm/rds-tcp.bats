@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0
+# RDS over TCP between two namespaces of one host. RDS=stock (--env RDS, on 6.1 or 6.12) has the kernel's own modules do the same;
+# where a test says "not stock", those are known to fail it.
+# lab: on debug: connections that come and go with namespaces are judged by KASAN, lockdep and kmemleak
+# lab: make tests/vm/tools
+# shellcheck shell=bats disable=SC2030,SC2031,SC2154
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/rds-tcp.bash"
+	modprobe -a veth sch_netem
+	rds_load
+	wire peer 1
+	echo 1 >/proc/sys/net/ipv6/conf/w1/keep_addr_on_down
+}
+
+teardown_file() {
+	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/rds-tcp.bash"
+	ip netns del peer
+	ip -all netns del
+	rds_unload
+}
+
+setup() {
+	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/rds-tcp.bash"
+}
+
+teardown() {
+	[[ ! -e /run/netns/gone ]] || ip netns del gone
+	dmesg_clean
+}
+
+@test "both ways at once, 0 bytes to 1 MiB: without waiting, blocking, without copying" {
+	ends poll -n 4000
+	ends_over poll
+	ends block -n 2000 -b 500
+	ends_over block
+	ends zcopy -n 2000 -z
+	ends_over zcopy
+	[[ $(<"/run/tmp/zcopy.here") =~ zcopied=([0-9]+)/([0-9]+) && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]]
+	((BASH_REMATCH[1] > 1900))
+}
+
+@test "IPv6, and link-local addresses" {
+	HERE=fd01::1 THERE=fd01::2 ends six -n 2000
+	HERE=fe80::1 THERE=fe80::2 ends local -n 2000 -p 5000
+	ends_over six local
+	adm_is '.connections | any(.local_address == "fd01::1" and .remote_address == "fd01::2" and .transport == "tcp")' rds connection
+}
+
+@test "pings from both ends are answered, over both families" {
+	adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
+	adm 0 rds ping fd01::2 -c 1 --timeout 10s
+	there -- "$ADM" rds ping 10.1.0.1 -c 1 --timeout 10s
+	there -- "$ADM" rds ping fd01::1 -c 1 --timeout 10s
+}
+
+@test "a reader that is slow: senders are told, and woken up" {
+	ends poll -n 3000 -m 2000 -r 4608
+	ends_over poll
+	ends block -n 2000 -m 2000 -r 4608 -b 2000 -p 5000
+	ends_over block
+	(($(figure /run/tmp/poll.here congested) > 0))
+	(($(figure /run/tmp/poll.here unwoken) == 0))
+	(($(figure /run/tmp/poll.there unwoken) == 0))
+	(($(figure /run/tmp/block.here timeouts) == 0))
+}
+
+@test "both ends send first, at the same time" {
+	local i names=()
+	for i in {10..19}; do
+		ip addr add 10.1.0.$((i * 2 + i % 2))/24 dev w1
+		there -- ip addr add 10.1.0.$((i * 2 + 1 - i % 2))/24 dev v1
+	done
+	for i in {10..19}; do
+		HERE=10.1.0.$((i * 2 + i % 2)) THERE=10.1.0.$((i * 2 + 1 - i % 2)) ends first$i -n 100 -s 2
+		names+=(first"$i")
+	done
+	ends_over "${names[@]}"
+}
+
+# cuts MS..: with messages under way; a second of the slowest kernel goes by in between
+cuts() {
+	local ms
+	for ms in "$@"; do
+		cut
+		lasts "$ms"
+		mend
+		lasts 300
+	done
+}
+
+@test "the wire is cut 20 times: exactly once" {
+	ends cuts -n 1000000 -x 10000 -q 30
+	moving cuts
+	cuts 100 200 100 700 100 100 1500 200 400 100 100 200 100 2000
+	for ms in 100 200 100 700 100 1000; do
+		ip link set w1 down
+		lasts "$ms"
+		ip link set w1 up
+		lasts 300
+	done
+	ends_enough cuts
+}
+
+# Not stock: a message may come twice, or is lost
+@test "connections are reset under load: exactly once" {
+	local i
+	ends resets -n 1000000 -x 3000
+	moving resets
+	for i in {1..30}; do
+		tcp_set rds_tcp_sndbuf $((200000 + i))
+		lasts 50
+		there -- "${BASH}" -c "echo $((300000 + i)) >/proc/sys/net/rds/tcp/rds_tcp_rcvbuf"
+		lasts 50
+	done
+	ends_enough resets
+}
+
+@test "processes are killed with messages under way: others do not notice" {
+	local i file pids
+	ends bystander -n 1000000 -x 10000 -m 20000
+	moving bystander
+	for i in {1..8}; do
+		ends victim -n 1000000 -p 6000 -q 1 $( ((i % 2)) && echo -b100)
+		moving victim
+		pids=("${END_HERE[victim]}" "${END_THERE[victim]}")
+		kill -9 "${pids[i / 2 % 2]}"
+		kill "${pids[1 - i / 2 % 2]}"
+		wait "${END_HERE[victim]}" "${END_THERE[victim]}" || :
+		for file in /run/tmp/victim.{here,there}; do
+			[[ $(<"$file") != *sent=* || $(<"$file") == *" twice=0 disorder=0 wrong=0 "* ]]
+		done
+	done
+	ends_enough bystander
+}
+
+# Not stock: it waits for the number of paths
+@test "a host that is not there: EAGAIN, and SO_SNDTIMEO holds" {
+	diff - <("$TOOLS/rds-tcp" timeo 10.1.0.1 10.1.0.99) <<-END
+		timeo.sent 3
+		timeo.errno ETIMEDOUT
+		timeo.in.time 1
+	END
+}
+
+@test "lists of TCP sockets: what is missing, and what is acknowledged" {
+	diff - <("$TOOLS/rds-tcp" sockets 10.1.0.1 10.1.0.2) <<-END
+		sockets.size 41
+		sockets.idle 1
+		sockets6.size 64
+		sockets6.idle 1
+	END
+}
+
+@test "the module stays while a socket is open" {
+	local pid
+	"$TOOLS/rds-socket" bind 10.1.0.1 4000 >/run/tmp/socket 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/socket
+	run ! rmmod rds_tcp
+	run ! rmmod rds
+	adm_is ".sockets[0].processes[0].pid == $pid" rds socket
+	kill $pid
+	wait $pid || :
+	rds_unload
+	rds_load
+	ends again -n 100
+	ends_over again
+}
+
+# space_goes CMD..: the namespace goes while CMD, which has begun to send from there, is killed
+space_goes() {
+	local pid
+	ip netns exec gone "$@" >/run/tmp/gone 2>&1 3>&- & pid=$!
+	await 10 grep -qE 'moving|ready' /run/tmp/gone
+	ip netns del gone
+	kill -9 $pid || fail "$(</run/tmp/gone)"
+	wait $pid || :
+}
+
+@test "a namespace goes under load" {
+	local i pid
+	for i in {1..10}; do
+		wire gone 2
+		"$TOOLS/rds-traffic" -n 1000000 -q 5 10.2.0.1 10.2.0.2 >/run/tmp/stays 2>&1 3>&- & pid=$!
+		space_goes "$TOOLS/rds-traffic" -n 1000000 -q 5 10.2.0.2 10.2.0.1
+		await 10 test ! -e /sys/class/net/w2
+		kill -9 $pid
+		wait $pid || :
+	done
+}
+
+@test "a namespace goes while it connects to nobody, and with what nobody acknowledges" {
+	local i
+	for i in {1..6}; do
+		wire gone 2
+		tc qdisc add dev w2 root netem loss 100%
+		space_goes "$TOOLS/rds-socket" bind 10.2.0.2 4000 send 10.2.0.1 4001 10 1000 send 10.2.0.77 4001 10 1000
+		await 10 test ! -e /sys/class/net/w2
+	done
+	for i in {1..6}; do
+		wire gone 2
+		there gone -- "$ADM" rds ping 10.2.0.1 -c 1 --timeout 10s
+		tc qdisc add dev w2 root netem loss 100%
+		space_goes "$TOOLS/rds-socket" bind 10.2.0.2 4000 send 10.2.0.1 4001 10 1000 send 10.2.0.1 4001 8 10000
+		await 10 test ! -e /sys/class/net/w2
+	done
+}
+
+@test "a namespace goes while strangers connect to it" {
+	local i pid
+	for i in {1..10}; do
+		wire gone 2
+		# what answers is lost: the requests stay
+		ip netns exec gone tc qdisc add dev v2 root netem loss 100%
+		ip neigh replace 10.2.0.2 lladdr "$(ip netns exec gone cat /sys/class/net/v2/address)" dev w2
+		there gone -- ip neigh replace 10.2.0.1 lladdr "$(</sys/class/net/w2/address)" dev v2
+		"$TOOLS/rds-raw" syn 500 10.2.0.2 say ready stay >/run/tmp/syn 3>&- & pid=$!
+		await 10 grep -q ready /run/tmp/syn
+		ip netns del gone
+		kill $pid
+		wait $pid || :
+		await 10 test ! -e /sys/class/net/w2
+	done
+}
+
+@test "a namespace goes while its sysctls are written" {
+	local i pid name
+	for i in {1..10}; do
+		name=rds_tcp_sndbuf
+		wire gone 2
+		there gone -- "$ADM" rds ping 10.2.0.1 -c 1 --timeout 10s
+		"$TOOLS/sysctl-writer" gone /proc/sys/net/rds/tcp/$name 100000 200000 >/run/tmp/writer 3>&- & pid=$!
+		await 10 grep -q ready /run/tmp/writer
+		ip netns del gone
+		await 10 dead $pid
+		wait $pid
+		await 10 test ! -e /sys/class/net/w2
+	done
+}
+
+available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
+
+# Not stock: one of its queues is for all of them
+@test "1000 peers: what each costs, and all are back within 5 s" {
+	local i before after
+	for i in {1..1000}; do
+		echo "addr add 10.1.$((8 + i / 256)).$((i % 256))/32 dev v1"
+	done | ip -n peer -b -
+	ip route add 10.1.8.0/22 via 10.1.0.2
+	before=$(available)
+	"$TOOLS/rds-tcp" many 10.1.0.1 10.1.8.1 1000
+	after=$(available)
+	echo "# $(((before - after) * 1024 / 1000)) bytes for both ends of a connection" >&3
+	((before - after < 64000))
+	tcp_set rds_tcp_sndbuf 200000
+	"$TOOLS/rds-tcp" many 10.1.0.1 10.1.8.1 1000 >/run/tmp/many 2>&1
+	echo "# back after $(grep ' s$' /run/tmp/many)" >&3
+	grep -q "many.answered 1000" /run/tmp/many
+	(($(sed -n 's/\..* s$//p' /run/tmp/many) < 5 * ${LAB_SLOW:-1}))
+}
