@@ -130,21 +130,21 @@ static uint32_t answered(int fd, unsigned char *has, uint32_t first, uint32_t n)
 {
 	struct sockaddr_in from;
 	socklen_t len = sizeof(from);
-	uint32_t i, new = 0;
+	uint32_t i, fresh = 0;
 	char pong;
 
 	while (recvfrom(fd, &pong, 1, MSG_DONTWAIT, (void *)&from, &len) == 0) {
 		i = ntohl(from.sin_addr.s_addr) - first;
 		if (len && i < n && !has[i]) {
 			has[i] = 1;
-			new++;
+			fresh++;
 		}
 		len = sizeof(from);
 	}
-	return new;
+	return fresh;
 }
 
-/* A ping to each that has not answered, again after a second: those on their way are not lost. */
+/* One ping to each, and a minute for all the pongs */
 static void many(int n)
 {
 	uint32_t first = ntohl(in4(peer, 0).sin_addr.s_addr), i, left = n;
