@@ -23,6 +23,14 @@ teardown() { only_failed_allocations; }
 # each_refused NAME: with all loaded that it needs
 each_refused() { "$NTH" load "$MODS/$1.ko" >&3; }
 
+@test "rds" { each_refused rds; }
+
+@test "rds_tcp" {
+	module_load "$MODS" rds
+	each_refused rds_tcp
+	rmmod rds
+}
+
 @test "rtrs-core" { each_refused rtrs-core; }
 
 @test "rtrs-client" {

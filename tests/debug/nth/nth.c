@@ -32,6 +32,13 @@
 #define TOTAL_LIMIT	600
 #define SLOW		10
 #define CENSUS		"/sys/kernel/debug/rtrs/objects"
+#define RDS_CENSUS	"/sys/kernel/debug/rds/objects"
+
+/* Of the modules that are loaded */
+static const char *census(void)
+{
+	return access(CENSUS, R_OK) ? RDS_CENSUS : CENSUS;
+}
 
 static unsigned int refused, survived;
 static time_t begin, last;
@@ -80,12 +87,12 @@ static void nap(void)
 static long objects(void)
 {
 	unsigned long created, destroyed;
-	FILE *f = fopen(CENSUS, "r");
+	FILE *f = fopen(census(), "r");
 	char name[64];
 	long n = 0;
 
 	if (!f)
-		die("%s: %s", CENSUS, strerror(errno));
+		die("%s: %s", census(), strerror(errno));
 	while (fscanf(f, "%63s %lu %lu", name, &created, &destroyed) == 3)
 		n += created - destroyed;
 	fclose(f);
@@ -98,7 +105,7 @@ static void await_census(unsigned int n, long before)
 
 	while (objects() != before) {
 		if (time(NULL) > until) {
-			if (system("cat " CENSUS " >&2"))
+			if (system(access(CENSUS, R_OK) ? "cat " RDS_CENSUS " >&2" : "cat " CENSUS " >&2"))
 				die("no census");
 			die("allocation %u: %ld objects are there, not %ld", n, objects(), before);
 		}
