@@ -158,6 +158,7 @@ enum rds_ext_type {
 	RDS_EXT_GENERATION	= 6,	/* be32, another one after each start of the peer */
 	/* Of this implementation. Others stop reading at types that they have no room for. */
 	RDS_EXT_ABILITIES	= 32,	/* RDS_ABLE_*, in the header of a map over TCP */
+	RDS_EXT_PATH		= 33,	/* u8 number of the path, there as well */
 };
 
 #define RDS_ABLE_ACK		0x01	/* acknowledges messages in headers */
@@ -171,6 +172,7 @@ enum rds_ext_type {
  * @paths: RDS_EXT_PATHS
  * @generation: RDS_EXT_GENERATION
  * @abilities: RDS_EXT_ABILITIES
+ * @path: RDS_EXT_PATH
  */
 struct rds_ext {
 	__u64 has;
@@ -180,6 +182,7 @@ struct rds_ext {
 	__u16 paths;
 	__u32 generation;
 	__u8 abilities;
+	__u8 path;
 };
 
 /*
@@ -197,6 +200,7 @@ static inline unsigned int rds_ext_data_len(__u8 type)
 	case RDS_EXT_PATHS:
 		return 2;
 	case RDS_EXT_ABILITIES:
+	case RDS_EXT_PATH:
 		return 1;
 	default:
 		return 0;
@@ -234,6 +238,8 @@ static inline void rds_ext_parse(const __u8 *area, struct rds_ext *e)
 			e->generation = (__u32)rds_get_be(data, 4);
 		} else if (type == RDS_EXT_ABILITIES) {
 			e->abilities = *data;
+		} else if (type == RDS_EXT_PATH) {
+			e->path = *data;
 		}
 		e->has |= 1ULL << type;
 		at += 1 + len;

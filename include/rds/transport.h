@@ -413,6 +413,20 @@ int rds_core_path_accept(struct rds_core_path *path,
 			 int (*install)(struct rds_core_path *path, void *arg), void *arg);
 
 /**
+ * rds_core_path_replace() - another connection to the peer takes the place of one that is stuck
+ * @path: path, @sending held
+ * @why: -errno, for @path->error
+ * @install: as of rds_core_path_accept()
+ * @arg: for @install
+ *
+ * Context: task.
+ * Return: 0, and rds_core_path_up() is for the caller; -EBUSY: the path is being shut down anyway;
+ * what @install returned.
+ */
+int rds_core_path_replace(struct rds_core_path *path, int why,
+			  int (*install)(struct rds_core_path *path, void *arg), void *arg);
+
+/**
  * rds_core_path_call() - the peer wants to be connected to
  * @path: path. If it is up the map is sent once more: if the peer does not know of the connection
  *	any more, it says so.

@@ -147,6 +147,28 @@ static int accept_locked(struct rds_core_path *path,
 	return err;
 }
 
+int rds_core_path_replace(struct rds_core_path *path, int why,
+			  int (*install)(struct rds_core_path *path, void *arg), void *arg)
+{
+	int err;
+
+	if (!rds_core_path_change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING) &&
+	    !rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
+		return -EBUSY;
+	WRITE_ONCE(path->error, why);
+	path->delay = 0;
+	path->up_since = 0;
+	path->conn->transport->shutdown(path);
+	rds_xmit_requeue(path);
+	if (!rds_core_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
+		return -EBUSY;
+	err = install(path, arg);
+	if (err && rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+		reconnect(path);
+	return err;
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_path_replace, RDS_CORE);
+
 void rds_path_leave(struct rds_core_path *path)
 {
 	rds_core_path_drop(path, -EPROTO);

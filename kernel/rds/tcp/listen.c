@@ -119,17 +119,6 @@ static void disinherit(struct rds_tcp_net *tn, struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int install(struct rds_core_path *path, void *sock)
-{
-	struct rds_tcp_path *tp = rds_tcp_path(path);
-
-	rds_tcp_sock_tune(rds_tcp_net(read_pnet(&path->conn->net)), sock);
-	rds_tcp_sock_attach(tp, sock);
-	/* Whatever came before the callbacks did. */
-	rds_tcp_resume(path);
-	return 0;
-}
-
 /* Peers that have several paths number them by their ports; others have one. */
 static struct rds_core_path *path_of(struct rds_core_conn *conn, const struct sock *sk)
 {
@@ -149,7 +138,7 @@ static int place(struct rds_core_conn *conn, struct socket *sock)
 		return PTR_ERR(path);
 	if (READ_ONCE(path->state) == RDS_CORE_CONNECTING)
 		rds_tcp_stat(RDS_TCP_STAT_CONNECT_RACED);
-	err = conn->passive ? rds_core_path_accept(path, install, sock) : -EBUSY;
+	err = conn->passive ? rds_core_path_accept(path, rds_tcp_sock_install, sock) : -EBUSY;
 	if (err == -EBUSY)
 		rds_core_path_call(path);
 	else if (!err)
@@ -164,6 +153,7 @@ static void accepted(struct rds_tcp_net *tn, struct socket *sock)
 	int err = -EADDRINUSE;
 
 	disinherit(tn, sock->sk);
+	rds_tcp_sock_tune(tn, sock);
 	key_of(&key, tn, sock->sk);
 	/* This host connects to itself by the loop. */
 	if (!rds_tcp_transport.claims(tn->net, &key.faddr, key.scope)) {

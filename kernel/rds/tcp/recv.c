@@ -105,28 +105,41 @@ static void agree(struct rds_tcp_path *tp, unsigned int paths)
 		rds_core_conn_paths(conn, nr);
 }
 
-/* The first map says what kind of peer it is, each one whether it is the same as before. */
-static void meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
+/*
+ * The first map says what kind of peer it is, each one whether it is the same as before. 0; -EXDEV:
+ * the other end is another path. It knew of one alone when this connected: the first path tells it
+ * of the others.
+ */
+static int meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
 {
+	struct rds_core_path *path = tp->path;
 	struct rds_ext e;
 
 	rds_ext_parse(h->ext, &e);
+	if (tp->peer == RDS_TCP_PEER_UNKNOWN)
+		agree(tp, e.has & BIT_ULL(RDS_EXT_PATHS) ? e.paths : 1);
+	if (e.has & BIT_ULL(RDS_EXT_PATH) && e.path != path->index) {
+		rds_core_path_call(&path->conn->path);
+		return -EXDEV;
+	}
 	if (e.has & BIT_ULL(RDS_EXT_GENERATION)) {
 		if (tp->peer_told && e.generation != tp->peer_generation)
-			rds_core_path_forget(tp->path);
+			rds_core_path_forget(path);
 		tp->peer_generation = e.generation;
 		tp->peer_told = true;
 	}
 	if (tp->peer != RDS_TCP_PEER_UNKNOWN)
-		return;
-	agree(tp, e.has & BIT_ULL(RDS_EXT_PATHS) ? e.paths : 1);
+		return 0;
 	if (e.abilities & RDS_ABLE_ACK) {
 		WRITE_ONCE(tp->peer, RDS_TCP_PEER_ACKS);
-		return;
+	} else {
+		WRITE_ONCE(tp->peer, RDS_TCP_PEER_PLAIN);
+		smp_mb(); /* pairs with sent_all() */
+		rds_tcp_una(tp);
 	}
-	WRITE_ONCE(tp->peer, RDS_TCP_PEER_PLAIN);
-	smp_mb(); /* pairs with sent_all() */
-	rds_tcp_una(tp);
+	if (path->index)
+		rds_core_path_writable(path);
+	return 0;
 }
 
 /* What may be an acknowledgment alone; only of a peer that does acknowledge */
@@ -135,11 +148,12 @@ static bool is_ack(const struct rds_hdr *h)
 	return !h->seq && !h->len && !h->sport && !h->dport && !h->flags;
 }
 
-/* 0; -ENOMEM: once more, later; -EPROTO: this is no record. */
+/* 0; -ENOMEM: once more, later; -EPROTO: this is no record; -EXDEV: see meet(). */
 static int header(struct rds_tcp_path *tp)
 {
 	struct rds_tcp_rx *rx = &tp->rx;
 	struct rds_hdr *h = &rx->h;
+	int err = 0;
 
 	if (rds_hdr_parse(rx->hdr, RDS_HDR_LEN, h))
 		return -EPROTO;
@@ -151,7 +165,7 @@ static int header(struct rds_tcp_path *tp)
 			rx->map = kmalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
 			if (!rx->map)
 				return -ENOMEM;
-			meet(tp, h);
+			err = meet(tp, h);
 		}
 	} else if (tp->peer != RDS_TCP_PEER_ACKS || !is_ack(h)) {
 		rx->inc = inc_make(tp, h);
@@ -159,7 +173,7 @@ static int header(struct rds_tcp_path *tp)
 			return -ENOMEM;
 	}
 	rx->left = h->len;
-	return 0;
+	return err;
 }
 
 /* A message is acknowledged by the next one that goes back, or alone if none does in time. */
@@ -248,11 +262,11 @@ static int take(struct rds_tcp_path *tp, struct sk_buff *skb, unsigned int offse
 	return n;
 }
 
-static void refuse(struct rds_tcp_path *tp)
+static void refuse(struct rds_tcp_path *tp, int why)
 {
 	tp->rx.broken = true;
-	rds_tcp_stat(RDS_TCP_STAT_DROP_BAD_RECORD);
-	rds_core_path_drop(tp->path, -EPROTO);
+	rds_tcp_stat(why == -EXDEV ? RDS_TCP_STAT_CONNECT_RACED : RDS_TCP_STAT_DROP_BAD_RECORD);
+	rds_core_path_drop(tp->path, why);
 }
 
 /* Ends with desc->count 0 when no more is to be read now. */
@@ -288,7 +302,7 @@ void rds_tcp_read(struct rds_tcp_path *tp, struct sock *sk, bool all)
 	if (desc.error == -ENOMEM && !all)
 		queue_delayed_work(rds_tcp_wq, &tp->recv_work, RETRY);
 	else if (desc.error && desc.error != -ENOMEM)
-		refuse(tp);
+		refuse(tp, desc.error);
 }
 
 void rds_tcp_recv_work(struct work_struct *work)

@@ -118,6 +118,9 @@ int rds_tcp_xmit(struct rds_core_path *path, struct rds_core_msg *msg)
 
 	if (err)
 		return err;
+	/* It may be another peer than the one that had so many paths: meet() tells. */
+	if (path->index && READ_ONCE(tp->peer) == RDS_TCP_PEER_UNKNOWN)
+		return -EAGAIN;
 	if (!tp->tx_sent)
 		begin(tp, &msg->hdr);
 	if (msg->nr_pages) {
@@ -145,6 +148,7 @@ int rds_tcp_xmit_map(struct rds_core_path *path, const void *bits)
 	if (!tp->tx_sent) {
 		rds_ext_add(h.ext, &used, RDS_EXT_GENERATION, tp->generation);
 		rds_ext_add(h.ext, &used, RDS_EXT_PATHS, tp->announced);
+		rds_ext_add(h.ext, &used, RDS_EXT_PATH, path->index);
 		rds_ext_add(h.ext, &used, RDS_EXT_ABILITIES, RDS_ABLE_ACK);
 		begin(tp, &h);
 	}

@@ -199,6 +199,14 @@ void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+int rds_tcp_sock_install(struct rds_core_path *path, void *sock)
+{
+	rds_tcp_sock_attach(rds_tcp_path(path), sock);
+	/* Whatever came before the callbacks did. */
+	rds_tcp_resume(path);
+	return 0;
+}
+
 struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp)
 {
 	struct socket *sock = tp->sock;

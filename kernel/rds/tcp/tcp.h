@@ -160,6 +160,8 @@ int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn);
 void rds_tcp_sock_tune(struct rds_tcp_net *tn, struct socket *sock);
 /* The path has it from now on. Under path->sending, as the next. */
 void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock);
+/* The same with a connection that is there: for rds_core_path_accept() */
+int rds_tcp_sock_install(struct rds_core_path *path, void *sock);
 /* Out of it, or NULL: no callback runs any more, and what it has received is delivered. */
 struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp);
 /* Resets the connection: nothing of it arrives later. */

@@ -2,8 +2,9 @@
 /*
  * A peer that does not answer. TCP tries again after 0.2, 0.4, 0.8 s and so on: when the network
  * comes back after 6 s it may wait for as long again. So a scout, a second connection, is tried
- * all the time: when the peer answers it, and the connection is still stuck, that is given up, and
- * the path connects anew at once. The scout is never used; the peer may accept it or reset it.
+ * all the time. When the peer accepts it, and the connection is still stuck, the scout takes its
+ * place: the peer may have taken it for the connection, and have sent messages. When the peer
+ * refuses it, the path connects anew at once.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -21,21 +22,29 @@ void rds_tcp_watch(struct rds_tcp_path *tp)
 		queue_delayed_work(rds_tcp_wq, &tp->watch_work, PERIOD);
 }
 
-/* Under path->sending, as all that follows; it is released in task context. */
-static void scout_end(struct rds_tcp_path *tp)
+/* Under path->sending, as all that follows; no callback of it runs any more. */
+static struct socket *scout_take(struct rds_tcp_path *tp)
 {
 	struct socket *sock = tp->scout;
 	struct sock *sk;
 
 	if (!sock)
-		return;
+		return NULL;
 	sk = sock->sk;
 	tp->scout = NULL;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
 	sk->sk_state_change = tp->scout_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	rds_tcp_sock_close(sock);
+	return sock;
+}
+
+static void scout_end(struct rds_tcp_path *tp)
+{
+	struct socket *sock = scout_take(tp);
+
+	if (sock)
+		rds_tcp_sock_close(sock);
 }
 
 void rds_tcp_watch_end(struct rds_tcp_path *tp)
@@ -73,17 +82,47 @@ static void scout_begin(struct rds_tcp_path *tp)
 		scout_end(tp);
 }
 
-/* The peer's host has taken it or refused it: the network is there. */
-static bool scout_answered(const struct rds_tcp_path *tp)
+static bool scout_accepted(const struct rds_tcp_path *tp)
+{
+	return tp->scout && tp->scout->sk->sk_state == TCP_ESTABLISHED;
+}
+
+/* The network is there, but the peer's host does not want it. */
+static bool scout_refused(const struct rds_tcp_path *tp)
 {
 	const struct sock *sk;
 
 	if (!tp->scout)
 		return false;
 	sk = tp->scout->sk;
-	return sk->sk_state != TCP_SYN_SENT &&
+	return sk->sk_state != TCP_SYN_SENT && sk->sk_state != TCP_ESTABLISHED &&
 	       (sk->sk_state != TCP_CLOSE || sk->sk_err == ECONNREFUSED ||
 		sk->sk_err == ECONNRESET);
+}
+
+static void scout_adopt(struct rds_tcp_path *tp)
+{
+	struct socket *sock = scout_take(tp);
+
+	if (rds_core_path_replace(tp->path, -ETIMEDOUT, rds_tcp_sock_install, sock))
+		rds_tcp_sock_close(sock);
+	else
+		rds_core_path_up(tp->path);
+}
+
+/* The end with the higher address only calls: whoever answers will connect. */
+static bool settled(struct rds_tcp_path *tp)
+{
+	bool accepted = scout_accepted(tp);
+
+	if (!accepted && !scout_refused(tp))
+		return false;
+	rds_tcp_stat(RDS_TCP_STAT_DROP_UNANSWERED);
+	if (accepted && !tp->path->conn->passive)
+		scout_adopt(tp);
+	else
+		rds_core_path_retry(tp->path, -ETIMEDOUT);
+	return true;
 }
 
 static bool stuck(const struct sock *sk)
@@ -116,11 +155,8 @@ static void look(struct rds_tcp_path *tp)
 	}
 	if (!tp->stuck_since)
 		tp->stuck_since = jiffies ?: 1;
-	if (scout_answered(tp)) {
-		rds_tcp_stat(RDS_TCP_STAT_DROP_UNANSWERED);
-		rds_core_path_retry(tp->path, -ETIMEDOUT);
+	if (settled(tp))
 		return;
-	}
 	scout_end(tp);
 	scout_begin(tp);
 	queue_delayed_work(rds_tcp_wq, &tp->watch_work, period(tp));
