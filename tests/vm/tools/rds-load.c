@@ -12,6 +12,8 @@
  *   rds-load message FROM TO COUNT BYTES
  *	One task sends from the address FROM and receives at TO, "NETNS/ADDRESS" or "ADDRESS", one message after the other. Prints
  *	"messages N ns T".
+ *   rds-load nothing COUNT
+ *	As "message", of system calls of a socket that has nowhere to send to, and nothing to receive.
  *   rds-load peers ADDRESS FIRST COUNT
  *	Sends a message to each of COUNT addresses from FIRST on, prints "sent", and for each line that it reads the time until all
  *	connections of its namespace are up, "up NS connections N"; ends with its input.
@@ -321,6 +323,19 @@ static int message(char **arg)
 	return 0;
 }
 
+static int nothing(char **arg)
+{
+	static char buf[64];
+	int fd = open_socket(), count = atoi(arg[0]), i;
+	long start = now();
+
+	for (i = 0; i < count; i++)
+		if (send(fd, buf, sizeof(buf), 0) >= 0 || recv(fd, buf, sizeof(buf), MSG_DONTWAIT) >= 0)
+			errx(1, "nothing");
+	printf("messages %d ns %ld\n", count, now() - start);
+	return 0;
+}
+
 /* How many connections there are, and of them not up */
 static int connections(int fd, int *down)
 {
@@ -369,6 +384,7 @@ static const struct {
 	int (*run)(char **arg);
 } verbs[] = {
 	{ "serve", 2, serves }, { "call", 7, calls }, { "message", 4, message }, { "peers", 3, peers },
+	{ "nothing", 1, nothing },
 };
 
 int main(int argc, char **argv)
