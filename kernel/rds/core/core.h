@@ -278,7 +278,8 @@ void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to);
 
 /* spread.c */
 /* The path that a message of the socket takes */
-struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn);
+struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn,
+				      __be16 dport);
 
 /* ping.c */
 void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping);

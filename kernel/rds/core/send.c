@@ -220,7 +220,7 @@ static int list_message(struct request *rq, struct rds_core_conn *conn, struct r
 
 static int send_message(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
 {
-	struct rds_core_path *path = rds_spread_pick(rq->rs, conn);
+	struct rds_core_path *path = rds_spread_pick(rq->rs, conn, rq->to.port);
 	int err;
 
 	if (IS_ERR(path))

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several paths of a connection: sockets are spread over them by their ports. The messages of a
- * socket stay in order, as it changes to another path only while the peer has all of them.
+ * Several paths of a connection: conversations are spread over them by the sum of both ports, so
+ * that an answer takes the path of the question, and carries its acknowledgments: both ends compute
+ * the same. The messages of a socket stay in order, as it changes to another path only while the
+ * peer has all of them.
  */
 #include <linux/export.h>
 #include <linux/jhash.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include "core.h"
 
-static u32 seed __read_mostly;
-
-static unsigned int pick(struct rds_sock *rs, const struct rds_core_conn *conn)
+static unsigned int pick(struct rds_sock *rs, const struct rds_core_conn *conn, __be16 dport)
 {
 	unsigned int nr = READ_ONCE(conn->nr_paths), index;
 	struct rds_core_msg *msg;
 
 	if (nr <= 1)
 		return 0;
-	get_random_once(&seed, sizeof(seed));
-	index = jhash_1word((__force u16)rs->lport, seed) % nr;
+	index = jhash_1word(ntohs(rs->lport) + ntohs(dport), 0) % nr;
 	spin_lock_bh(&rs->lock);
 	list_for_each_entry_reverse(msg, &rs->sends, sock_entry) {
 		if (msg->path->conn != conn)
@@ -31,9 +29,10 @@ static unsigned int pick(struct rds_sock *rs, const struct rds_core_conn *conn)
 	return index;
 }
 
-struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn)
+struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn,
+				      __be16 dport)
 {
-	return rds_core_conn_path(conn, pick(rs, conn));
+	return rds_core_conn_path(conn, pick(rs, conn, dport));
 }
 
 static struct rds_core_path *path_add(struct rds_core_conn *conn, unsigned int index)
