@@ -106,9 +106,9 @@ struct rds_core_inc {
  * @dport: port it goes to, as in an address
  * @hdr: header; its payload has @hdr.len bytes
  * @mark: of the transport: how far the peer must be to have all of it
- * @inc: the same message as it comes in, over the loop
  * @zcopy: what is to be reported when the pages are free; NULL: nothing
  * @nr_pages: entries of @page; 0: the payload is behind the structure
+ * @inc: the same message as it comes in, over the loop
  * @page: pages of the payload
  */
 struct rds_core_msg {
@@ -122,9 +122,9 @@ struct rds_core_msg {
 	__be16 dport;
 	struct rds_hdr hdr;
 	u64 mark;
-	struct rds_core_inc inc;
 	struct rds_zcopy *zcopy;
 	unsigned int nr_pages;
+	struct rds_core_inc inc;
 	struct bio_vec page[];
 };
 

@@ -37,11 +37,11 @@ struct rds_sock *rds_bind_find(struct net *net, const struct in6_addr *addr, __b
 	struct bucket *b = bucket_of(net, addr, port);
 	struct rds_sock *rs;
 
-	spin_lock_bh(&b->lock);
+	spin_lock(&b->lock);
 	rs = find(b, net, addr, port, scope);
 	if (rs)
 		sock_hold(&rs->sk);
-	spin_unlock_bh(&b->lock);
+	spin_unlock(&b->lock);
 	return rs;
 }
 

@@ -188,7 +188,7 @@ void rds_family_exit(void);
 /* bind.c */
 int rds_bind(struct socket *sock, struct sockaddr *addr, int len);
 void rds_unbind(struct rds_sock *rs);
-/* With a reference, or NULL. Any context. */
+/* With a reference, or NULL. Bottom halves are off. */
 struct rds_sock *rds_bind_find(struct net *net, const struct in6_addr *addr, __be16 port,
 			       u32 scope);
 
@@ -216,8 +216,8 @@ int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages);
 
 /* deliver.c */
-/* As rds_core_receive(), for a socket */
-bool rds_deliver(struct rds_core_path *path, struct rds_core_inc *inc);
+/* As rds_core_receive(), of what cannot have come before; bottom halves are off. */
+bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc);
 /* The socket has less to read: paths that wait for that are read again. */
 void rds_recv_resume(struct rds_sock *rs);
 

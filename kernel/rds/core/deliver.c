@@ -97,7 +97,8 @@ static void stamp(const struct rds_sock *rs, struct rds_core_inc *inc)
 			inc->at[i] = i + 1 < RDS_CORE_STAMPS ? inc->at[i + 1] : local_clock();
 }
 
-bool rds_deliver(struct rds_core_path *path, struct rds_core_inc *inc)
+/* As rds_core_receive(), for a socket */
+static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 {
 	struct net *net = read_pnet(&path->conn->net);
 	struct rds_sock *rs = rds_bind_find(net, &inc->daddr, htons(inc->hdr.dport), inc->scope);
@@ -110,15 +111,15 @@ bool rds_deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 	}
 	rds_conn_use(path->conn);
 	stamp(rs, inc);
-	spin_lock_bh(&rs->lock);
+	spin_lock(&rs->lock);
 	dead = sock_flag(&rs->sk, SOCK_DEAD);
 	if (!dead) {
-		list_add_tail(&inc->entry, &rs->incs);
+		list_add_tail_rcu(&inc->entry, &rs->incs); /* pairs with first_inc() */
 		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
 		changed = rds_recv_account(rs, inc->hdr.len, 1);
 		go_on = may_go_on(rs, path);
 	}
-	spin_unlock_bh(&rs->lock);
+	spin_unlock(&rs->lock);
 	if (dead) {
 		rds_stat(RDS_STAT_RECV_DROP_DEAD_SOCK);
 		inc->ops->free(inc);
@@ -167,23 +168,38 @@ static bool for_kernel(struct rds_core_path *path, struct rds_core_inc *inc)
 	return true;
 }
 
-bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
+bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc)
+{
+	if (!for_kernel(path, inc))
+		return deliver(path, inc);
+	inc->ops->free(inc);
+	return true;
+}
+
+static bool receive(struct rds_core_path *path, struct rds_core_inc *inc)
 {
 	bool old;
 
-	spin_lock_bh(&path->lock);
+	spin_lock(&path->lock);
 	old = inc->hdr.seq < path->next_rx && (inc->hdr.flags & RDS_HDR_RETRANSMITTED);
 	if (!old)
 		path->next_rx = inc->hdr.seq + 1;
-	spin_unlock_bh(&path->lock);
-	if (old) {
-		rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
-		inc->ops->free(inc);
-	} else if (for_kernel(path, inc)) {
-		inc->ops->free(inc);
-	} else {
-		return rds_deliver(path, inc);
-	}
+	spin_unlock(&path->lock);
+	if (!old)
+		return rds_receive_new(path, inc);
+	rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
+	inc->ops->free(inc);
 	return true;
+}
+
+/* Bottom halves are off once for all the locks. */
+bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
+{
+	bool go_on;
+
+	local_bh_disable();
+	go_on = receive(path, inc);
+	local_bh_enable();
+	return go_on;
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_receive, RDS_CORE);

@@ -31,15 +31,18 @@ static void receive(struct rds_core_conn *conn, struct rds_core_msg *msg, bool b
 	struct rds_core_path *path = &conn->path;
 	struct rds_core_inc *inc = &msg->inc;
 
-	spin_lock_bh(&path->lock);
+	local_bh_disable();
+	spin_lock(&path->lock);
 	msg->hdr.seq = path->next_tx++;
-	spin_unlock_bh(&path->lock);
+	path->next_rx = msg->hdr.seq + 1;
+	spin_unlock(&path->lock);
 	rds_msg_get(msg);
 	rds_core_inc_init(inc, conn, &inc_ops);
 	if (!back)
 		swap(inc->saddr, inc->daddr);
 	inc->hdr = msg->hdr;
-	rds_core_receive(path, inc);
+	rds_receive_new(path, inc);
+	local_bh_enable();
 }
 
 void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg)

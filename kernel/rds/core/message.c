@@ -16,7 +16,8 @@ static struct rds_core_msg *msg_alloc(size_t behind, gfp_t gfp)
 
 	if (!msg)
 		return NULL;
-	memset(msg, 0, sizeof(*msg));
+	/* The loop alone uses the rest, and initializes it. */
+	memset(msg, 0, offsetof(struct rds_core_msg, inc));
 	refcount_set(&msg->ref, 1);
 	INIT_LIST_HEAD(&msg->sock_entry);
 	INIT_LIST_HEAD(&msg->path_entry);
@@ -158,7 +159,6 @@ int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to)
 	size_t left = min_t(size_t, msg->hdr.len, iov_iter_count(to)), n;
 	unsigned int i;
 
-	rds_stat_add(RDS_STAT_COPY_TO_USER, left);
 	if (!msg->nr_pages)
 		return copy_to_iter(rds_core_msg_flat(msg), left, to) == left ? 0 : -EFAULT;
 	for (i = 0; left; i++) {

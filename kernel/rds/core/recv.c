@@ -122,19 +122,29 @@ static int read_inc(struct rds_sock *rs, struct rds_core_inc *inc, struct msghdr
 	int err;
 
 	err = inc->ops->copy(inc, &msg->msg_iter);
+	rds_stat_add(RDS_STAT_COPY_TO_USER, min_t(size_t, len, have));
 	if (!err)
 		err = put_stamp(rs, inc, msg) ?: put_latency(rs, inc, msg);
 	if (err) {
 		control_restore(msg, &before);
 		return err;
 	}
-	rds_zcopy_report(rs, msg);
+	if (!list_empty_careful(&rs->zcopy_done))
+		rds_zcopy_report(rs, msg);
 	put_name(inc, msg);
 	if (len < have)
 		msg->msg_flags |= MSG_TRUNC;
 	if (!(flags & MSG_PEEK))
 		take(rs, inc);
 	return flags & MSG_TRUNC ? have : min_t(size_t, len, have);
+}
+
+/* Under rs->reader: nobody else takes one away. Others add them meanwhile, at the end. */
+static struct rds_core_inc *first_inc(struct rds_sock *rs)
+{
+	struct list_head *first = smp_load_acquire(&rs->incs.next); /* pairs with deliver() */
+
+	return first == &rs->incs ? NULL : list_entry(first, struct rds_core_inc, entry);
 }
 
 /* -EAGAIN: there is none. */
@@ -147,9 +157,7 @@ static int read_first(struct rds_sock *rs, struct msghdr *msg, size_t len, int f
 		return ret;
 	if (mutex_lock_interruptible(&rs->reader))
 		return -EINTR;
-	spin_lock_bh(&rs->lock);
-	inc = list_first_entry_or_null(&rs->incs, struct rds_core_inc, entry);
-	spin_unlock_bh(&rs->lock);
+	inc = first_inc(rs);
 	if (inc)
 		ret = read_inc(rs, inc, msg, len, flags);
 	mutex_unlock(&rs->reader);

@@ -15,6 +15,7 @@
  * @zcopy: the pages of the application are sent
  * @timeout: jiffies that it may still wait
  * @c: control messages
+ * @conn: connection there, with a reference; NULL: it is not known yet
  */
 struct request {
 	struct rds_sock *rs;
@@ -24,7 +25,20 @@ struct request {
 	bool zcopy;
 	long timeout;
 	struct rds_cmsgs c;
+	struct rds_core_conn *conn;
 };
+
+/* Takes the connection that was used last, if it leads there; under rs->lock. */
+static void take_last_conn(struct request *rq)
+{
+	struct rds_sock *rs = rq->rs;
+	struct rds_core_conn *conn = rs->conn;
+
+	if (!conn || conn->tos != rs->tos || !rds_ip_equal(&conn->faddr, &rq->to.ip))
+		return;
+	kref_get(&conn->ref);
+	rq->conn = conn;
+}
 
 static int find_destination(struct request *rq, struct msghdr *msg)
 {
@@ -35,9 +49,13 @@ static int find_destination(struct request *rq, struct msghdr *msg)
 		err = rds_addr_parse(msg->msg_name, msg->msg_namelen, RDS_ADDR_SEND, &rq->to);
 		if (err)
 			return err;
+		spin_lock_bh(&rs->lock);
+		take_last_conn(rq);
+		spin_unlock_bh(&rs->lock);
 	} else {
 		spin_lock_bh(&rs->lock);
 		rq->to = rs->peer;
+		take_last_conn(rq);
 		spin_unlock_bh(&rs->lock);
 	}
 	if (!rds_bound(rs) || rds_ip_is_any(&rq->to.ip))
@@ -110,22 +128,6 @@ static struct rds_core_msg *make_message(struct request *rq, struct msghdr *m)
 	return ERR_PTR(err);
 }
 
-/* The connection that was used last, if it leads there; with a reference */
-static struct rds_core_conn *cached_conn(struct request *rq)
-{
-	struct rds_sock *rs = rq->rs;
-	struct rds_core_conn *conn;
-
-	spin_lock_bh(&rs->lock);
-	conn = rs->conn;
-	if (conn && conn->tos == rs->tos && rds_ip_equal(&conn->faddr, &rq->to.ip))
-		kref_get(&conn->ref);
-	else
-		conn = NULL;
-	spin_unlock_bh(&rs->lock);
-	return conn;
-}
-
 static void cache_conn(struct rds_sock *rs, struct rds_core_conn *conn)
 {
 	struct rds_core_conn *old;
@@ -139,7 +141,7 @@ static void cache_conn(struct rds_sock *rs, struct rds_core_conn *conn)
 		rds_core_conn_put(old);
 }
 
-static struct rds_core_conn *find_conn(struct request *rq)
+static int find_conn(struct request *rq)
 {
 	struct rds_sock *rs = rq->rs;
 	struct rds_core_key key = {
@@ -150,19 +152,18 @@ static struct rds_core_conn *find_conn(struct request *rq)
 		.tos = rs->tos,
 	};
 	struct rds_core_transport *transport = rs->transport;
-	struct rds_core_conn *conn = cached_conn(rq);
+	struct rds_core_conn *conn;
 
-	if (conn)
-		return conn;
 	if (transport->prefer_loop && rds_transport_local(key.net, &key.faddr, key.scope))
 		transport = &rds_loop;
 	/* Its module is held by the socket. */
 	conn = rds_core_conn_get(transport, &key);
-	if (!IS_ERR(conn)) {
-		rds_conn_use(conn);
-		cache_conn(rs, conn);
-	}
-	return conn;
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	rds_conn_use(conn);
+	cache_conn(rs, conn);
+	rq->conn = conn;
+	return 0;
 }
 
 /* Room in the send list: the last message may go beyond the limit. */
@@ -176,9 +177,11 @@ static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_
 	struct rds_sock *rs = rq->rs;
 	bool room;
 
+	if (conn->transport->loops)
+		return has_room(rs);
 	spin_lock_bh(&rs->lock);
 	room = has_room(rs);
-	if (room && !conn->transport->loops) {
+	if (room) {
 		/* So that a peer that acknowledges late does so before the list is full */
 		rs->unasked += msg->hdr.len;
 		if (rs->unasked >= rds_sndbuf(rs) / 4) {
@@ -250,12 +253,25 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 	return 0;
 }
 
+static int carry_out(struct request *rq, struct msghdr *m)
+{
+	struct rds_core_msg *msg = make_message(rq, m);
+	int err = 0;
+
+	if (IS_ERR(msg))
+		return PTR_ERR(msg);
+	if (!rq->conn)
+		err = find_conn(rq);
+	if (!err)
+		err = send_message(rq, rq->conn, msg);
+	rds_msg_put(msg);
+	return err;
+}
+
 int rds_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 {
 	struct rds_sock *rs = rds_sk(sock->sk);
 	struct request rq;
-	struct rds_core_conn *conn;
-	struct rds_core_msg *msg;
 	int err;
 
 	rq.rs = rs;
@@ -265,19 +281,9 @@ int rds_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	rq.timeout = sock_sndtimeo(&rs->sk, m->msg_flags & MSG_DONTWAIT);
 	rq.c.has = 0;
 	rq.c.refused = false;
-	err = check(&rq, m);
-	if (err)
-		return err;
-	msg = make_message(&rq, m);
-	if (IS_ERR(msg))
-		return PTR_ERR(msg);
-	conn = find_conn(&rq);
-	if (IS_ERR(conn)) {
-		err = PTR_ERR(conn);
-	} else {
-		err = send_message(&rq, conn, msg);
-		rds_core_conn_put(conn);
-	}
-	rds_msg_put(msg);
+	rq.conn = NULL;
+	err = check(&rq, m) ?: carry_out(&rq, m);
+	if (rq.conn)
+		rds_core_conn_put(rq.conn);
 	return err ?: len;
 }
