@@ -32,6 +32,7 @@
 #define DEPTH_MAX	64
 #define SLOW_NS		4000000
 #define SILENCE_MAX	30000 /* ms */
+#define FIRST_MAX	5000
 #define BUCKET_NS	10000
 #define BUCKETS		10000
 
@@ -190,7 +191,7 @@ static void caller(struct caller *c, const char *addr, const char *peer, int i)
 		c->out[j] = j * 7 + j / 256 + i;
 	c->r = &shared->task[i];
 	c->fd = socket_at(addr, 4000 + i);
-	set_ms(c->fd, SO_RCVTIMEO, SILENCE_MAX);
+	set_ms(c->fd, SO_RCVTIMEO, FIRST_MAX);
 	if (connects(c->fd, peer, 5000 + i, sizeof(struct sockaddr_in)))
 		err(1, "connect %s", peer);
 	sigaction(SIGTERM, &sa, NULL);
@@ -198,6 +199,7 @@ static void caller(struct caller *c, const char *addr, const char *peer, int i)
 	send_next(c);
 	if (!receive(c) || c->next != 1)
 		errx(1, "no answer");
+	set_ms(c->fd, SO_RCVTIMEO, SILENCE_MAX);
 	memset(c->r, 0, sizeof(*c->r));
 	c->count += !!c->count;
 	c->r->ready = 1;
@@ -313,6 +315,7 @@ static int message(char **arg)
 
 	if (connects(from, slash ? slash + 1 : arg[1], 5000, sizeof(struct sockaddr_in)))
 		err(1, "connect");
+	set_ms(to, SO_RCVTIMEO, SILENCE_MAX);
 	for (i = -100; i < count; i++) {
 		if (!i)
 			start = now();
