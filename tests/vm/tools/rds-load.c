@@ -48,10 +48,12 @@ struct result {
 	uint32_t took[BUCKETS];
 };
 
-static struct {
+struct shared {
 	volatile int begun;
 	struct result task[TASKS_MAX];
-} *shared;
+};
+
+static struct shared *shared;
 
 static volatile sig_atomic_t stop;
 
