@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses and ports of sockets, by namespace. */
-#include <linux/jhash.h>
+#include <linux/hash.h>
 #include <linux/random.h>
 #include "core.h"
 
-#define BUCKETS	1024
+#define BUCKET_BITS	10
+#define BUCKETS		BIT(BUCKET_BITS)
 
 static struct bucket {
 	spinlock_t lock; /* protects socks */
@@ -15,9 +16,9 @@ static struct bucket {
 
 static struct bucket *bucket_of(const struct net *net, const struct in6_addr *addr, __be16 port)
 {
-	u32 seed = (__force u32)port ^ net_hash_mix(net);
+	u32 last = (__force u32)addr->s6_addr32[3] ^ (__force u32)addr->s6_addr32[1];
 
-	return &table[jhash2((const u32 *)addr->s6_addr32, 4, seed) % BUCKETS];
+	return &table[hash_32(last ^ (__force u32)port ^ net_hash_mix(net), BUCKET_BITS)];
 }
 
 static struct rds_sock *find(struct bucket *b, const struct net *net, const struct in6_addr *addr,

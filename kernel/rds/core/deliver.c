@@ -28,12 +28,13 @@ static u64 room(const struct rds_sock *rs)
 bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
 {
 	bool congested = rs->congested;
+	u64 most = room(rs);
 
 	rs->rcv_bytes += bytes;
 	rs->nr_incs += messages;
-	if (rs->rcv_bytes > room(rs) || rs->nr_incs > INCS_MAX)
+	if (rs->rcv_bytes > most || rs->nr_incs > INCS_MAX)
 		congested = true;
-	else if ((rs->rcv_bytes < room(rs) / 2 && rs->nr_incs < INCS_MAX / 2) ||
+	else if ((rs->rcv_bytes < most / 2 && rs->nr_incs < INCS_MAX / 2) ||
 		 sock_flag(&rs->sk, SOCK_DEAD))
 		congested = false;
 	if (congested == rs->congested)
