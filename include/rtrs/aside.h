@@ -39,7 +39,7 @@ void rtrs_aside_start(struct rtrs_aside *aside);
 /* For @run, before it frees the struct: no kill comes behind it. False: it was killed. */
 bool rtrs_aside_over(struct rtrs_aside *aside);
 
-/* Before rtrs_aside_over(). Any context. */
+/* Ends nothing once rtrs_aside_over() was called. Any context. */
 void rtrs_aside_kill(struct rtrs_aside *aside);
 
 /*

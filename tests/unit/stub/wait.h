@@ -12,11 +12,8 @@
 
 #include <linux/types.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <pthread.h>
-
-struct list_head {
-	struct list_head *next, *prev;
-};
 
 struct mutex {
 	pthread_mutex_t is;
@@ -55,32 +52,6 @@ struct rtrs_server_wait {
 	bool canceled;
 	struct list_head entry;
 };
-
-static inline void INIT_LIST_HEAD(struct list_head *list)
-{
-	list->next = list;
-	list->prev = list;
-}
-
-static inline void list_add_tail(struct list_head *entry, struct list_head *head)
-{
-	entry->next = head;
-	entry->prev = head->prev;
-	head->prev->next = entry;
-	head->prev = entry;
-}
-
-static inline void list_del_init(struct list_head *entry)
-{
-	entry->next->prev = entry->prev;
-	entry->prev->next = entry->next;
-	INIT_LIST_HEAD(entry);
-}
-
-#define list_for_each_entry(at, head, member)						\
-	for (at = (void *)((char *)(head)->next - offsetof(typeof(*at), member));	\
-	     &at->member != (head);							\
-	     at = (void *)((char *)at->member.next - offsetof(typeof(*at), member)))
 
 #define jiffies				1000UL
 #define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
