@@ -72,13 +72,13 @@ void rds_recv_resume(struct rds_sock *rs)
 	spin_lock_bh(&rs->lock);
 	if (rs->rcv_bytes <= stop_bytes(rs) / 2)
 		list_splice_init(&rs->stopped, &stopped);
-	list_for_each_entry(path, &stopped, stop_entry)
-		WRITE_ONCE(path->stopped, false);
 	spin_unlock_bh(&rs->lock);
 	list_for_each_entry_safe(path, next, &stopped, stop_entry) {
 		struct rds_core_conn *conn = path->conn;
 
 		list_del_init(&path->stop_entry);
+		/* From now on it may be in the list of another socket. */
+		smp_store_release(&path->stopped, false); /* pairs with who reads on */
 		conn->transport->resume(path);
 		rds_core_conn_put(conn);
 	}
