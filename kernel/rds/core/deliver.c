@@ -19,6 +19,7 @@
  */
 #define STOP_FACTOR	8
 #define STOP_LEAST	(8 * (u64)RDS_MSG_MAX)
+#define STOP_INCS	(2 * INCS_MAX)
 
 static u64 room(const struct rds_sock *rs)
 {
@@ -49,10 +50,16 @@ static u64 stop_bytes(const struct rds_sock *rs)
 	return max((u64)rds_rcvbuf(rs) * STOP_FACTOR, STOP_LEAST);
 }
 
+/* Of @parts of what makes a socket stop its paths it has more to read. */
+static bool over(const struct rds_sock *rs, unsigned int parts)
+{
+	return rs->rcv_bytes > stop_bytes(rs) / parts || rs->nr_incs > STOP_INCS / parts;
+}
+
 /* Under rs->lock; true: the path is to be read on. */
 static bool may_go_on(struct rds_sock *rs, struct rds_core_path *path)
 {
-	if (rs->rcv_bytes <= stop_bytes(rs) || !path->conn->transport->resume)
+	if (!over(rs, 1) || !path->conn->transport->resume)
 		return true;
 	if (!path->stopped) {
 		WRITE_ONCE(path->stopped, true);
@@ -70,7 +77,7 @@ void rds_recv_resume(struct rds_sock *rs)
 	if (list_empty_careful(&rs->stopped))
 		return;
 	spin_lock_bh(&rs->lock);
-	if (rs->rcv_bytes <= stop_bytes(rs) / 2)
+	if (!over(rs, 2))
 		list_splice_init(&rs->stopped, &stopped);
 	spin_unlock_bh(&rs->lock);
 	list_for_each_entry_safe(path, next, &stopped, stop_entry) {
