@@ -150,7 +150,10 @@ static struct rds_core_conn *conn_evict(struct rds_net *rnet, const struct rds_c
 	return NULL;
 }
 
-/* It is out of the table. */
+/*
+ * It is out of the table. As long as one path is there it may look at the others, and what is left
+ * of them goes to the first.
+ */
 static void conn_end(struct rds_core_conn *conn)
 {
 	unsigned int i;
@@ -158,13 +161,12 @@ static void conn_end(struct rds_core_conn *conn)
 	spin_lock_bh(&conn->path.lock);
 	WRITE_ONCE(conn->dead, true);
 	spin_unlock_bh(&conn->path.lock);
+	for (i = 0; i < RDS_CORE_PATHS - 1; i++)
+		if (conn->more[i])
+			rds_path_exit(conn->more[i]);
 	rds_path_exit(&conn->path);
-	for (i = 0; i < RDS_CORE_PATHS - 1; i++) {
-		if (!conn->more[i])
-			continue;
-		rds_path_exit(conn->more[i]);
+	for (i = 0; i < RDS_CORE_PATHS - 1; i++)
 		kfree(conn->more[i]);
-	}
 	rds_core_conn_put(conn);
 }
 
