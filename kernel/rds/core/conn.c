@@ -118,18 +118,22 @@ static void conn_unlist(struct rds_net *rnet, struct rds_core_conn *conn)
 		(*count_of(rnet, conn))--;
 }
 
-void rds_conn_use(struct rds_core_conn *conn)
+bool rds_conn_use(struct rds_core_conn *conn)
 {
 	struct rds_net *rnet;
+	bool stays;
 
 	if (READ_ONCE(conn->used) || conn->transport->loops)
-		return;
+		return true;
 	rnet = rds_net(read_pnet(&conn->net));
 	spin_lock_bh(&rnet->lock);
-	if (!conn->used && !list_empty(&conn->net_entry))
+	stays = !list_empty(&conn->net_entry);
+	if (stays && !conn->used) {
 		rnet->nr_strangers--;
-	conn->used = true;
+		WRITE_ONCE(conn->used, true);
+	}
 	spin_unlock_bh(&rnet->lock);
+	return stays;
 }
 
 /* The oldest of its kind that nobody uses goes when there are too many; under rnet->lock. */

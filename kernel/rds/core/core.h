@@ -245,8 +245,11 @@ bool rds_zcopy_report(struct rds_sock *rs, struct msghdr *msg);
 void rds_zcopy_drop(struct rds_sock *rs);
 
 /* conn.c */
-/* A socket of this host has sent or received over it. */
-void rds_conn_use(struct rds_core_conn *conn);
+/*
+ * A socket of this host has sent or received over it. True: it stays as long as there are sockets;
+ * false: it is on its way out.
+ */
+bool rds_conn_use(struct rds_core_conn *conn);
 void rds_conn_end_net(struct rds_net *rnet);
 void rds_conn_tidy_work(struct work_struct *work);
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),

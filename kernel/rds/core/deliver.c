@@ -110,14 +110,14 @@ static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 {
 	struct net *net = read_pnet(&path->conn->net);
 	struct rds_sock *rs = rds_bind_find(net, &inc->daddr, htons(inc->hdr.dport), inc->scope);
-	bool dead, changed = false, go_on = true;
+	bool dead, stays, changed = false, go_on = true;
 
 	if (!rs) {
 		rds_stat(RDS_STAT_RECV_DROP_NO_SOCK);
 		inc->ops->free(inc);
 		return true;
 	}
-	rds_conn_use(path->conn);
+	stays = rds_conn_use(path->conn);
 	stamp(rs, inc);
 	spin_lock(&rs->lock);
 	dead = sock_flag(&rs->sk, SOCK_DEAD);
@@ -125,7 +125,8 @@ static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 		list_add_tail_rcu(&inc->entry, &rs->incs); /* pairs with first_inc() */
 		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
 		changed = rds_recv_account(rs, inc->hdr.len, 1);
-		go_on = may_go_on(rs, path);
+		/* No list may have a path that is about to go. */
+		go_on = !stays || may_go_on(rs, path);
 	}
 	spin_unlock(&rs->lock);
 	if (dead) {
