@@ -104,10 +104,6 @@ static void sent_all(struct rds_tcp_path *tp)
 	if (READ_ONCE(tp->peer) == RDS_TCP_PEER_ACKS)
 		return;
 	smp_mb(); /* pairs with meet(): it finds the mark, or this finds what peer it is */
-	if (READ_ONCE(tp->peer) != RDS_TCP_PEER_PLAIN)
-		return;
-	/* TCP tells of each acknowledgment from now on. One may have come already. */
-	set_bit(SOCK_NOSPACE, &tp->sock->flags);
 	rds_tcp_una(tp);
 }
 
@@ -193,9 +189,12 @@ static bool before_una(const struct rds_core_msg *msg, u64 una)
 
 void rds_tcp_una(struct rds_tcp_path *tp)
 {
-	if (READ_ONCE(tp->peer) == RDS_TCP_PEER_PLAIN)
-		rds_core_path_acked(tp->path, before_una,
-				    READ_ONCE(tcp_sk(tp->sock->sk)->snd_una));
+	if (READ_ONCE(tp->peer) != RDS_TCP_PEER_PLAIN)
+		return;
+	/* TCP tells of each acknowledgment from now on. One may have come already. */
+	set_bit(SOCK_NOSPACE, &tp->sock->flags);
+	smp_mb__after_atomic(); /* pairs with tcp_check_space() */
+	rds_core_path_acked(tp->path, before_una, READ_ONCE(tcp_sk(tp->sock->sk)->snd_una));
 }
 
 static bool before_seq(const struct rds_core_msg *msg, u64 seq)
