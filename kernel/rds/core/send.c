@@ -245,9 +245,8 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 		rds_loop_send(conn, msg);
 	} else {
 		rds_xmit_queue(path, msg);
-		/* It may have gone after it was woken: it is woken to give the message away. */
-		if (path->index && path->index >= READ_ONCE(conn->nr_paths))
-			rds_path_wake(path);
+		/* It may have gone down since, and had nothing to connect for. */
+		rds_path_wake(path);
 		rds_xmit_run(path);
 	}
 	return 0;
