@@ -146,9 +146,10 @@ static unsigned int xmit_some(struct rds_core_path *path, unsigned int most)
 		most--;
 		err = xmit_one(path);
 	}
-	mutex_unlock(&path->sending);
+	/* Before the lock is given away: later it may be another connection. */
 	if (err && err != -EAGAIN && err != -ENOENT)
 		rds_core_path_drop(path, err);
+	mutex_unlock(&path->sending);
 	return most;
 }
 
