@@ -176,7 +176,10 @@ static int header(struct rds_tcp_path *tp)
 	return err;
 }
 
-/* A message is acknowledged by the next one that goes back, or alone if none does in time. */
+/*
+ * A message is acknowledged by the next one that goes back, or alone if none does in time. The work
+ * is queued in any case: who transmits may just be taking back @ack_due.
+ */
 static void acknowledge(struct rds_tcp_path *tp, u8 flags)
 {
 	if (tp->peer != RDS_TCP_PEER_ACKS)
@@ -184,9 +187,8 @@ static void acknowledge(struct rds_tcp_path *tp, u8 flags)
 	if (flags & RDS_HDR_ACK_REQUIRED) {
 		WRITE_ONCE(tp->ack_due, true);
 		rds_core_path_writable(tp->path);
-	} else if (!delayed_work_pending(&tp->ack_work)) {
-		queue_delayed_work(rds_tcp_wq, &tp->ack_work, RDS_TCP_ACK_DELAY);
 	}
+	queue_delayed_work(rds_tcp_wq, &tp->ack_work, RDS_TCP_ACK_DELAY);
 }
 
 /* True: go on. */
