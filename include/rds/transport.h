@@ -401,13 +401,13 @@ void rds_core_path_retry(struct rds_core_path *path, int why);
 /**
  * rds_core_path_accept() - the peer has connected
  * @path: path that it is for
- * @install: gives the path what the peer has connected to; 0 or -errno. @sending is held, the path
- *	is CONNECTING, and what it had before is shut down.
+ * @install: gives the path what the peer has connected to, calls rds_core_path_up(); 0 or -errno.
+ *	@sending is held, the path is CONNECTING, and what it had before is shut down.
  * @arg: for @install
  *
  * Context: task.
- * Return: 0, and rds_core_path_up() is for the caller; -EBUSY: the path is up; -ENETUNREACH: the
- * connection is on its way out; what @install returned.
+ * Return: 0; -EBUSY: the path is up; -ENETUNREACH: the connection is on its way out; what @install
+ * returned.
  */
 int rds_core_path_accept(struct rds_core_path *path,
 			 int (*install)(struct rds_core_path *path, void *arg), void *arg);
@@ -420,8 +420,7 @@ int rds_core_path_accept(struct rds_core_path *path,
  * @arg: for @install
  *
  * Context: task.
- * Return: 0, and rds_core_path_up() is for the caller; -EBUSY: the path is being shut down anyway;
- * what @install returned.
+ * Return: 0; -EBUSY: the path is being shut down anyway; what @install returned.
  */
 int rds_core_path_replace(struct rds_core_path *path, int why,
 			  int (*install)(struct rds_core_path *path, void *arg), void *arg);

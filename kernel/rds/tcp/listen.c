@@ -141,8 +141,6 @@ static int place(struct rds_core_conn *conn, struct socket *sock)
 	err = conn->passive ? rds_core_path_accept(path, rds_tcp_sock_install, sock) : -EBUSY;
 	if (err == -EBUSY)
 		rds_core_path_call(path);
-	else if (!err)
-		rds_core_path_up(path);
 	return err;
 }
 

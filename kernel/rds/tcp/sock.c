@@ -204,6 +204,8 @@ int rds_tcp_sock_install(struct rds_core_path *path, void *sock)
 	rds_tcp_sock_attach(rds_tcp_path(path), sock);
 	/* Whatever came before the callbacks did. */
 	rds_tcp_resume(path);
+	/* Here, as under path->sending no other attempt to connect can be meant. */
+	rds_core_path_up(path);
 	return 0;
 }
 

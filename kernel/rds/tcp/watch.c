@@ -106,8 +106,6 @@ static void scout_adopt(struct rds_tcp_path *tp)
 
 	if (rds_core_path_replace(tp->path, -ETIMEDOUT, rds_tcp_sock_install, sock))
 		rds_tcp_sock_close(sock);
-	else
-		rds_core_path_up(tp->path);
 }
 
 /* The end with the higher address only calls: whoever answers will connect. */
