@@ -30,7 +30,7 @@ setup() {
 # lab (--env STEP) it is all.
 each_fails() {
 	local once="!$ROOT/tests/debug/rds-once $ROOT/build/tools/rds-traffic 4"
-	"$NTH" any "$1" "$once" "!true" "${STEP:-9}" >&3 || { cat /run/lab/rds-once; false; }
+	"$NTH" any "$1" "$once" "!true" "${STEP:-18}" >&3 || { cat /run/lab/rds-once; false; }
 }
 
 teardown() { only_failed_allocations; }
