@@ -126,4 +126,4 @@ lasts() {
 
 tcp_set() { echo "$2" >"/proc/sys/net/rds/tcp/$1"; }
 
-counter() { "$ADM" rds stats -j | jq -r ".counters[] | select(.name == \"$1\").value"; }
+counter() { "$ADM" rds stats | awk -v name="$1" '$1 == name { print $2 }'; }
