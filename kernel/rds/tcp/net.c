@@ -99,6 +99,13 @@ static int sysctl_start(struct rds_tcp_net *tn)
 	return -ENOMEM;
 }
 
+/* Nobody connects, then there are no connections. */
+static void stop(struct rds_tcp_net *tn)
+{
+	rds_tcp_listen_stop(tn);
+	rds_core_transport_leave(&rds_tcp_transport, tn->net);
+}
+
 static int __net_init net_start(struct net *net)
 {
 	struct rds_tcp_net *tn = rds_tcp_net(net);
@@ -116,19 +123,18 @@ static int __net_init net_start(struct net *net)
 		return err;
 	err = sysctl_start(tn);
 	if (err)
-		rds_tcp_listen_stop(tn);
+		stop(tn);
 	return err;
 }
 
-/* Nobody starts the listener again, then nobody connects, then there are no connections. */
+/* Nobody starts the listener again from now on. */
 static void __net_exit net_end(struct net *net)
 {
 	struct rds_tcp_net *tn = rds_tcp_net(net);
 
 	unregister_net_sysctl_table(tn->sysctl);
 	kfree(tn->table);
-	rds_tcp_listen_stop(tn);
-	rds_core_transport_leave(&rds_tcp_transport, net);
+	stop(tn);
 }
 
 static struct pernet_operations net_ops = {
