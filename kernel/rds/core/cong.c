@@ -194,8 +194,18 @@ static int refuse(struct rds_sock *rs, struct rds_cong *cong, __be16 port)
 	return -ENOBUFS;
 }
 
-int rds_cong_wait(struct rds_sock *rs, struct rds_cong *cong, __be16 port, long *timeout)
+/* Nobody else may have a reason to connect: the map would never come. */
+static bool told(struct rds_core_conn *conn, __be16 port)
 {
+	if (!rds_cong_test(conn->fcong, port))
+		return true;
+	rds_path_wake(&conn->path);
+	return false;
+}
+
+int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout)
+{
+	struct rds_cong *cong = conn->fcong;
 	long left;
 
 	if (!rds_cong_test(cong, port))
@@ -203,7 +213,7 @@ int rds_cong_wait(struct rds_sock *rs, struct rds_cong *cong, __be16 port, long 
 	if (!*timeout)
 		return refuse(rs, cong, port);
 	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);
-	left = wait_event_interruptible_timeout(cong->wait, !rds_cong_test(cong, port), *timeout);
+	left = wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout);
 	if (left < 0)
 		return sock_intr_errno(*timeout);
 	if (!left)

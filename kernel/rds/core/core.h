@@ -296,7 +296,7 @@ void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested);
 void rds_cong_changed(struct rds_cong *cong);
 void rds_cong_monitor(struct rds_sock *rs, bool on);
 /* Until the port is not congested: 0, -EINTR and the like, -ETIMEDOUT, -ENOBUFS */
-int rds_cong_wait(struct rds_sock *rs, struct rds_cong *cong, __be16 port, long *timeout);
+int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout);
 
 /* transport.c */
 int rds_transport_preset(struct rds_sock *rs, int type);

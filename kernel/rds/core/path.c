@@ -50,14 +50,15 @@ void rds_path_wake(struct rds_core_path *path)
 		start_connect(path, 0);
 }
 
-static bool has_messages(struct rds_core_path *path)
+/* There are messages, or tasks that wait for the peer's map, which comes when the path is up. */
+static bool wanted(struct rds_core_path *path)
 {
 	bool has;
 
 	spin_lock_bh(&path->lock);
 	has = !list_empty(&path->send_queue);
 	spin_unlock_bh(&path->lock);
-	return has;
+	return has || wq_has_sleeper(&path->conn->fcong->wait);
 }
 
 /*
@@ -70,7 +71,7 @@ static void reconnect(struct rds_core_path *path)
 		      most = READ_ONCE(rds_sysctl_max_delay);
 	bool passive = path->conn->passive;
 
-	if ((passive || path->index) && !has_messages(path))
+	if ((passive || path->index) && !wanted(path))
 		return;
 	if (!path->delay && !passive) {
 		path->delay = least;

@@ -234,7 +234,7 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 	msg->hdr.dport = ntohs(rq->to.port);
 	if (!conn->transport->loops)
 		rds_path_wake(path);
-	err = rds_cong_wait(rq->rs, conn->fcong, rq->to.port, &rq->timeout);
+	err = rds_cong_wait(rq->rs, conn, rq->to.port, &rq->timeout);
 	if (!err)
 		err = list_message(rq, conn, msg);
 	if (err)
