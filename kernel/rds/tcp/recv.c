@@ -162,9 +162,12 @@ static int header(struct rds_tcp_path *tp)
 	if (rds_hdr_is_map(h)) {
 		/* Of another length: ignored, as others do. */
 		if (h->len == RDS_MAP_LEN) {
-			rx->map = kmalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
-			if (!rx->map)
-				return -ENOMEM;
+			/* Changes come over the first path: what others have may be older. */
+			if (!tp->path->index) {
+				rx->map = kmalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
+				if (!rx->map)
+					return -ENOMEM;
+			}
 			err = meet(tp, h);
 		}
 	} else if (tp->peer != RDS_TCP_PEER_ACKS || !is_ack(h)) {
