@@ -223,12 +223,16 @@ struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp)
 	sk->sk_write_space = tp->write_space;
 	sk->sk_state_change = tp->state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	/* The peer's kernel may take it as delivered. */
+	/*
+	 * The peer's kernel may take it as delivered. What came meanwhile must not be acknowledged,
+	 * as nobody reads it: the connection ends before the lock is given away.
+	 */
 	lock_sock(sk);
 	rds_tcp_read(tp, sk, true);
 	rds_tcp_rx_reset(&tp->rx);
-	release_sock(sk);
 	set_sock(tp, NULL);
+	tcp_disconnect(sk, 0);
+	release_sock(sk);
 	return sock;
 }
 
