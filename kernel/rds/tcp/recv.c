@@ -9,6 +9,8 @@
 
 /* A payload of so many bytes is copied: a socket buffer takes more memory than that. */
 #define COPY_MAX	1024
+/* So large are the buffers that copies of pieces share, if the message is. */
+#define COPY_ROOM	((u32)SKB_WITH_OVERHEAD(4096))
 #define RETRY		(HZ / 50)
 
 /**
@@ -23,10 +25,11 @@ struct rds_tcp_inc {
 	u8 flat[];
 };
 
-/* Which part of a buffer belongs to the message */
+/* Which part of a buffer belongs to the message, and whether there is room for more behind it */
 struct piece {
 	unsigned int offset;
 	unsigned int len;
+	bool copied;
 };
 
 static struct piece *piece_of(struct sk_buff *skb)
@@ -223,9 +226,24 @@ static int keep(struct rds_tcp_inc *inc, struct sk_buff *skb, unsigned int offse
 
 	if (!clone)
 		return -ENOMEM;
-	*piece_of(clone) = (struct piece){ offset, n };
+	*piece_of(clone) = (struct piece){ .offset = offset, .len = n };
 	__skb_queue_tail(&inc->skbs, clone);
 	return 0;
+}
+
+static int copy(struct rds_tcp_rx *rx, struct sk_buff *skb, unsigned int offset, unsigned int n)
+{
+	struct sk_buff *to = skb_peek_tail(&rx->inc->skbs);
+
+	if (!to || !piece_of(to)->copied || skb_tailroom(to) < n) {
+		to = alloc_skb(max(n, min(rx->left, COPY_ROOM)), GFP_ATOMIC | __GFP_NOWARN);
+		if (!to)
+			return -ENOMEM;
+		*piece_of(to) = (struct piece){ .copied = true };
+		__skb_queue_tail(&rx->inc->skbs, to);
+	}
+	piece_of(to)->len += n;
+	return skb_copy_bits(skb, offset, skb_put(to, n), n);
 }
 
 static int take_payload(struct rds_tcp_rx *rx, struct sk_buff *skb, unsigned int offset,
@@ -239,6 +257,9 @@ static int take_payload(struct rds_tcp_rx *rx, struct sk_buff *skb, unsigned int
 		return 0;
 	if (rx->h.len <= COPY_MAX)
 		return skb_copy_bits(skb, offset, rx->inc->flat + at, n);
+	/* A peer that sends a byte at a time would have a buffer kept for each. */
+	if (n <= COPY_ROOM && n < skb->truesize / 4)
+		return copy(rx, skb, offset, n);
 	return keep(rx->inc, skb, offset, n);
 }
 
