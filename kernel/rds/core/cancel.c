@@ -47,6 +47,7 @@ void rds_cancel(struct rds_sock *rs, const struct rds_addr *to)
 			continue;
 		msg->listed = false;
 		rs->snd_bytes -= msg->hdr.len;
+		rs->nr_sends--;
 		list_move_tail(&msg->sock_entry, &canceled);
 	}
 	spin_unlock_bh(&rs->lock);

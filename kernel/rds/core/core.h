@@ -37,6 +37,7 @@
  * @conn: connection that was used last
  * @sends: messages that nobody has acknowledged
  * @snd_bytes: their payload
+ * @nr_sends: how many they are
  * @unasked: bytes of payload since the peer was asked to acknowledge
  * @incs: messages to be read
  * @rcv_bytes: their payload
@@ -71,6 +72,7 @@ struct rds_sock {
 	struct rds_core_conn *conn;
 	struct list_head sends;
 	u32 snd_bytes;
+	u32 nr_sends;
 	u32 unasked;
 	struct list_head incs;
 	u64 rcv_bytes;
@@ -98,6 +100,15 @@ static inline u32 rds_sndbuf(const struct rds_sock *rs)
 static inline u32 rds_rcvbuf(const struct rds_sock *rs)
 {
 	return READ_ONCE(rs->sk.sk_rcvbuf) / 2;
+}
+
+/* Messages without payload take memory, too. */
+#define RDS_SENDS_MAX	65536
+
+/* Room in the send list: the last message may go beyond the limit. */
+static inline bool rds_has_room(const struct rds_sock *rs)
+{
+	return READ_ONCE(rs->snd_bytes) < rds_sndbuf(rs) && READ_ONCE(rs->nr_sends) < RDS_SENDS_MAX;
 }
 
 /* Whoever sees this sees the address, the port, and the transport. */

@@ -140,7 +140,7 @@ static __poll_t poll(struct file *file, struct socket *sock, poll_table *wait)
 	}
 	if (!list_empty(&rs->incs) || !list_empty(&rs->zcopy_done))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (rs->snd_bytes < rds_sndbuf(rs))
+	if (rds_has_room(rs))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	spin_unlock_bh(&rs->lock);
 	if (rs->sk.sk_err || !skb_queue_empty_lockless(&rs->sk.sk_error_queue))

@@ -186,6 +186,7 @@ void rds_msg_unsend(struct rds_core_msg *msg)
 		msg->listed = false;
 		list_del(&msg->sock_entry);
 		rs->snd_bytes -= msg->hdr.len;
+		rs->nr_sends--;
 	}
 	spin_unlock_bh(&rs->lock);
 	if (was)

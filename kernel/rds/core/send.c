@@ -166,21 +166,15 @@ static int find_conn(struct request *rq)
 	return 0;
 }
 
-/* Room in the send list: the last message may go beyond the limit. */
-static bool has_room(struct rds_sock *rs)
-{
-	return READ_ONCE(rs->snd_bytes) < rds_sndbuf(rs);
-}
-
 static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
 {
 	struct rds_sock *rs = rq->rs;
 	bool room;
 
 	if (conn->transport->loops)
-		return has_room(rs);
+		return rds_has_room(rs);
 	spin_lock_bh(&rs->lock);
-	room = has_room(rs);
+	room = rds_has_room(rs);
 	if (room) {
 		/* So that a peer that acknowledges late does so before the list is full */
 		rs->unasked += msg->hdr.len;
@@ -194,6 +188,7 @@ static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_
 		msg->listed = true;
 		list_add_tail(&msg->sock_entry, &rs->sends);
 		rs->snd_bytes += msg->hdr.len;
+		rs->nr_sends++;
 	}
 	spin_unlock_bh(&rs->lock);
 	return room;
@@ -209,7 +204,7 @@ static int list_message(struct request *rq, struct rds_core_conn *conn, struct r
 		rds_stat(RDS_STAT_SEND_QUEUE_FULL);
 		if (!rq->timeout)
 			return -EAGAIN;
-		left = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), has_room(rs),
+		left = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), rds_has_room(rs),
 							rq->timeout);
 		if (left < 0)
 			return sock_intr_errno(rq->timeout);
