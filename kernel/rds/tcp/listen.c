@@ -76,8 +76,8 @@ int rds_tcp_listen_start(struct rds_tcp_net *tn)
 	if (err)
 		err = listen_on(tn, AF_INET);
 	if (err)
-		pr_err("cannot listen on TCP port %d: error %d. Does another program?\n",
-		       RDS_TCP_PORT, err);
+		net_err_ratelimited("cannot listen on TCP port %d: error %d. Does another program?\n",
+				    RDS_TCP_PORT, err);
 	mutex_unlock(&tn->lock);
 	return err;
 }

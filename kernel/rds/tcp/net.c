@@ -118,8 +118,9 @@ static int __net_init net_start(struct net *net)
 	INIT_WORK(&tn->accept_work, rds_tcp_accept_work);
 	tn->listen = 1;
 	tn->max_paths = RDS_CORE_PATHS;
+	/* Anybody may have the port in a namespace of his own: that is nobody else's concern. */
 	err = rds_tcp_listen_start(tn);
-	if (err)
+	if (err && net_eq(net, &init_net))
 		return err;
 	err = sysctl_start(tn);
 	if (err)
