@@ -111,6 +111,8 @@ static int bind_source(struct socket *sock, const struct rds_core_path *path)
 		u32 slots = (high - low) / RDS_CORE_PATHS + 1;
 		u16 port = low + get_random_u32_below(slots) * RDS_CORE_PATHS;
 
+		if (inet_is_local_reserved_port(net, port))
+			continue;
 		len = addr_put(&ss, &conn->laddr, conn->scope, port);
 		err = kernel_bind(sock, (struct sockaddr *)&ss, len);
 	}
