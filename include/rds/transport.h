@@ -146,7 +146,7 @@ enum rds_core_state {
 	RDS_CORE_CONNECTING,	/* the transport shakes hands */
 	RDS_CORE_DISCONNECTING,	/* the shutdown worker owns the path */
 	RDS_CORE_UP,		/* may transmit */
-	RDS_CORE_RESETTING,	/* the transport exchanges what is below the path */
+	RDS_CORE_RESETTING,	/* none of ours ever is */
 	RDS_CORE_ERROR,		/* the shutdown worker is on its way */
 };
 
@@ -362,17 +362,6 @@ void rds_core_conn_paths(struct rds_core_conn *conn, unsigned int nr);
  * Return: path, or ERR_PTR(): -ENOMEM, what path_init() returned.
  */
 struct rds_core_path *rds_core_conn_path(struct rds_core_conn *conn, unsigned int index);
-
-/**
- * rds_core_path_change() - take an edge of the state machine
- * @path: path
- * @from: state it must be in
- * @to: state it is to have
- *
- * Return: true if the path was in @from. Who gets true does the work of the edge. Any context.
- */
-bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from,
-			  enum rds_core_state to);
 
 /**
  * rds_core_path_up() - the transport has connected, from CONNECTING

@@ -31,12 +31,11 @@ static void start_connect(struct rds_core_path *path, unsigned long delay)
 	spin_unlock_bh(&path->lock);
 }
 
-bool rds_core_path_change(struct rds_core_path *path, enum rds_core_state from,
-			  enum rds_core_state to)
+/* True: it was in @from; the work of the edge is the caller's then. Any context. */
+static bool change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to)
 {
 	return cmpxchg(&path->state, from, to) == from;
 }
-EXPORT_SYMBOL_NS_GPL(rds_core_path_change, RDS_CORE);
 
 void rds_xmit_kick(struct rds_core_path *path)
 {
@@ -97,9 +96,9 @@ static void connect_work(struct work_struct *work)
 	mutex_lock(&path->sending);
 	if (is_gone(path))
 		rds_xmit_move(path, &path->conn->path);
-	else if (rds_core_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING) &&
+	else if (change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING) &&
 		 path->conn->transport->connect(path) &&
-		 rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+		 change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
 		reconnect(path);
 	mutex_unlock(&path->sending);
 }
@@ -107,7 +106,7 @@ static void connect_work(struct work_struct *work)
 /* Under path->sending. True: it is down now. */
 static bool shut_down(struct rds_core_path *path)
 {
-	if (!rds_core_path_change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING))
+	if (!change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING))
 		return false;
 	path->conn->transport->shutdown(path);
 	rds_xmit_requeue(path);
@@ -115,7 +114,7 @@ static bool shut_down(struct rds_core_path *path)
 		path->delay = 0;
 	path->up_since = 0;
 	/* Dropped again meanwhile: another pass is queued. */
-	return rds_core_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN);
+	return change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN);
 }
 
 static void shutdown_work(struct work_struct *work)
@@ -140,10 +139,10 @@ static int accept_locked(struct rds_core_path *path,
 	/* This end has called at the same time: its own attempt is given up. */
 	if (READ_ONCE(path->state) == RDS_CORE_CONNECTING)
 		path->conn->transport->shutdown(path);
-	else if (!rds_core_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
+	else if (!change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
 		return -EBUSY;
 	err = install(path, arg);
-	if (err && rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
 		reconnect(path);
 	return err;
 }
@@ -194,8 +193,7 @@ void rds_core_path_up(struct rds_core_path *path)
 
 	/* In one: who sees it up, and asks for the map under the lock, finds it due. */
 	spin_lock_bh(&path->lock);
-	up = rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_UP) ||
-	     rds_core_path_change(path, RDS_CORE_RESETTING, RDS_CORE_UP);
+	up = change(path, RDS_CORE_CONNECTING, RDS_CORE_UP);
 	if (up)
 		path->map_due = true;
 	spin_unlock_bh(&path->lock);
