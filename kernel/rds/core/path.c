@@ -152,18 +152,18 @@ int rds_core_path_replace(struct rds_core_path *path, int why,
 {
 	int err;
 
-	if (!rds_core_path_change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING) &&
-	    !rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
+	if (!change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING) &&
+	    !change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
 		return -EBUSY;
 	WRITE_ONCE(path->error, why);
 	path->delay = 0;
 	path->up_since = 0;
 	path->conn->transport->shutdown(path);
 	rds_xmit_requeue(path);
-	if (!rds_core_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
+	if (!change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
 		return -EBUSY;
 	err = install(path, arg);
-	if (err && rds_core_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
 		reconnect(path);
 	return err;
 }
