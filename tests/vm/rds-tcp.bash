@@ -40,7 +40,7 @@ rds_unload() {
 
 wire() {
 	local n=$2
-	ip netns add "$1" && ip -b - <<-END && ip -n "$1" -b - <<-END2
+	ip netns add "$1" && ip -b - <<-END && ip -n "$1" -b - <<-END2 || return
 		link add w$n type veth peer name v$n netns $1
 		link set w$n up
 		addr add 10.$n.0.1/24 dev w$n
@@ -53,6 +53,14 @@ wire() {
 		addr add fd0$n::2/64 dev v$n nodad
 		addr add fe80::2/64 dev v$n nodad
 	END2
+	# The address of a wire of this name that has just gone may take this one with it
+	await 5 address_is_own "10.$n.0.1"
+}
+
+address_is_own() {
+	ip route get "$1" 2>/dev/null | grep -q ^local && return
+	ip addr replace "$1/24" dev "w${1:3:1}"
+	false
 }
 
 there() {
