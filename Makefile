@@ -51,7 +51,7 @@ bench: ## installs what it needs and measures against the in-tree modules and NV
 	@tests/deps.sh check
 	@tests/bench/run
 
-bench-rds: ## installs what it needs and measures RDS against the kernel's modules, about 10 minutes
+bench-rds: ## installs what it needs and measures RDS against the kernel's modules, about 5 minutes
 	@tests/deps.sh check
 	@tests/bench/rds
 

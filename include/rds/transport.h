@@ -260,8 +260,7 @@ struct rds_core_conn {
  * @sends_zcopy: MSG_ZEROCOPY is allowed
  * @resume: reads again after rds_core_receive() returned false; optional. Any context but hard
  *	interrupts.
- * @counters: calls rds_core_info_put() with a struct rds_info_counter for each; optional. Task
- *	context.
+ * @counters: calls rds_core_info_counters(); optional. Task context.
  * @maps_tos: SIOCRDSSETTOS is allowed; returns the type of service of a connection. Optional.
  */
 struct rds_core_transport {
@@ -390,16 +389,15 @@ void rds_core_path_retry(struct rds_core_path *path, int why);
 /**
  * rds_core_path_accept() - the peer has connected
  * @path: path that it is for
- * @install: gives the path what the peer has connected to, calls rds_core_path_up(); 0 or -errno.
- *	@sending is held, the path is CONNECTING, and what it had before is shut down.
+ * @install: gives the path what the peer has connected to, calls rds_core_path_up(). @sending is
+ *	held, the path is CONNECTING, and what it had before is shut down.
  * @arg: for @install
  *
  * Context: task.
- * Return: 0; -EBUSY: the path is up; -ENETUNREACH: the connection is on its way out; what @install
- * returned.
+ * Return: 0; -EBUSY: the path is up; -ENETUNREACH: the connection is on its way out.
  */
 int rds_core_path_accept(struct rds_core_path *path,
-			 int (*install)(struct rds_core_path *path, void *arg), void *arg);
+			 void (*install)(struct rds_core_path *path, void *arg), void *arg);
 
 /**
  * rds_core_path_replace() - another connection to the peer takes the place of one that is stuck
@@ -409,10 +407,10 @@ int rds_core_path_accept(struct rds_core_path *path,
  * @arg: for @install
  *
  * Context: task.
- * Return: 0; -EBUSY: the path is being shut down anyway; what @install returned.
+ * Return: 0; -EBUSY: the path is being shut down anyway.
  */
 int rds_core_path_replace(struct rds_core_path *path, int why,
-			  int (*install)(struct rds_core_path *path, void *arg), void *arg);
+			  void (*install)(struct rds_core_path *path, void *arg), void *arg);
 
 /**
  * rds_core_path_call() - the peer wants to be connected to
@@ -501,6 +499,18 @@ void rds_core_info_register(unsigned int number, unsigned int size, rds_core_inf
  * @number: RDS_INFO_*
  */
 void rds_core_info_unregister(unsigned int number);
+
+/**
+ * rds_core_info_counters() - counters that each CPU has, as elements of RDS_INFO_COUNTERS
+ * @info: list
+ * @name: names, of less than 32 bytes
+ * @nr: how many there are
+ * @value: the first of them
+ *
+ * Any context.
+ */
+void rds_core_info_counters(struct rds_core_info *info, const char *const *name, unsigned int nr,
+			    const u64 __percpu *value);
 
 /**
  * rds_core_info_put() - one element more

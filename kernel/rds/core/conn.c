@@ -136,22 +136,37 @@ bool rds_conn_use(struct rds_core_conn *conn)
 	return stays;
 }
 
-/* The oldest of its kind that nobody uses goes when there are too many; under rnet->lock. */
-static struct rds_core_conn *conn_evict(struct rds_net *rnet, const struct rds_core_conn *fresh)
+/* The oldest that @which is true for, out of the table; or NULL. Under rnet->lock. */
+static struct rds_core_conn *conn_first(struct rds_net *rnet,
+					bool (*which)(const struct rds_core_conn *conn,
+						      const void *arg), const void *arg)
 {
-	unsigned int most = fresh->transport->loops ? LOOPS_MAX : STRANGERS_MAX;
 	struct rds_core_conn *conn;
 
-	if (*count_of(rnet, fresh) < most)
-		return NULL;
 	list_for_each_entry(conn, &rnet->conns, net_entry) {
-		if (conn->transport->loops != fresh->transport->loops || conn->used ||
-		    kref_read(&conn->ref) > 1)
+		if (!which(conn, arg))
 			continue;
 		conn_unlist(rnet, conn);
 		return conn;
 	}
 	return NULL;
+}
+
+/* Nobody uses it, nor has, and it is one of the loop, or is not, as @fresh is. */
+static bool is_spare(const struct rds_core_conn *conn, const void *fresh)
+{
+	const struct rds_core_conn *like = fresh;
+
+	return conn->transport->loops == like->transport->loops && !conn->used &&
+	       kref_read(&conn->ref) == 1;
+}
+
+/* When there are too many of its kind, one goes. */
+static struct rds_core_conn *conn_evict(struct rds_net *rnet, const struct rds_core_conn *fresh)
+{
+	unsigned int most = fresh->transport->loops ? LOOPS_MAX : STRANGERS_MAX;
+
+	return *count_of(rnet, fresh) < most ? NULL : conn_first(rnet, is_spare, fresh);
 }
 
 /*
@@ -206,67 +221,48 @@ struct rds_core_conn *rds_core_conn_get(struct rds_core_transport *transport,
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_conn_get, RDS_CORE);
 
-/* One of @transport, or of all if that is NULL; out of the table */
-static struct rds_core_conn *conn_take(struct rds_net *rnet,
-				       const struct rds_core_transport *transport)
+/* Of @transport, or of any if that is NULL */
+static bool is_of(const struct rds_core_conn *conn, const void *transport)
 {
-	struct rds_core_conn *conn;
-
-	spin_lock_bh(&rnet->lock);
-	list_for_each_entry(conn, &rnet->conns, net_entry) {
-		if (transport && conn->transport != transport)
-			continue;
-		conn_unlist(rnet, conn);
-		spin_unlock_bh(&rnet->lock);
-		return conn;
-	}
-	spin_unlock_bh(&rnet->lock);
-	return NULL;
+	return !transport || conn->transport == transport;
 }
 
-/* A stranger that has carried nothing for so long; out of the table. */
-static struct rds_core_conn *stranger_take(struct rds_net *rnet)
+/* A stranger that has carried nothing for so long */
+static bool is_idle(const struct rds_core_conn *conn, const void *unused)
+{
+	return !conn->transport->loops && !conn->used && kref_read(&conn->ref) == 1 &&
+	       !READ_ONCE(conn->path.next_rx) && READ_ONCE(conn->path.next_tx) == 1 &&
+	       time_after_eq(jiffies, conn->made + STRANGER_TIME);
+}
+
+static void conn_end_all(struct rds_net *rnet, bool (*which)(const struct rds_core_conn *conn,
+							     const void *arg), const void *arg)
 {
 	struct rds_core_conn *conn;
 
-	spin_lock_bh(&rnet->lock);
-	list_for_each_entry(conn, &rnet->conns, net_entry) {
-		if (conn->transport->loops || conn->used || kref_read(&conn->ref) > 1 ||
-		    READ_ONCE(conn->path.next_rx) || READ_ONCE(conn->path.next_tx) > 1 ||
-		    time_before(jiffies, conn->made + STRANGER_TIME))
-			continue;
-		conn_unlist(rnet, conn);
+	do {
+		spin_lock_bh(&rnet->lock);
+		conn = conn_first(rnet, which, arg);
 		spin_unlock_bh(&rnet->lock);
-		return conn;
-	}
-	spin_unlock_bh(&rnet->lock);
-	return NULL;
+		if (conn)
+			conn_end(conn);
+	} while (conn);
 }
 
 void rds_conn_tidy_work(struct work_struct *work)
 {
 	struct rds_net *rnet = container_of(work, struct rds_net, tidy_work.work);
-	struct rds_core_conn *conn;
 
-	while ((conn = stranger_take(rnet)))
-		conn_end(conn);
+	conn_end_all(rnet, is_idle, NULL);
 	if (READ_ONCE(rnet->nr_strangers))
 		queue_delayed_work(system_unbound_wq, &rnet->tidy_work, STRANGER_TIME);
 }
 
-static void conn_end_all(struct rds_net *rnet, const struct rds_core_transport *transport)
-{
-	struct rds_core_conn *conn;
-
-	while ((conn = conn_take(rnet, transport)))
-		conn_end(conn);
-	/* It may be ending one. */
-	flush_work(&rnet->tidy_work.work);
-}
-
 void rds_core_transport_leave(struct rds_core_transport *transport, struct net *net)
 {
-	conn_end_all(rds_net(net), transport);
+	conn_end_all(rds_net(net), is_of, transport);
+	/* It may be ending one. */
+	flush_work(&rds_net(net)->tidy_work.work);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_transport_leave, RDS_CORE);
 
@@ -274,7 +270,7 @@ EXPORT_SYMBOL_NS_GPL(rds_core_transport_leave, RDS_CORE);
 void rds_conn_end_net(struct rds_net *rnet)
 {
 	cancel_delayed_work_sync(&rnet->tidy_work);
-	conn_end_all(rnet, NULL);
+	conn_end_all(rnet, is_of, NULL);
 }
 
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),

@@ -52,6 +52,22 @@ void rds_core_info_put(struct rds_core_info *info, const void *element)
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_info_put, RDS_CORE);
 
+void rds_core_info_counters(struct rds_core_info *info, const char *const *name, unsigned int nr,
+			    const u64 __percpu *value)
+{
+	struct rds_info_counter c;
+	unsigned int i, cpu;
+
+	for (i = 0; i < nr; i++) {
+		memset(&c, 0, sizeof(c));
+		strscpy((char *)c.name, name[i], sizeof(c.name));
+		for_each_possible_cpu(cpu)
+			c.value += READ_ONCE(per_cpu_ptr(value, cpu)[i]);
+		rds_core_info_put(info, &c);
+	}
+}
+EXPORT_SYMBOL_NS_GPL(rds_core_info_counters, RDS_CORE);
+
 /* Without @info->buf it is the first time. The second time it may be another module's list. */
 static int make(struct net *net, int number, struct rds_core_info *info)
 {

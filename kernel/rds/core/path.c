@@ -129,10 +129,8 @@ static void shutdown_work(struct work_struct *work)
 
 /* Under path->sending */
 static int accept_locked(struct rds_core_path *path,
-			 int (*install)(struct rds_core_path *path, void *arg), void *arg)
+			 void (*install)(struct rds_core_path *path, void *arg), void *arg)
 {
-	int err;
-
 	if (READ_ONCE(path->conn->dead) || is_gone(path))
 		return -ENETUNREACH;
 	shut_down(path);
@@ -141,17 +139,13 @@ static int accept_locked(struct rds_core_path *path,
 		path->conn->transport->shutdown(path);
 	else if (!change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
 		return -EBUSY;
-	err = install(path, arg);
-	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
-		reconnect(path);
-	return err;
+	install(path, arg);
+	return 0;
 }
 
 int rds_core_path_replace(struct rds_core_path *path, int why,
-			  int (*install)(struct rds_core_path *path, void *arg), void *arg)
+			  void (*install)(struct rds_core_path *path, void *arg), void *arg)
 {
-	int err;
-
 	if (!change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING) &&
 	    !change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
 		return -EBUSY;
@@ -162,10 +156,8 @@ int rds_core_path_replace(struct rds_core_path *path, int why,
 	rds_xmit_requeue(path);
 	if (!change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
 		return -EBUSY;
-	err = install(path, arg);
-	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
-		reconnect(path);
-	return err;
+	install(path, arg);
+	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_replace, RDS_CORE);
 
@@ -176,7 +168,7 @@ void rds_path_leave(struct rds_core_path *path)
 }
 
 int rds_core_path_accept(struct rds_core_path *path,
-			 int (*install)(struct rds_core_path *path, void *arg), void *arg)
+			 void (*install)(struct rds_core_path *path, void *arg), void *arg)
 {
 	int err;
 
@@ -194,13 +186,13 @@ void rds_core_path_up(struct rds_core_path *path)
 	/* In one: who sees it up, and asks for the map under the lock, finds it due. */
 	spin_lock_bh(&path->lock);
 	up = change(path, RDS_CORE_CONNECTING, RDS_CORE_UP);
-	if (up)
+	if (up) {
 		path->map_due = true;
+		path->up_since = jiffies ?: 1;
+	}
 	spin_unlock_bh(&path->lock);
-	if (!up)
-		return;
-	path->up_since = jiffies ?: 1;
-	rds_xmit_kick(path);
+	if (up)
+		rds_xmit_kick(path);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);
 

@@ -48,18 +48,6 @@ static const char *const stat_name[RDS_STAT_COUNT] = {
 
 void rds_stats_fill(struct net *net, struct rds_core_info *info)
 {
-	struct rds_info_counter c;
-	unsigned int i, cpu;
-
-	for (i = 0; i < RDS_STAT_COUNT; i++) {
-		u64 sum = 0;
-
-		memset(&c, 0, sizeof(c));
-		strscpy((char *)c.name, stat_name[i], sizeof(c.name));
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu(rds_stats, cpu).n[i]);
-		c.value = sum;
-		rds_core_info_put(info, &c);
-	}
+	rds_core_info_counters(info, stat_name, RDS_STAT_COUNT, rds_stats.n);
 	rds_transport_counters(info);
 }

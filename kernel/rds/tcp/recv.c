@@ -117,6 +117,7 @@ static int meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
 {
 	struct rds_core_path *path = tp->path;
 	struct rds_ext e;
+	bool told;
 
 	rds_ext_parse(h->ext, &e);
 	if (tp->peer == RDS_TCP_PEER_UNKNOWN)
@@ -125,12 +126,12 @@ static int meet(struct rds_tcp_path *tp, const struct rds_hdr *h)
 		rds_core_path_call(&path->conn->path);
 		return -EXDEV;
 	}
-	if (e.has & BIT_ULL(RDS_EXT_GENERATION)) {
-		if (tp->peer_told && e.generation != tp->peer_generation)
-			rds_core_path_forget(path);
-		tp->peer_generation = e.generation;
-		tp->peer_told = true;
-	}
+	told = e.has & BIT_ULL(RDS_EXT_GENERATION);
+	/* One that tells none is another one, too: the kernel's own, in place of ours. */
+	if (tp->peer_told && (!told || e.generation != tp->peer_generation))
+		rds_core_path_forget(path);
+	tp->peer_generation = e.generation;
+	tp->peer_told = told;
 	if (tp->peer != RDS_TCP_PEER_UNKNOWN)
 		return 0;
 	if (e.abilities & RDS_ABLE_ACK) {

@@ -28,22 +28,43 @@ static void begin(struct rds_tcp_path *tp, const struct rds_hdr *hdr)
 
 	if (READ_ONCE(tp->peer) == RDS_TCP_PEER_ACKS) {
 		h.ack = received(tp->path);
-		tp->tx_acked = h.ack;
+		WRITE_ONCE(tp->tx_acked, h.ack);
 	} else {
 		h.flags &= ~RDS_HDR_ACK_REQUIRED;
 	}
 	rds_hdr_pack(tp->tx_hdr, &h, false);
 }
 
-/* There may have been room again before anybody could know that it was wanted. */
+/*
+ * There may have been room again before anybody could know that it was wanted. If there is room
+ * and TCP takes nothing all the same it has no memory: not at once, then.
+ */
 static int wait_for_room(struct rds_tcp_path *tp)
 {
+	bool again = READ_ONCE(tp->blocked);
+
 	rds_tcp_stat(RDS_TCP_STAT_SNDBUF_FULL);
 	WRITE_ONCE(tp->blocked, true);
 	smp_mb(); /* pairs with the lock of the socket, under which write_space() is called */
-	if (sk_stream_is_writeable(tp->sock->sk))
+	if (!sk_stream_is_writeable(tp->sock->sk))
+		return -EAGAIN;
+	if (again)
+		queue_delayed_work(rds_tcp_wq, &tp->ack_work, 1);
+	else
 		rds_core_path_writable(tp->path);
 	return -EAGAIN;
+}
+
+/* What TCP said to a record: how many bytes it took, or -errno */
+static int took(struct rds_tcp_path *tp, ssize_t sent)
+{
+	if (sent == -EAGAIN)
+		return wait_for_room(tp);
+	if (sent < 0)
+		return sent;
+	tp->tx_sent += sent;
+	WRITE_ONCE(tp->blocked, false);
+	return 0;
 }
 
 /* What is left of the header, and of @payload behind it, which is not in pages of its own */
@@ -52,37 +73,26 @@ static int send_flat(struct rds_tcp_path *tp, void *payload, u32 len, int flags)
 	struct kvec v[2] = { { tp->tx_hdr, RDS_HDR_LEN }, { payload, len } };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
 	u32 total = RDS_HDR_LEN + len;
-	int sent;
+	int err = 0;
 
-	while (tp->tx_sent < total) {
+	while (!err && tp->tx_sent < total) {
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, v, len ? 2 : 1, total);
 		iov_iter_advance(&msg.msg_iter, tp->tx_sent);
-		sent = sock_sendmsg(tp->sock, &msg);
-		if (sent == -EAGAIN)
-			return wait_for_room(tp);
-		if (sent < 0)
-			return sent;
-		tp->tx_sent += sent;
+		err = took(tp, sock_sendmsg(tp->sock, &msg));
 	}
-	return 0;
+	return err;
 }
 
 static int send_pages(struct rds_tcp_path *tp, struct rds_core_msg *msg)
 {
 	struct iov_iter iter;
-	ssize_t sent;
+	int err = 0;
 
 	rds_core_msg_iter(msg, &iter);
 	iov_iter_advance(&iter, tp->tx_sent - RDS_HDR_LEN);
-	while (iov_iter_count(&iter)) {
-		sent = rnbd_tcp_send_pages(tp->sock, &iter);
-		if (sent == -EAGAIN)
-			return wait_for_room(tp);
-		if (sent < 0)
-			return sent;
-		tp->tx_sent += sent;
-	}
-	return 0;
+	while (!err && iov_iter_count(&iter))
+		err = took(tp, rnbd_tcp_send_pages(tp->sock, &iter));
+	return err;
 }
 
 /* An acknowledgment that did not fit is before everything else. */
@@ -174,9 +184,10 @@ void rds_tcp_ack_work(struct work_struct *work)
 {
 	struct rds_tcp_path *tp = container_of(work, struct rds_tcp_path, ack_work.work);
 
-	if (received(tp->path) == READ_ONCE(tp->tx_acked))
+	if (received(tp->path) != READ_ONCE(tp->tx_acked))
+		WRITE_ONCE(tp->ack_due, true);
+	else if (!READ_ONCE(tp->blocked))
 		return;
-	WRITE_ONCE(tp->ack_due, true);
 	rds_core_path_writable(tp->path);
 }
 

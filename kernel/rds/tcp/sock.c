@@ -201,14 +201,13 @@ void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-int rds_tcp_sock_install(struct rds_core_path *path, void *sock)
+void rds_tcp_sock_install(struct rds_core_path *path, void *sock)
 {
 	rds_tcp_sock_attach(rds_tcp_path(path), sock);
 	/* Whatever came before the callbacks did. */
 	rds_tcp_resume(path);
 	/* Here, as under path->sending no other attempt to connect can be meant. */
 	rds_core_path_up(path);
-	return 0;
 }
 
 struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp)

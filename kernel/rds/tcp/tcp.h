@@ -101,7 +101,7 @@ struct rds_tcp_rx {
  * @peer_told: it told one
  * @rx: what is being read
  * @recv_work: reads what was left
- * @ack_work: acknowledges what no message has acknowledged
+ * @ack_work: acknowledges what no message has acknowledged; tries again when TCP had no memory
  * @watch_work: looks whether the peer answers
  * @scout: a connection that is tried while the peer does not answer; under path->sending
  * @scout_state_change: callback of @scout before it was ours
@@ -161,7 +161,7 @@ void rds_tcp_sock_tune(struct rds_tcp_net *tn, struct socket *sock);
 /* The path has it from now on. Under path->sending, as the next. */
 void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock);
 /* The same with a connection that is there: for rds_core_path_accept() */
-int rds_tcp_sock_install(struct rds_core_path *path, void *sock);
+void rds_tcp_sock_install(struct rds_core_path *path, void *sock);
 /* Out of it, or NULL: no callback runs any more, and what it has received is delivered. */
 struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp);
 /* Resets the connection: nothing of it arrives later. */
