@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The debug kernel, user-mode Linux: built from Debian's source package with debug.config and um.patch; kept in the cache by content.
-# The patch makes stack traces and processes cost less, locks the counters of its network cards as lockdep wants it, and gives
+# The patch makes stack traces and processes cost less, boots on hosts whose CPU has AMX, locks the counters of its network cards as lockdep wants it, and gives
 # connections of RDMA, which in-tree modules take as they come, 4.3 s for an acknowledgement instead of 0.5: Soft-RoCE breaks them
 # after that, and a host that is busy may hold a guest up for as long. Soft-RoCE keeps a queue pair while it puts a packet into its queue, which may have
 # had the last reference (slab-use-after-free in rxe_sched_task()). Sourced after lib.bash.

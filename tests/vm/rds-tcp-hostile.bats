@@ -189,15 +189,16 @@ more() { (($(counter "$1") > $2)); }
 	has_read "10.1.0.7:5000 10 same 1" "10.1.0.7:5000 20 same 2"
 }
 
-# Not stock: what TCP has acknowledged is lost
+# Not stock: what TCP has acknowledged is lost. Flags are 4 (sent again), or 6 if our end has read the peer's map by then: it asks for
+# acknowledgments.
 @test "a reset with bytes that the peer has not read: they come again, marked, in order, but for what it has acknowledged" {
 	raw_begin from 10.1.0.53 listen say ready accept able get map get 1/0/100/4002/5000 waits 1332 reset \
-		accept able get map get 1/4/ get 2/4/ waits 1184 ack 5 send 0 0 0 0 0 - get 10/4/ reset \
-		accept able get map get '[0-9]*/4/' ack 99999 send 0 0 0 0 0 - get 10/4/ send 1 0 0 5000 0 - get '*/0/0/5000'
+		accept able get map get '1/[46]/' get '2/[46]/' waits 1184 ack 5 send 0 0 0 0 0 - get '10/[46]/' reset \
+		accept able get map get '[0-9]*/[46]/' ack 99999 send 0 0 0 0 0 - get '10/[46]/' send 1 0 0 5000 0 - get '*/0/0/5000'
 	"$TOOLS/rds-socket" bind 10.1.0.50 4002 send 10.1.0.53 5000 10 100 >/run/tmp/socket 3>&- & SOCKET=$!
 	wait $RAW || fail "$(</run/tmp/raw)"
 	cat /run/tmp/raw
-	diff - <(grep -v '/0/5000' /run/tmp/raw | tail -n +15 | grep -v map) <<-END
+	diff - <(grep -v '/0/5000' /run/tmp/raw | tail -n +15 | grep -v map | sed 's:/6/:/4/:') <<-END
 		6/4/100/4002/5000
 		7/4/100/4002/5000
 		8/4/100/4002/5000
