@@ -9,7 +9,7 @@
 #                           one of the tests of this file whose names match must fail; they are run by themselves, in this order
 # shellcheck shell=bash disable=SC2034
 
-MUTANT_LISTS=(tests/mutants/unit tests/mutants/defects tests/mutants/data tests/mutants/disks tests/mutants/use tests/mutants/fixes)
+MUTANT_LISTS=(tests/mutants/unit tests/mutants/defects tests/mutants/data tests/mutants/disks tests/mutants/use tests/mutants/fixes tests/mutants/rds)
 
 # Of mutant I: MUTANT_TITLE[I]; MUTANT_EDITS[I] and MUTANT_TESTS[I], lines of "FILE<TAB>REST"
 MUTANT_TITLE=() MUTANT_EDITS=() MUTANT_TESTS=()

@@ -138,6 +138,39 @@ more() { (($(counter "$1") > $2)); }
 	[[ $output != */0/0/5000* ]]
 }
 
+# Not stock: it reads on
+@test "a peer that looks at no map: it is not read any more, and read on when the socket is gone" {
+	local i sends=()
+	for i in {1..40}; do
+		sends+=(send "$i" 0 1048576 5000 4004 -)
+	done
+	"$TOOLS/rds-socket" bind 10.1.0.50 4004 >/run/tmp/socket 3>&- & SOCKET=$!
+	await 10 grep -q ready /run/tmp/socket
+	ip netns exec peer "$TOOLS/rds-raw" "${VRF[@]}" from 10.1.0.2 connect 10.1.0.50 map . "${sends[@]}" send 41 0 0 5000 0 - say sent stay \
+		>/run/tmp/raw 2>&1 3>&- & RAW=$!
+	unread() { adm_is "any(.sockets[]; .local_port == 4004 and .receive_queue_bytes $1)" rds socket; }
+	await 20 unread "> 8388608"
+	lasts 500
+	unread "< 12000000"
+	[[ $(</run/tmp/raw) != *sent* ]]
+	kill $SOCKET
+	await 20 grep -q sent /run/tmp/raw
+	kill $RAW
+}
+
+# Not stock: it waits for ever
+@test "a sender that waits for a congested port: the peer goes, and is called when it is back" {
+	local before
+	before=$(counter cong_send_blocked)
+	raw_begin from 10.1.0.8 connect 10.1.0.50 get map map 5000 . send 1 0 0 5001 0 - get '*/0/0/5001' say ready stay
+	"$TOOLS/rds-socket" bind 10.1.0.50 4003 wait 10.1.0.8 5000 1 100 >/run/tmp/socket 3>&- & SOCKET=$!
+	await 10 more cong_send_blocked "$before"
+	kill $RAW
+	wait $RAW || :
+	raw from 10.1.0.8 listen accept gone connect 10.1.0.50 get map map . get '*/100/4003/5000'
+	await 10 grep -q ready /run/tmp/socket
+}
+
 @test "10000 pings, and nobody reads the pongs" {
 	local before after
 	before=$(sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)

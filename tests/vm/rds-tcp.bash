@@ -12,7 +12,7 @@
 #   moving NAME                 they send
 #   none_twice NAME..           they end, and nothing came twice, out of order, or not as it was sent. What was lost is told.
 #   figure FILE WORD            this number of the line
-#   cut, mend                   from now on what is sent over the wire is lost, at both ends; or no more
+#   cut, mend                   from now on what is sent over the wire is lost, at both ends; or no more, but LOSS percent of it
 #   lasts MS                    that time goes by
 #   tcp_set NAME VALUE          sysctl of net.rds.tcp, here
 #   counter NAME                of RDS_INFO_COUNTERS
@@ -122,8 +122,11 @@ figure() {
 	echo "${BASH_REMATCH[2]}"
 }
 
-cut() { tc qdisc add dev w1 root netem loss 100% && there -- tc qdisc add dev v1 root netem loss 100%; }
-mend() { tc qdisc del dev w1 root && there -- tc qdisc del dev v1 root; }
+cut() { tc qdisc replace dev w1 root netem loss 100% && there -- tc qdisc replace dev v1 root netem loss 100%; }
+mend() {
+	[[ -z ${LOSS-} ]] || { tc qdisc replace dev w1 root netem loss "$LOSS%" && there -- tc qdisc replace dev v1 root netem loss "$LOSS%"; return; }
+	tc qdisc del dev w1 root && there -- tc qdisc del dev v1 root
+}
 
 lasts() {
 	local ms=$1

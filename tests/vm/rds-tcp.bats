@@ -35,6 +35,8 @@ teardown() {
 	dmesg_clean
 }
 
+available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
+
 @test "both ways at once, 0 bytes to 1 MiB: without waiting, blocking, without copying" {
 	ends poll -n 4000
 	ends_over poll
@@ -84,28 +86,61 @@ teardown() {
 	ends_over "${names[@]}"
 }
 
-# cuts MS..: with messages under way; a second of the slowest kernel goes by in between
-cuts() {
-	local ms
-	for ms in "$@"; do
-		cut
-		lasts "$ms"
-		mend
-		lasts 300
+# victim I: a process that talks to another one is killed, the sender or the receiver; what comes until then is not doubled
+victim() {
+	local file pids
+	ends victim -n 1000000 -p 6000 -q 1 $( (($1 % 2)) && echo -b100)
+	moving victim
+	pids=("${END_HERE[victim]}" "${END_THERE[victim]}")
+	kill -9 "${pids[$1 / 2 % 2]}"
+	kill "${pids[1 - $1 / 2 % 2]}"
+	wait "${END_HERE[victim]}" "${END_THERE[victim]}" || :
+	for file in /run/tmp/victim.{here,there}; do
+		[[ $(<"$file") != *sent=* || $(<"$file") == *" twice=0 disorder=0 wrong=0 "* ]] || fail "$(<"$file")"
 	done
 }
 
-@test "the wire is cut 20 times: exactly once" {
-	ends cuts -n 1000000 -x 10000 -q 30
-	moving cuts
-	cuts 100 200 100 700 100 100 1500 200 400 100 100 200 100 2000
-	for ms in 100 200 100 700 100 1000; do
-		ip link set w1 down
-		lasts "$ms"
-		ip link set w1 up
+# rough MS..: with messages under way, a cut for each; every fourth takes the route away, behind every fifth a process is killed
+rough() {
+	local ms i=0
+	for ms in "$@"; do
+		i=$((i + 1))
+		if ((i % 4 == 0)); then
+			ip link set w1 down
+			lasts "$ms"
+			ip link set w1 up
+		else
+			cut
+			lasts "$ms"
+			mend
+		fi
+		# a second of the slowest kernel
 		lasts 300
+		((i % 5)) || victim $((i / 5))
 	done
-	ends_enough cuts
+}
+
+# SOAK=N (make soak-rds): N messages from each end, as fast as they go, with 50 cuts
+@test "loss, 20 cuts, processes killed, a module that is to go: exactly once" {
+	local LOSS=5 cuts=(100 200 100 700 100 100 1500 200 400 100 100 200 100 2000 100 200 100 700 100 1000)
+	mend
+	if [[ -n ${SOAK-} ]]; then
+		ends all -n "$SOAK" -s 16 -q 60
+		cuts+=("${cuts[@]}" "${cuts[@]:0:10}")
+	else
+		ends all -n 1000000 -x 10000 -q 30
+	fi
+	moving all
+	rough "${cuts[@]}"
+	run ! rmmod rds_tcp
+	[[ $output == *"in use"* ]]
+	if [[ -n ${SOAK-} ]]; then
+		ends_over all
+		cat /run/tmp/all.* >&3
+	else
+		ends_enough all
+	fi
+	LOSS='' mend
 }
 
 # Not stock: a message may come twice, or is lost
@@ -122,24 +157,6 @@ cuts() {
 	ends_enough resets
 }
 
-@test "processes are killed with messages under way: others do not notice" {
-	local i file pids
-	ends bystander -n 1000000 -x 10000 -m 20000
-	moving bystander
-	for i in {1..8}; do
-		ends victim -n 1000000 -p 6000 -q 1 $( ((i % 2)) && echo -b100)
-		moving victim
-		pids=("${END_HERE[victim]}" "${END_THERE[victim]}")
-		kill -9 "${pids[i / 2 % 2]}"
-		kill "${pids[1 - i / 2 % 2]}"
-		wait "${END_HERE[victim]}" "${END_THERE[victim]}" || :
-		for file in /run/tmp/victim.{here,there}; do
-			[[ $(<"$file") != *sent=* || $(<"$file") == *" twice=0 disorder=0 wrong=0 "* ]]
-		done
-	done
-	ends_enough bystander
-}
-
 # Not stock: it waits for the number of paths
 @test "a host that is not there: EAGAIN, and SO_SNDTIMEO holds" {
 	diff - <("$TOOLS/rds-tcp" timeo 10.1.0.1 10.1.0.99) <<-END
@@ -147,6 +164,24 @@ cuts() {
 		timeo.errno ETIMEDOUT
 		timeo.in.time 1
 	END
+	# Messages without payload take memory, too
+	run ! "$TOOLS/rds-socket" bind 10.1.0.1 4000 send 10.1.0.99 4001 70000 0
+	[[ $output == *"temporarily unavailable"* ]]
+}
+
+@test "a connection comes from a port that is its path's, and that nobody has reserved" {
+	local range=/proc/sys/net/ipv4/ip_local_port_range reserved=/proc/sys/net/ipv4/ip_local_reserved_ports before
+	before=$(<$range)
+	ip addr add 10.1.0.3/24 dev w1
+	there -- ip addr add 10.1.0.4/24 dev v1
+	echo 40000 40031 >$range
+	echo 40000-40015,40024-40031 >$reserved
+	HERE=10.1.0.3 THERE=10.1.0.4 ends ports -n 320 -s 32
+	ends_over ports
+	echo "$before" >$range
+	echo >$reserved
+	# 40016 to 40023, each once
+	diff <(printf '%X\n' {40016..40023}) <(awk '$3 == "0400010A:4001" && $4 == "01" { print substr($2, 10) }' /proc/net/tcp | sort -u)
 }
 
 @test "lists of TCP sockets: what is missing, and what is acknowledged" {
@@ -168,7 +203,13 @@ cuts() {
 	kill $pid
 	wait $pid || :
 	rds_unload
+	# Who has the port in another namespace is nobody's concern
+	ip netns add gone
+	ip netns exec gone "$TOOLS/rds-socket" tcp 16385 >/run/tmp/socket 3>&- & pid=$!
+	await 10 grep -q ready /run/tmp/socket
 	rds_load
+	kill $pid
+	wait $pid || :
 	ends again -n 100
 	ends_over again
 }
@@ -193,6 +234,31 @@ space_goes() {
 		kill -9 $pid
 		wait $pid || :
 	done
+}
+
+# left: objects of each kind that there are
+left() { awk '{ print $1, $2 - $3 }' /sys/kernel/debug/rds/objects; }
+
+comes_and_goes() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		wire gone 2
+		there gone -- "$TOOLS/rds-tcp" many 10.2.0.2 10.2.0.1 1 2>/run/tmp/many | grep -qx "many.answered 1"
+		ip netns del gone
+		await 10 test ! -e /sys/class/net/w2
+	done
+}
+
+# SOAK=N (make soak-rds): 1000 of them
+@test "namespaces come and go with connections: objects and memory are back" {
+	local before objects
+	comes_and_goes $((${SOAK:+200} + 1))
+	objects=$(left)
+	before=$(available)
+	comes_and_goes $((${SOAK:+799} + 4))
+	diff - <(left) <<<"$objects"
+	echo "# $((before - $(available))) kB less" >&3
+	((before - $(available) < 20000))
 }
 
 @test "a namespace goes while it connects to nobody, and with what nobody acknowledges" {
@@ -244,8 +310,6 @@ space_goes() {
 		await 10 test ! -e /sys/class/net/w2
 	done
 }
-
-available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
 
 # Not stock: one of its queues is for all of them
 @test "1000 peers: what each costs, and all are back within 5 s" {

@@ -5,7 +5,7 @@
  *   rds-socket WORD..
  *
  * One after the other: "bind ADDRESS PORT", "connect ADDRESS PORT", "rcvbuf BYTES", "send ADDRESS PORT N BYTES" (N messages,
- * without waiting), "tcp PORT" (instead of an RDS socket one of TCP that listens there). Then it prints "ready", reads nothing, and
+ * without waiting), "wait ADDRESS PORT N BYTES" (the same, waiting), "tcp PORT" (instead of an RDS socket one of TCP that listens there). Then it prints "ready", reads nothing, and
  * stays until it is killed.
  */
 #include <arpa/inet.h>
@@ -50,14 +50,14 @@ static int listener(const char *port)
 	return fd;
 }
 
-static void send_all(int fd, char **word)
+static void send_all(int fd, char **word, int flags)
 {
 	static char bytes[1 << 20];
 	union name n;
 	socklen_t len = name_of(word, &n);
 
 	for (int i = atoi(word[2]); i; i--)
-		if (sendto(fd, bytes, atoi(word[3]), MSG_DONTWAIT, &n.sa, len) < 0)
+		if (sendto(fd, bytes, atoi(word[3]), flags, &n.sa, len) < 0)
 			err(1, "send to %s", word[0]);
 }
 
@@ -80,8 +80,8 @@ int main(int argc, char **argv)
 			v = atoi(*++w);
 			if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &v, sizeof(v)))
 				err(1, "rcvbuf");
-		} else if (!strcmp(*w, "send")) {
-			send_all(fd, w + 1);
+		} else if (!strcmp(*w, "send") || !strcmp(*w, "wait")) {
+			send_all(fd, w + 1, **w == 's' ? MSG_DONTWAIT : 0);
 			w += 4;
 		} else {
 			len = name_of(w + 1, &n);
