@@ -47,6 +47,11 @@ mutants: ## breaks the modules in small ways, one at a time, and demands that a 
 	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/mutants/run
 
+soak-rds: ## 10^6 messages over RDS under loss, cuts and kills, 1000 namespaces that come and go; on the debug kernel, about 30 minutes
+	@tests/deps.sh debug
+	@DEBUG=y KERNEL=6.12 LAB_HOOK=$(CURDIR)/tests/debug/lab.bash SOAK=$${SOAK:-500000} tests/vm/lab bats --timeout 7200 --env SOAK \
+		--filter 'a module that is to go|come and go' tests/vm/rds-tcp.bats
+
 bench: ## installs what it needs and measures against the in-tree modules and NVMe/RDMA, about 80 minutes
 	@tests/deps.sh check
 	@tests/bench/run
@@ -95,4 +100,4 @@ kdir:
 	@test -e "$(KDIR)/Makefile" || { \
 		echo "No kernel headers: install those of the running kernel (Debian: linux-headers-amd64) or set KDIR" >&2; exit 1; }
 
-.PHONY: all help demo demo-rds check check-debug check-all bench bench-rds debug-kernel mutants modules rnbdadm deb install uninstall modules_install modules_uninstall clean kdir
+.PHONY: all help demo demo-rds check check-debug check-all bench bench-rds soak-rds debug-kernel mutants modules rnbdadm deb install uninstall modules_install modules_uninstall clean kdir

@@ -216,6 +216,7 @@ struct rds_core_path {
  * @more: the others; NULL: nobody needed it yet
  * @lcong: map of @laddr
  * @fcong: map of @faddr
+ * @used: a socket of this host has sent or received over it
  */
 struct rds_core_conn {
 	struct in6_addr laddr;
@@ -230,12 +231,12 @@ struct rds_core_conn {
 	struct rds_core_path *more[RDS_CORE_PATHS - 1];
 	struct rds_cong *lcong;
 	struct rds_cong *fcong;
+	bool used;
 	/* private: */
 	struct kref ref;
 	struct hlist_node hash_entry;
 	struct list_head net_entry;
 	unsigned long made;
-	bool used;
 	bool dead;
 };
 

@@ -269,6 +269,25 @@ generation() { echo "send 0 1 8192 0 0 0600000$1$(printf '0%.0s' {1..22})"; }
 	raw from 10.1.0.2 connect 10.1.0.50 get map map . send 1 0 0 5000 0 - get '*/0/0/5000'
 }
 
+# Not stock
+@test "100 strangers with half a message of 1 MiB each: 64 are read at a time, and what others send waits" {
+	reads 10.1.0.50 4005
+	ip route replace 10.0.0.0/16 via 10.1.0.2
+	there -- ip addr replace 10.0.0.1/16 dev lo
+	begun() { [[ $("$TOOLS/rds-tcp" begun 10.1.0.50 10.0.0.2) == "begun $1" ]]; }
+	raw_begin halves 100 10.0.0.2 10.1.0.50 say ready stay
+	await 10 begun 64
+	ip netns exec peer "$TOOLS/rds-raw" "${VRF[@]}" from 10.1.0.5 connect 10.1.0.50 get map map . \
+		send 1 0 1048576 5000 4005 - say sent stay >/run/tmp/waits 2>&1 3>&- & SOCKET=$!
+	await 10 grep -q map /run/tmp/waits
+	lasts 700
+	begun 64
+	diff <(echo ready) /run/tmp/reads
+	kill $RAW
+	wait $RAW || :
+	has_read "10.1.0.5:5000 1048576 same 1"
+}
+
 @test "nobody listens where the sysctl says so, and again" {
 	tcp_set listen 0
 	run ip netns exec peer "$TOOLS/rds-raw" from 10.1.0.2 connect 10.1.0.50

@@ -121,3 +121,26 @@ anew() {
 	both_over enough || :
 	none_doubled
 }
+
+# Both ours: each end has numbered what it sent over several paths, and one of them does not know that any more
+@test "the other end, ours, is loaded anew while this one sends over several paths: exactly once" {
+	local RDS_PEER=ours i sender
+	anew
+	"$TOOLS/rds-traffic" -n 1000000 -x 5000 -s 16 -p 6000 $HERE $THERE >/run/tmp/sender 2>&1 3>&- & sender=$!
+	start_there -n 1000000 -x 5000 -s 16 -p 6000
+	await 20 grep -q moving /run/tmp/sender
+	on_server 'kill -9 $PEER; wait $PEER' || :
+	on_server "rds_unload && RDS=ours rds_load"
+	start_there -n 1000000 -x 5000 -s 16 -p 8000 && start_here -n 1000000 -x 5000 -s 16 -p 8000
+	await 20 grep -q moving /run/tmp/ends.here
+	# What is sent again has numbers that are low for the end that stayed
+	for i in {1..5}; do
+		tcp_set rds_tcp_sndbuf $((200000 + i))
+		lasts 200
+		on_server "tcp_set rds_tcp_sndbuf $((200000 + i))"
+		lasts 200
+	done
+	both_over enough
+	kill -9 $sender
+	wait $sender || :
+}

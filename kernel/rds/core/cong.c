@@ -132,11 +132,9 @@ void rds_cong_changed(struct rds_cong *cong)
 
 	rds_stat(RDS_STAT_CONG_UPDATE_QUEUED);
 	spin_lock_bh(&rnet->lock);
-	list_for_each_entry(conn, &rnet->conns, net_entry) {
-		if (conn->lcong != cong || conn->transport->loops)
-			continue;
-		rds_xmit_map_due(&conn->path);
-	}
+	list_for_each_entry(conn, &rnet->conns, net_entry)
+		if (conn->lcong == cong && !conn->transport->loops)
+			rds_xmit_map_due(&conn->path);
 	spin_unlock_bh(&rnet->lock);
 	cong_wake(cong, ~0ULL);
 }

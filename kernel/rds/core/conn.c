@@ -83,12 +83,11 @@ static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
 	conn->made = jiffies;
 	INIT_LIST_HEAD(&conn->net_entry);
 	write_pnet(&conn->net, key->net);
-	rds_path_init(&conn->path, conn, 0);
 	conn->nr_paths = 1;
 	conn->lcong = rds_cong_get(rnet, &key->laddr, false);
 	conn->fcong = rds_cong_get(rnet, &key->faddr, false);
 	if (conn->lcong && conn->fcong)
-		err = rds_path_make(&conn->path);
+		err = rds_path_init(&conn->path, conn, 0);
 	if (!err)
 		return conn;
 	conn_free(conn);

@@ -267,8 +267,7 @@ void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, 
 		   void *arg);
 
 /* path.c */
-void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index);
-int rds_path_make(struct rds_core_path *path);
+int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index);
 /* It is none of the connection's any more: what it has is sent over the first. */
 void rds_path_leave(struct rds_core_path *path);
 void rds_path_exit(struct rds_core_path *path);
@@ -281,7 +280,6 @@ void rds_path_wake(struct rds_core_path *path);
 void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg);
 /* Transmits what is queued, or leaves a note for who does; task context */
 void rds_xmit_run(struct rds_core_path *path);
-void rds_xmit_kick(struct rds_core_path *path);
 /* The map is to be sent, and whoever transmits is told. */
 void rds_xmit_map_due(struct rds_core_path *path);
 void rds_xmit_work(struct work_struct *work);

@@ -37,10 +37,11 @@ static bool change(struct rds_core_path *path, enum rds_core_state from, enum rd
 	return cmpxchg(&path->state, from, to) == from;
 }
 
-void rds_xmit_kick(struct rds_core_path *path)
+void rds_core_path_writable(struct rds_core_path *path)
 {
 	start(path, &path->send_work);
 }
+EXPORT_SYMBOL_NS_GPL(rds_core_path_writable, RDS_CORE);
 
 /* Nothing, if an attempt is due already */
 void rds_path_wake(struct rds_core_path *path)
@@ -192,7 +193,7 @@ void rds_core_path_up(struct rds_core_path *path)
 	}
 	spin_unlock_bh(&path->lock);
 	if (up)
-		rds_xmit_kick(path);
+		rds_core_path_writable(path);
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);
 
@@ -235,13 +236,7 @@ void rds_core_path_forget(struct rds_core_path *path)
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_forget, RDS_CORE);
 
-void rds_core_path_writable(struct rds_core_path *path)
-{
-	rds_xmit_kick(path);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_writable, RDS_CORE);
-
-void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index)
+int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index)
 {
 	path->conn = conn;
 	path->index = index;
@@ -255,13 +250,7 @@ void rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsig
 	INIT_WORK(&path->send_work, rds_xmit_work);
 	INIT_DELAYED_WORK(&path->connect_work, connect_work);
 	INIT_WORK(&path->shutdown_work, shutdown_work);
-}
-
-int rds_path_make(struct rds_core_path *path)
-{
-	const struct rds_core_transport *transport = path->conn->transport;
-
-	return transport->path_init ? transport->path_init(path) : 0;
+	return conn->transport->path_init ? conn->transport->path_init(path) : 0;
 }
 
 /* The connection is dead; no socket has messages in its queues. */

@@ -24,7 +24,7 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 		rds_loop_answer(conn, pong);
 	} else {
 		rds_xmit_queue(path, pong);
-		rds_xmit_kick(path);
+		rds_core_path_writable(path);
 	}
 	rds_msg_put(pong);
 }

@@ -10,13 +10,14 @@
 #include <linux/slab.h>
 #include "core.h"
 
-static unsigned int pick(struct rds_sock *rs, const struct rds_core_conn *conn, __be16 dport)
+struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn,
+				      __be16 dport)
 {
 	unsigned int nr = READ_ONCE(conn->nr_paths), index;
 	struct rds_core_msg *msg;
 
 	if (nr <= 1)
-		return 0;
+		return &conn->path;
 	index = jhash_1word(ntohs(rs->lport) + ntohs(dport), 0) % nr;
 	spin_lock_bh(&rs->lock);
 	list_for_each_entry_reverse(msg, &rs->sends, sock_entry) {
@@ -26,13 +27,7 @@ static unsigned int pick(struct rds_sock *rs, const struct rds_core_conn *conn, 
 		break;
 	}
 	spin_unlock_bh(&rs->lock);
-	return index;
-}
-
-struct rds_core_path *rds_spread_pick(struct rds_sock *rs, struct rds_core_conn *conn,
-				      __be16 dport)
-{
-	return rds_core_conn_path(conn, pick(rs, conn, dport));
+	return rds_core_conn_path(conn, index);
 }
 
 static struct rds_core_path *path_add(struct rds_core_conn *conn, unsigned int index)
@@ -42,8 +37,7 @@ static struct rds_core_path *path_add(struct rds_core_conn *conn, unsigned int i
 
 	if (!path)
 		return ERR_PTR(-ENOMEM);
-	rds_path_init(path, conn, index);
-	err = rds_path_make(path);
+	err = rds_path_init(path, conn, index);
 	if (err) {
 		kfree(path);
 		return ERR_PTR(err);

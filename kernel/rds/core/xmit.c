@@ -91,7 +91,7 @@ void rds_xmit_map_due(struct rds_core_path *path)
 	spin_lock_bh(&path->lock);
 	path->map_due = true;
 	spin_unlock_bh(&path->lock);
-	rds_xmit_kick(path);
+	rds_core_path_writable(path);
 }
 
 /*
@@ -167,7 +167,7 @@ void rds_xmit_run(struct rds_core_path *path)
 		most = xmit_some(path, most);
 		if (!most) {
 			atomic_set(&path->kicks, 0);
-			rds_xmit_kick(path);
+			rds_core_path_writable(path);
 			return;
 		}
 	} while (atomic_sub_return(seen, &path->kicks));
@@ -243,7 +243,7 @@ void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to)
 		rds_xmit_queue(to, msg);
 		rds_msg_put(msg);
 	}
-	rds_xmit_kick(to);
+	rds_core_path_writable(to);
 }
 
 /* Under path->sending; the connection ends. */

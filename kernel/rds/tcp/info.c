@@ -5,12 +5,7 @@
 #include <net/tcp.h>
 #include "tcp.h"
 
-static u64 header_missing(const struct rds_tcp_path *tp)
-{
-	return RDS_HDR_LEN - READ_ONCE(tp->rx.hdr_have);
-}
-
-static void put4(const struct rds_tcp_path *tp, struct rds_core_info *info)
+static void put4(const struct rds_tcp_path *tp, struct rds_core_info *info, u32 shown)
 {
 	const struct sock *sk = tp->sock->sk;
 	struct rds_info_tcp_socket s = {
@@ -18,11 +13,11 @@ static void put4(const struct rds_tcp_path *tp, struct rds_core_info *info)
 		.local_port = inet_sk(sk)->inet_sport,
 		.peer_addr = tp->path->conn->faddr.s6_addr32[3],
 		.peer_port = inet_sk(sk)->inet_dport,
-		.hdr_rem = header_missing(tp),
+		.hdr_rem = RDS_HDR_LEN - READ_ONCE(tp->rx.hdr_have),
 		.data_rem = READ_ONCE(tp->rx.left),
-		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq),
-		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq),
-		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una),
+		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq) & shown,
+		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq) & shown,
+		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una) & shown,
 		.tos = tp->path->conn->tos,
 	};
 
@@ -30,7 +25,7 @@ static void put4(const struct rds_tcp_path *tp, struct rds_core_info *info)
 		rds_core_info_put(info, &s);
 }
 
-static void put6(const struct rds_tcp_path *tp, struct rds_core_info *info)
+static void put6(const struct rds_tcp_path *tp, struct rds_core_info *info, u32 shown)
 {
 	const struct sock *sk = tp->sock->sk;
 	struct rds6_info_tcp_socket s = {
@@ -38,26 +33,28 @@ static void put6(const struct rds_tcp_path *tp, struct rds_core_info *info)
 		.local_port = inet_sk(sk)->inet_sport,
 		.peer_addr = tp->path->conn->faddr,
 		.peer_port = inet_sk(sk)->inet_dport,
-		.hdr_rem = header_missing(tp),
+		.hdr_rem = RDS_HDR_LEN - READ_ONCE(tp->rx.hdr_have),
 		.data_rem = READ_ONCE(tp->rx.left),
-		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq),
-		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq),
-		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una),
+		.last_sent_nxt = READ_ONCE(tcp_sk(sk)->write_seq) & shown,
+		.last_expected_una = READ_ONCE(tcp_sk(sk)->write_seq) & shown,
+		.last_seen_una = READ_ONCE(tcp_sk(sk)->snd_una) & shown,
 	};
 
 	rds_core_info_put(info, &s);
 }
 
+/* Sequence numbers are for the administrator: others could end connections, or speak in them. */
 static void each(struct net *net, struct rds_core_info *info,
-		 void (*put)(const struct rds_tcp_path *tp, struct rds_core_info *info))
+		 void (*put)(const struct rds_tcp_path *, struct rds_core_info *, u32 shown))
 {
+	const u32 shown = ns_capable_noaudit(net->user_ns, CAP_NET_ADMIN) ? ~0U : 0;
 	struct rds_tcp_net *tn = rds_tcp_net(net);
 	const struct rds_tcp_path *tp;
 
 	spin_lock_bh(&tn->paths_lock);
 	list_for_each_entry(tp, &tn->paths, entry)
 		if (tp->sock)
-			put(tp, info);
+			put(tp, info, shown);
 	spin_unlock_bh(&tn->paths_lock);
 }
 

@@ -3,6 +3,7 @@
  * Who connects. Of two addresses the lower one does; the higher one calls if it has something to
  * send, is refused, and is called back. Compared are 128 bits, IPv4 as mapped to IPv6.
  */
+#include <linux/delay.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/tcp.h>
@@ -168,23 +169,29 @@ static void accepted(struct rds_tcp_net *tn, struct socket *sock)
 	rds_tcp_sock_close(sock);
 }
 
-static bool accept_one(struct rds_tcp_net *tn)
+static int accept_one(struct rds_tcp_net *tn)
 {
 	struct socket *sock = NULL;
-	bool got;
+	int err;
 
 	mutex_lock(&tn->lock);
-	got = tn->listener && !kernel_accept(tn->listener, &sock, O_NONBLOCK);
-	if (got)
+	err = tn->listener ? kernel_accept(tn->listener, &sock, O_NONBLOCK) : -EAGAIN;
+	if (!err)
 		accepted(tn, sock);
 	mutex_unlock(&tn->lock);
-	return got;
+	return err;
 }
 
 void rds_tcp_accept_work(struct work_struct *work)
 {
 	struct rds_tcp_net *tn = container_of(work, struct rds_tcp_net, accept_work);
 
-	while (accept_one(tn))
+	int err;
+
+	/* Without memory it is tried again: nobody tells of the same connection twice. */
+	while (!(err = accept_one(tn)) || err == -ENOMEM) {
+		if (err)
+			msleep(20);
 		cond_resched();
+	}
 }

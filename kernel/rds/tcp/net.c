@@ -20,21 +20,14 @@ static void drop_all(struct rds_tcp_net *tn)
 	spin_unlock_bh(&tn->paths_lock);
 }
 
-static int set_sndbuf(RNBD_CTL_TABLE *ctl, int write, void *buf, size_t *len, loff_t *pos)
+static int set_buffer(RNBD_CTL_TABLE *ctl, int write, void *buf, size_t *len, loff_t *pos)
 {
 	int err = proc_dointvec_minmax(ctl, write, buf, len, pos);
 
 	if (!err && write)
-		drop_all(container_of(ctl->data, struct rds_tcp_net, sndbuf));
-	return err;
-}
-
-static int set_rcvbuf(RNBD_CTL_TABLE *ctl, int write, void *buf, size_t *len, loff_t *pos)
-{
-	int err = proc_dointvec_minmax(ctl, write, buf, len, pos);
-
-	if (!err && write)
-		drop_all(container_of(ctl->data, struct rds_tcp_net, rcvbuf));
+		drop_all(ctl->extra1 == &least_sndbuf ?
+			 container_of(ctl->data, struct rds_tcp_net, sndbuf) :
+			 container_of(ctl->data, struct rds_tcp_net, rcvbuf));
 	return err;
 }
 
@@ -56,13 +49,13 @@ static const struct ctl_table table[] = {
 		.procname = "rds_tcp_sndbuf",
 		.maxlen = sizeof(int),
 		.mode = 0644,
-		.proc_handler = set_sndbuf,
+		.proc_handler = set_buffer,
 		.extra1 = &least_sndbuf,
 	}, {
 		.procname = "rds_tcp_rcvbuf",
 		.maxlen = sizeof(int),
 		.mode = 0644,
-		.proc_handler = set_rcvbuf,
+		.proc_handler = set_buffer,
 		.extra1 = &least_rcvbuf,
 	}, {
 		.procname = "listen",

@@ -12,6 +12,10 @@
 /* So large are the buffers that copies of pieces share, if the message is. */
 #define COPY_ROOM	((u32)SKB_WITH_OVERHEAD(4096))
 #define RETRY		(HZ / 50)
+/* Larger messages of strangers that are not complete: so much at a time, the others wait. */
+#define STRANGERS_ROOM	(64 * RDS_MSG_MAX)
+
+static atomic_t strangers_bytes;
 
 /**
  * struct rds_tcp_inc - a message that comes in
@@ -77,8 +81,28 @@ static const struct rds_core_inc_ops inc_ops = {
 	.free = inc_free,
 };
 
+static void unreserve(struct rds_tcp_rx *rx)
+{
+	if (rx->reserved)
+		atomic_sub(rx->reserved, &strangers_bytes);
+	rx->reserved = 0;
+}
+
+/* All of a message before its first byte: who has begun can end. */
+static bool reserve(struct rds_tcp_path *tp, u32 len)
+{
+	if (READ_ONCE(tp->path->conn->used) || len <= COPY_MAX)
+		return true;
+	tp->rx.reserved = len;
+	if (atomic_add_return(len, &strangers_bytes) <= STRANGERS_ROOM)
+		return true;
+	unreserve(&tp->rx);
+	return false;
+}
+
 void rds_tcp_rx_reset(struct rds_tcp_rx *rx)
 {
+	unreserve(rx);
 	if (rx->inc)
 		inc_free(&rx->inc->inc);
 	kfree(rx->map);
@@ -91,8 +115,10 @@ static struct rds_tcp_inc *inc_make(struct rds_tcp_path *tp, const struct rds_hd
 
 	ti = kmalloc(struct_size(ti, flat, h->len <= COPY_MAX ? h->len : 0),
 		     GFP_ATOMIC | __GFP_NOWARN);
-	if (!ti)
+	if (!ti || !reserve(tp, h->len)) {
+		kfree(ti);
 		return NULL;
+	}
 	rds_core_inc_init(&ti->inc, tp->path->conn, &inc_ops);
 	ti->inc.hdr = *h;
 	__skb_queue_head_init(&ti->skbs);
@@ -208,6 +234,7 @@ static bool finish(struct rds_tcp_path *tp)
 
 	rx->hdr_have = 0;
 	rx->inc = NULL;
+	unreserve(rx);
 	if (rx->map) {
 		/* A change that is not known would leave senders waiting. */
 		if (rds_core_map_received(tp->path->conn, rx->map, ~0ULL))
@@ -327,7 +354,7 @@ void rds_tcp_read(struct rds_tcp_path *tp, struct sock *sk, bool all)
 		return;
 	tcp_read_sock(sk, &desc, actor);
 	if (desc.error == -ENOMEM && !all)
-		queue_delayed_work(rds_tcp_wq, &tp->recv_work, RETRY);
+		queue_delayed_work(rds_tcp_wq, &tp->recv_work, tp->path->conn->used ? RETRY : HZ / 2);
 	else if (desc.error && desc.error != -ENOMEM)
 		refuse(tp, desc.error);
 }

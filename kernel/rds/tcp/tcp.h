@@ -68,6 +68,7 @@ enum rds_tcp_peer {
  * @left: bytes of payload that are missing
  * @inc: message; NULL: a map, or nothing that is wanted
  * @map: map, RDS_MAP_LEN bytes; or NULL
+ * @reserved: bytes of what strangers may have
  * @broken: what came is no record: nothing is read any more
  */
 struct rds_tcp_rx {
@@ -77,6 +78,7 @@ struct rds_tcp_rx {
 	u32 left;
 	struct rds_tcp_inc *inc;
 	u8 *map;
+	u32 reserved;
 	bool broken;
 };
 

@@ -19,7 +19,8 @@
  *   waits BYTES             until so many have come that were not read
  *   gone                    waits until the connection is, prints how; alive: it is not
  *   close, reset, fin       ends it; in both directions, without regard to what waits, or in one
- *   strangers N ADDRESS TO  so many connections, from ADDRESS and those behind it. They stay.
+ *   strangers N ADDRESS TO  so many connections, from ADDRESS and those behind it. They stay. halves N ..: each says that a message of
+ *                           1 MiB comes, and sends little of it
  *   syn N ADDRESS           so many that are begun
  *   say TEXT                prints it
  *   stay                    until it is killed
@@ -363,7 +364,7 @@ static void end(bool reset)
 	slots[now] = -1;
 }
 
-static void strangers(unsigned long n, const char *first, const char *to)
+static void strangers(unsigned long n, const char *first, const char *to, bool halves)
 {
 	struct in_addr a;
 	char text[20];
@@ -382,6 +383,10 @@ static void strangers(unsigned long n, const char *first, const char *to)
 	}
 	for (i = 0; i < n; i++)
 		up += ready(fd[i], POLLOUT, WAIT_MS);
+	for (i = 0; halves && i < n; i++) {
+		slots[now] = fd[i];
+		put((unsigned char [HEADER + 10000]){ [7] = 1, [17] = 16, [22] = 4000 >> 8, 4000 & 255 }, HEADER + 10000);
+	}
 	printf("strangers %lu\n", up);
 }
 
@@ -417,10 +422,12 @@ static bool connection_word(const char *w)
 		end(*w == 'r');
 	} else if (!strcmp(w, "fin")) {
 		shutdown(slots[now], SHUT_WR);
-	} else if (!strcmp(w, "strangers")) {
+	} else if (!strcmp(w, "strangers") || !strcmp(w, "halves")) {
+		bool halves = *w == 'h';
+
 		seq = number();
 		w = next();
-		strangers(seq, w, next());
+		strangers(seq, w, next(), halves);
 	} else if (!strcmp(w, "syn")) {
 		first = number();
 		syn(first, next());

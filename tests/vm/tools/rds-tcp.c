@@ -3,6 +3,7 @@
  * rds-tcp NAME ADDRESS PEER [N]: what sockets of RDS see of TCP. Prints "NAME ANSWER" for each step.
  *
  *   sockets   lists 10007 and 10016, after messages to the peer
+ *   begun     how many TCP sockets of ADDRESS have read a message in part; PEER does not matter
  *   timeo     SO_SNDTIMEO towards a peer that is not there
  *   many      pings N peers, from PEER on, and waits for the pong of each; on stderr it says how long that took
  */
@@ -103,6 +104,20 @@ static void sockets(void)
 	sockets6(fd);
 }
 
+static void begun(void)
+{
+	socklen_t len = sizeof(in);
+	int fd = open_socket(), size = getsockopt(fd, SOL_RDS, RDS_INFO_TCP_SOCKETS, in, &len), n = 0;
+	struct rds_info_tcp_socket *s;
+	unsigned char *at;
+
+	for (at = in; size > 0 && at < in + len; at += size) {
+		s = (void *)at;
+		n += s->local_addr == in4(own, 0).sin_addr.s_addr && s->data_rem;
+	}
+	say("begun", n);
+}
+
 static void timeo(void)
 {
 	int fd = bound(4000), i;
@@ -176,6 +191,8 @@ int main(int argc, char **argv)
 	peer = argv[3];
 	if (!strcmp(argv[1], "sockets"))
 		sockets();
+	else if (!strcmp(argv[1], "begun"))
+		begun();
 	else if (!strcmp(argv[1], "timeo"))
 		timeo();
 	else if (!strcmp(argv[1], "many") && argc > 4)
