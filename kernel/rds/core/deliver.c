@@ -45,15 +45,12 @@ bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
 	return true;
 }
 
-static u64 stop_bytes(const struct rds_sock *rs)
-{
-	return max((u64)rds_rcvbuf(rs) * STOP_FACTOR, STOP_LEAST);
-}
-
 /* Of @parts of what makes a socket stop its paths it has more to read. */
 static bool over(const struct rds_sock *rs, unsigned int parts)
 {
-	return rs->rcv_bytes > stop_bytes(rs) / parts || rs->nr_incs > STOP_INCS / parts;
+	u64 most = max((u64)rds_rcvbuf(rs) * STOP_FACTOR, STOP_LEAST);
+
+	return rs->rcv_bytes > most / parts || rs->nr_incs > STOP_INCS / parts;
 }
 
 /* Under rs->lock; true: the path is to be read on. */

@@ -184,13 +184,12 @@ void rds_core_path_up(struct rds_core_path *path)
 {
 	bool up;
 
-	/* In one: who sees it up, and asks for the map under the lock, finds it due. */
+	/* Before: who sees it up finds the map due. */
 	spin_lock_bh(&path->lock);
+	path->map_due = true;
 	up = change(path, RDS_CORE_CONNECTING, RDS_CORE_UP);
-	if (up) {
-		path->map_due = true;
+	if (up)
 		path->up_since = jiffies ?: 1;
-	}
 	spin_unlock_bh(&path->lock);
 	if (up)
 		rds_core_path_writable(path);

@@ -142,7 +142,8 @@ static unsigned int xmit_some(struct rds_core_path *path, unsigned int most)
 	int err = 0;
 
 	mutex_lock(&path->sending);
-	while (!err && most && READ_ONCE(path->state) == RDS_CORE_UP) {
+	/* pairs with rds_core_path_up() */
+	while (!err && most && smp_load_acquire(&path->state) == RDS_CORE_UP) {
 		most--;
 		err = xmit_one(path);
 	}

@@ -11,10 +11,9 @@
 #define COPY_MAX	1024
 /* So large are the buffers that copies of pieces share, if the message is. */
 #define COPY_ROOM	((u32)SKB_WITH_OVERHEAD(4096))
-#define RETRY		(HZ / 50)
+#define RETRY(conn)	((conn)->used ? HZ / 50 : HZ / 2)
 /* Larger messages of strangers that are not complete: so much at a time, the others wait. */
 #define STRANGERS_ROOM	(64 * RDS_MSG_MAX)
-
 static atomic_t strangers_bytes;
 
 /**
@@ -354,7 +353,7 @@ void rds_tcp_read(struct rds_tcp_path *tp, struct sock *sk, bool all)
 		return;
 	tcp_read_sock(sk, &desc, actor);
 	if (desc.error == -ENOMEM && !all)
-		queue_delayed_work(rds_tcp_wq, &tp->recv_work, tp->path->conn->used ? RETRY : HZ / 2);
+		queue_delayed_work(rds_tcp_wq, &tp->recv_work, RETRY(tp->path->conn));
 	else if (desc.error && desc.error != -ENOMEM)
 		refuse(tp, desc.error);
 }

@@ -385,7 +385,7 @@ static void strangers(unsigned long n, const char *first, const char *to, bool h
 		up += ready(fd[i], POLLOUT, WAIT_MS);
 	for (i = 0; halves && i < n; i++) {
 		slots[now] = fd[i];
-		put((unsigned char [HEADER + 10000]){ [7] = 1, [17] = 16, [22] = 4000 >> 8, 4000 & 255 }, HEADER + 10000);
+		put((unsigned char[HEADER + 10000]){ [7] = 1, [17] = 16, [22] = 4000 >> 8, 4000 & 255 }, HEADER + 10000);
 	}
 	printf("strangers %lu\n", up);
 }
