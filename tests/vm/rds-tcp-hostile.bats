@@ -177,11 +177,17 @@ more() { (($(counter "$1") > $2)); }
 	raw_begin from 10.1.0.4 connect 10.1.0.50 map . pings 10000 5000 say ready stay
 	after=$(sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 	((before - after < 20000)) || fail "$((before - after)) kB"
+	waiting() { adm_is "any(.connections[]; .remote_address == \"10.1.0.4\" and .unsent_messages + .unacknowledged_messages $1)" rds connection; }
+	waiting "<= 256"
 	raw from 10.1.0.2 connect 10.1.0.50 get map map . send 1 0 0 5000 0 - get '*/0/0/5000'
 	kill $RAW
 	wait $RAW || :
 	# what was left of them does not count against those to come
-	raw from 10.1.0.4 connect 10.1.0.50 get map map . pings 1 5000
+	raw_begin from 10.1.0.4 connect 10.1.0.50 map . say ready stay
+	await 10 waiting "== 0"
+	kill $RAW
+	wait $RAW || :
+	raw from 10.1.0.4 connect 10.1.0.50 get map map . send 1 0 0 5001 0 - get '*/0/0/5001'
 }
 
 @test "half a record, and the end: by a reset, by FIN; nothing of it is delivered" {

@@ -89,7 +89,7 @@ available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
 # victim I: a process that talks to another one is killed, the sender or the receiver; what comes until then is not doubled
 victim() {
 	local file pids
-	ends victim -n 1000000 -p 6000 -q 1 $( (($1 % 2)) && echo -b100)
+	ends victim -n 1000000 -p 6000 -q 1${SOAK:+0} $( (($1 % 2)) && echo -b100)
 	moving victim
 	pids=("${END_HERE[victim]}" "${END_THERE[victim]}")
 	kill -9 "${pids[$1 / 2 % 2]}"
@@ -117,6 +117,7 @@ rough() {
 		# a second of the slowest kernel
 		lasts 300
 		((i % 5)) || victim $((i / 5))
+		((i % 10)) || echo "# $i cuts, $(counter recv_queued) messages" >&3
 	done
 }
 
@@ -125,7 +126,8 @@ rough() {
 	local LOSS=5 cuts=(100 200 100 700 100 100 1500 200 400 100 100 200 100 2000 100 200 100 700 100 1000)
 	mend
 	if [[ -n ${SOAK-} ]]; then
-		ends all -n "$SOAK" -s 16 -q 60
+		# Little that waits: who comes later waits behind it
+		ends all -n "$SOAK" -s 8 -q 60 -w 1048576
 		cuts+=("${cuts[@]}" "${cuts[@]:0:10}")
 	else
 		ends all -n 1000000 -x 10000 -q 30
