@@ -75,6 +75,7 @@ declare -gA END_HERE=() END_THERE=()
 ends() {
 	local name=$1 here=$HERE there=$THERE on=''
 	shift
+	rm -f "/run/tmp/$name".{here,there} # of those before: "moving" is awaited there
 	[[ $HERE != fe80* ]] || on=%v1
 	ip netns exec $SPACE "$TOOLS/rds-traffic" "$@" "$there$on" "$here$on" >"/run/tmp/$name.there" 2>&1 3>&- &
 	END_THERE[$name]=$!

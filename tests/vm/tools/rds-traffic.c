@@ -3,7 +3,8 @@
  * rds-traffic [OPTION].. LOCAL REMOTE: one of two ends that send each other numbered messages, and look at all that comes.
  *
  * Both ends are started with the same options, their addresses exchanged. Socket I has port PORT + I at either end, and talks to its
- * like. Sizes and contents follow from the direction, the socket and the number of a message. SIGTERM: it has sent enough. An end is
+ * like. Sizes and contents follow from the direction, the socket and the number of a message. SIGTERM: it has sent enough; SIGINT: it
+ * ends at once. An end is
  * over when it has sent all, has all of its peer, and the peer has said the same; or when nothing moves any more. It prints "moving"
  * for each socket that has heard of its peer, then one line, and ends with 1 if not all came exactly once, in order:
  *
@@ -337,7 +338,7 @@ static bool turn(void)
 	/* Signed: a thread may have moved something just now. */
 	if ((int64_t)(now_us() - moved_at) > patience * 1000000ll)
 		return false;
-	return !all_over();
+	return !stop && !all_over();
 }
 
 /* Messages of ours that a list has */
@@ -360,7 +361,7 @@ static void drain(void)
 {
 	uint64_t until = now_us() + patience * 1000000ull;
 
-	while (waiting(RDS6_INFO_SEND_MESSAGES) + waiting(RDS6_INFO_RETRANS_MESSAGES) && now_us() < until)
+	while (!stop && waiting(RDS6_INFO_SEND_MESSAGES) + waiting(RDS6_INFO_RETRANS_MESSAGES) && now_us() < until)
 		usleep(2000);
 }
 
@@ -431,8 +432,8 @@ static int report(void)
 
 static void on_term(int sig)
 {
-	(void)sig;
 	enough = true;
+	stop = sig == SIGINT;
 }
 
 int main(int argc, char **argv)
@@ -441,6 +442,7 @@ int main(int argc, char **argv)
 
 	options(argc, argv);
 	signal(SIGTERM, on_term);
+	signal(SIGINT, on_term);
 	fill_table();
 	started = moved_at = received_at = now_us();
 	for (i = 0; i < flows; i++)
