@@ -31,7 +31,7 @@ setup() {
 }
 
 teardown() {
-	kill -9 "${END_HERE[@]}" "${END_THERE[@]}" 2>/dev/null || :
+	kill -9 "${END_HERE[@]}" "${END_THERE[@]}" $STRANGER 2>/dev/null || :
 	[[ ! -e /run/netns/gone ]] || ip netns del gone
 	dmesg_clean
 }
@@ -282,7 +282,7 @@ left() { awk '$1 != "rds_msg" { print $1, $2 - $3 }' /sys/kernel/debug/rds/objec
 }
 
 @test "a namespace goes while strangers connect to it" {
-	local i pid
+	local i
 	for i in {1..10}; do
 		wire gone 2
 		# what answers is lost: the requests stay
@@ -290,12 +290,12 @@ left() { awk '$1 != "rds_msg" { print $1, $2 - $3 }' /sys/kernel/debug/rds/objec
 		ip neigh replace 10.2.0.2 lladdr "$(ip netns exec gone cat /sys/class/net/v2/address)" dev w2
 		there gone -- ip neigh replace 10.2.0.1 lladdr "$(</sys/class/net/w2/address)" dev v2
 		rm -f /run/tmp/syn
-		"$TOOLS/rds-raw" syn 500 10.2.0.2 say ready stay >/run/tmp/syn 3>&- & pid=$!
+		"$TOOLS/rds-raw" syn 100 10.2.0.2 say ready stay >/run/tmp/syn 3>&- & STRANGER=$!
 		await 10 grep -q ready /run/tmp/syn
 		ip netns del gone
 		# It has seen the network go, or it waits
-		kill $pid || :
-		wait $pid || :
+		kill $STRANGER || :
+		wait $STRANGER || :
 		await 10 test ! -e /sys/class/net/w2
 	done
 }
