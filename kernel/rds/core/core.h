@@ -326,6 +326,22 @@ void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg);
 void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong);
 
 /* info.c, info-list.c */
+/**
+ * struct rds_core_info - a list that is being made
+ * @number: RDS_INFO_*
+ * @buf: memory for it; NULL: it is being counted
+ * @room: elements that @buf has room for
+ * @count: elements there are
+ * @size: bytes of one
+ */
+struct rds_core_info {
+	unsigned int number;
+	char *buf;
+	unsigned int room;
+	unsigned int count;
+	unsigned int size;
+};
+
 int rds_info_get(struct net *net, int number, char __user *value, int __user *len);
 void rds_info_lists_init(void);
 
