@@ -13,16 +13,6 @@ static struct hlist_head *bucket(struct rds_net *rnet, const struct in6_addr *ad
 	return &rnet->cong[jhash2((const u32 *)addr->s6_addr32, 4, 0) % RDS_CONG_BUCKETS];
 }
 
-static struct rds_cong *cong_find(struct rds_net *rnet, const struct in6_addr *addr)
-{
-	struct rds_cong *cong;
-
-	hlist_for_each_entry(cong, bucket(rnet, addr), entry)
-		if (rds_ip_equal(&cong->addr, addr))
-			return cong;
-	return NULL;
-}
-
 /* Installs memory for the bits, unless somebody else has. */
 static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
 {
@@ -39,22 +29,20 @@ static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
 struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits)
 {
 	struct rds_cong *cong, *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
-	unsigned long *room = NULL;
+	unsigned long *room = bits ? kzalloc(RDS_MAP_LEN, GFP_KERNEL) : NULL;
 
-	if (!fresh)
+	if (!fresh || (bits && !room)) {
+		kfree(fresh);
+		kfree(room);
 		return NULL;
-	if (bits) {
-		room = kzalloc(RDS_MAP_LEN, GFP_KERNEL);
-		if (!room) {
-			kfree(fresh);
-			return NULL;
-		}
 	}
 	fresh->addr = *addr;
 	fresh->rnet = rnet;
 	init_waitqueue_head(&fresh->wait);
 	spin_lock_bh(&rnet->lock);
-	cong = cong_find(rnet, addr);
+	hlist_for_each_entry(cong, bucket(rnet, addr), entry)
+		if (rds_ip_equal(&cong->addr, addr))
+			break;
 	if (!cong) {
 		cong = fresh;
 		fresh = NULL;

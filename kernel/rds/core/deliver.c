@@ -185,29 +185,23 @@ bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc)
 	return true;
 }
 
-static bool receive(struct rds_core_path *path, struct rds_core_inc *inc)
+/* Bottom halves are off once for all the locks. */
+bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
 {
-	bool old;
+	bool old, go_on = true;
 
+	local_bh_disable();
 	spin_lock(&path->lock);
 	old = inc->hdr.seq < path->next_rx && (inc->hdr.flags & RDS_HDR_RETRANSMITTED);
 	if (!old)
 		path->next_rx = inc->hdr.seq + 1;
 	spin_unlock(&path->lock);
-	if (!old)
-		return rds_receive_new(path, inc);
-	rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
-	inc->ops->free(inc);
-	return true;
-}
-
-/* Bottom halves are off once for all the locks. */
-bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
-{
-	bool go_on;
-
-	local_bh_disable();
-	go_on = receive(path, inc);
+	if (old) {
+		rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
+		inc->ops->free(inc);
+	} else {
+		go_on = rds_receive_new(path, inc);
+	}
 	local_bh_enable();
 	return go_on;
 }

@@ -69,7 +69,6 @@ static int release(struct socket *sock)
 	if (rs->conn)
 		rds_core_conn_put(rs->conn);
 	rds_transport_put(rs->transport);
-	rs->conn = NULL;
 	sock_orphan(&rs->sk);
 	sock->sk = NULL;
 	sock_put(&rs->sk);
