@@ -5,7 +5,6 @@
 #include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/jhash.h>
-#include <linux/sched/signal.h>
 #include "core.h"
 
 static struct hlist_head *bucket(struct rds_net *rnet, const struct in6_addr *addr)
@@ -194,20 +193,12 @@ static bool told(struct rds_core_conn *conn, __be16 port)
 int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout)
 {
 	struct rds_cong *cong = conn->fcong;
-	long left;
 
 	if (!rds_cong_test(cong, port))
 		return 0;
 	if (!*timeout)
 		return refuse(rs, cong, port);
 	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);
-	left = wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout);
-	if (left < 0)
-		return sock_intr_errno(*timeout);
-	if (!left)
-		return -ETIMEDOUT;
-	/* No time-out is no time-out still. */
-	if (*timeout != MAX_SCHEDULE_TIMEOUT)
-		*timeout = left;
-	return 0;
+	return rds_waited(wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout),
+			  timeout);
 }

@@ -115,14 +115,11 @@ static void conn_unlist(struct rds_net *rnet, struct rds_core_conn *conn)
 		(*count_of(rnet, conn))--;
 }
 
-bool rds_conn_use(struct rds_core_conn *conn)
+bool rds_conn_use_first(struct rds_core_conn *conn)
 {
-	struct rds_net *rnet;
+	struct rds_net *rnet = rds_net(read_pnet(&conn->net));
 	bool stays;
 
-	if (READ_ONCE(conn->used) || conn->transport->loops)
-		return true;
-	rnet = rds_net(read_pnet(&conn->net));
 	spin_lock_bh(&rnet->lock);
 	stays = !list_empty(&conn->net_entry);
 	if (stays && !conn->used) {

@@ -6,6 +6,8 @@
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rds.h>
+#include <linux/sched/signal.h>
+#include <linux/seqlock.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -94,21 +96,32 @@ static inline struct rds_sock *rds_sk(const struct sock *sk)
 /* What SO_SNDBUF and SO_RCVBUF were set to, before the network stack doubled it */
 static inline u32 rds_sndbuf(const struct rds_sock *rs)
 {
-	return READ_ONCE(rs->sk.sk_sndbuf) / 2;
+	return (u32)READ_ONCE(rs->sk.sk_sndbuf) / 2;
 }
 
 static inline u32 rds_rcvbuf(const struct rds_sock *rs)
 {
-	return READ_ONCE(rs->sk.sk_rcvbuf) / 2;
+	return (u32)READ_ONCE(rs->sk.sk_rcvbuf) / 2;
 }
 
 /* Messages without payload take memory, too. */
 #define RDS_SENDS_MAX	65536
+#define RDS_INCS_MAX	65536
 
 /* Room in the send list: the last message may go beyond the limit. */
 static inline bool rds_has_room(const struct rds_sock *rs)
 {
 	return READ_ONCE(rs->snd_bytes) < rds_sndbuf(rs) && READ_ONCE(rs->nr_sends) < RDS_SENDS_MAX;
+}
+
+/* What a wait has said: 0, -EINTR and the like, -ETIMEDOUT. No time-out is no time-out still. */
+static inline int rds_waited(long left, long *timeout)
+{
+	if (left < 0)
+		return sock_intr_errno(*timeout);
+	if (*timeout != MAX_SCHEDULE_TIMEOUT)
+		*timeout = left;
+	return left ? 0 : -ETIMEDOUT;
 }
 
 /* Whoever sees this sees the address, the port, and the transport. */
@@ -220,13 +233,23 @@ int rds_rdma_check(const struct rds_cmsgs *c);
 
 /* recv.c */
 int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-/*
- * Of the payload that was read, or is gone with the socket; under rs->lock. True: tell others of
- * the map.
- */
-bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages);
 
 /* deliver.c */
+/* Marks the port congested, or not any more, as far as there is much to read, or little. */
+bool rds_recv_mark(struct rds_sock *rs);
+
+/*
+ * Of payload that came in, was read, or is gone with the socket; under rs->lock. True: tell others
+ * of the map.
+ */
+static inline bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
+{
+	rs->rcv_bytes += bytes;
+	rs->nr_incs += messages;
+	return (rs->congested || rs->rcv_bytes > rds_rcvbuf(rs) || rs->nr_incs > RDS_INCS_MAX) &&
+	       rds_recv_mark(rs);
+}
+
 /* As rds_core_receive(), of what cannot have come before; bottom halves are off. */
 bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc);
 /* The socket has less to read: paths that wait for that are read again. */
@@ -260,7 +283,13 @@ void rds_zcopy_drop(struct rds_sock *rs);
  * A socket of this host has sent or received over it. True: it stays as long as there are sockets;
  * false: it is on its way out.
  */
-bool rds_conn_use(struct rds_core_conn *conn);
+bool rds_conn_use_first(struct rds_core_conn *conn);
+
+static inline bool rds_conn_use(struct rds_core_conn *conn)
+{
+	return conn->transport->loops || READ_ONCE(conn->used) || rds_conn_use_first(conn);
+}
+
 void rds_conn_end_net(struct rds_net *rnet);
 void rds_conn_tidy_work(struct work_struct *work);
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
