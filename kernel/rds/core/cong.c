@@ -73,13 +73,6 @@ void rds_cong_put(struct rds_cong *cong)
 	rds_census_destroyed(RDS_CENSUS_CONG);
 }
 
-bool rds_cong_test(const struct rds_cong *cong, __be16 port)
-{
-	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
-
-	return bits && test_bit_le(ntohs(port), bits);
-}
-
 /* Under the lock of the socket that has the port; it has made sure that there are bits. */
 void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested)
 {
@@ -194,8 +187,6 @@ int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, 
 {
 	struct rds_cong *cong = conn->fcong;
 
-	if (!rds_cong_test(cong, port))
-		return 0;
 	if (!*timeout)
 		return refuse(rs, cong, port);
 	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);

@@ -29,14 +29,16 @@
  * @bound: release and acquire order what is above
  * @transport: through which it is bound, or is to be; holds its module
  * @cong: map of its address
- * @peer: where it is connected to; under lock_sock() and @lock. Port 0 and no address: nowhere.
+ * @conn: connection that was used last; taken out, and given back, with xchg()
+ * @peer: where it is connected to; under lock_sock() and @lock, or read with @peer_seq. Port 0 and
+ *	no address: nowhere.
+ * @peer_seq: tells who reads @peer without a lock of a change
  * @tos: type of service
  * @recverr: RDS_RECVERR
  * @monitor: RDS_CONG_MONITOR
  * @traces: points of latency that are wanted, as @trace_pos has them
  * @map_seen: generation of maps that poll has told
  * @lock: protects what follows
- * @conn: connection that was used last
  * @sends: messages that nobody has acknowledged
  * @snd_bytes: their payload
  * @nr_sends: how many they are
@@ -63,7 +65,9 @@ struct rds_sock {
 	bool bound;
 	struct rds_core_transport *transport;
 	struct rds_cong *cong;
+	struct rds_core_conn *conn;
 	struct rds_addr peer;
+	seqcount_spinlock_t peer_seq;
 	u8 tos;
 	bool recverr;
 	bool monitor;
@@ -71,7 +75,6 @@ struct rds_sock {
 	u8 trace_pos[RDS_MSG_RX_DGRAM_TRACE_MAX];
 	int map_seen;
 	spinlock_t lock; /* see above */
-	struct rds_core_conn *conn;
 	struct list_head sends;
 	u32 snd_bytes;
 	u32 nr_sends;
@@ -147,6 +150,13 @@ struct rds_cong {
 	unsigned long *bits;
 	wait_queue_head_t wait;
 };
+
+static inline bool rds_cong_test(const struct rds_cong *cong, __be16 port)
+{
+	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
+
+	return bits && test_bit_le(ntohs(port), bits);
+}
 
 #define RDS_CONG_BUCKETS	64
 #define RDS_CONN_BUCKETS	256
@@ -259,6 +269,8 @@ void rds_recv_resume(struct rds_sock *rs);
 void rds_wake_writers(struct rds_sock *rs);
 
 /* message.c */
+int rds_msg_init(void);
+void rds_msg_exit(void);
 struct rds_core_msg *rds_msg_make(u32 len, gfp_t gfp);
 int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from);
 struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32 len);
@@ -330,12 +342,11 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 /* cong.c */
 struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits);
 void rds_cong_put(struct rds_cong *cong);
-bool rds_cong_test(const struct rds_cong *cong, __be16 port);
 void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested);
 /* The map of a local address has changed: connections send it, waiters look again. */
 void rds_cong_changed(struct rds_cong *cong);
 void rds_cong_monitor(struct rds_sock *rs, bool on);
-/* Until the port is not congested: 0, -EINTR and the like, -ETIMEDOUT, -ENOBUFS */
+/* The port is congested. Until it is not: 0, -EINTR and the like, -ETIMEDOUT, -ENOBUFS */
 int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout);
 
 /* transport.c */
@@ -351,8 +362,7 @@ void rds_transport_counters(struct rds_core_info *info);
 
 /* loop.c */
 extern struct rds_core_transport rds_loop;
-void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg);
-void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong);
+void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg, bool back);
 
 /* info.c, info-list.c */
 /**

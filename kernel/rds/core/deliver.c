@@ -130,18 +130,6 @@ static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 	return go_on;
 }
 
-void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
-		       const struct rds_core_inc_ops *ops)
-{
-	memset(inc, 0, sizeof(*inc));
-	inc->ops = ops;
-	inc->saddr = conn->faddr;
-	inc->daddr = conn->laddr;
-	inc->scope = conn->scope;
-	inc->tos = conn->tos;
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_inc_init, RDS_CORE);
-
 /* What is not for a socket; true: that was all. */
 static bool for_kernel(struct rds_core_path *path, struct rds_core_inc *inc)
 {
