@@ -103,7 +103,6 @@ struct rds_core_inc {
  * @rs: its socket, with a reference; NULL: a pong, or a message over the loop
  * @listed: it is in the send list; under the lock of the socket
  * @path: where it goes
- * @dport: port it goes to, as in an address
  * @hdr: header; its payload has @hdr.len bytes
  * @mark: of the transport: how far the peer must be to have all of it
  * @zcopy: what is to be reported when the pages are free; NULL: nothing
@@ -119,7 +118,6 @@ struct rds_core_msg {
 	struct rds_sock *rs;
 	bool listed;
 	struct rds_core_path *path;
-	__be16 dport;
 	struct rds_hdr hdr;
 	u64 mark;
 	struct rds_zcopy *zcopy;
@@ -451,12 +449,23 @@ void rds_core_path_acked(struct rds_core_path *path,
 
 /**
  * rds_core_inc_init() - the core's part of a message that comes in
- * @inc: filled in, but @hdr
+ * @inc: filled in, field by field: with memset() it takes twice as long
  * @conn: connection it came over
  * @ops: of the transport
+ * @hdr: its header
  */
-void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
-		       const struct rds_core_inc_ops *ops);
+static inline void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
+				     const struct rds_core_inc_ops *ops, const struct rds_hdr *hdr)
+{
+	inc->ops = ops;
+	inc->saddr = conn->faddr;
+	inc->daddr = conn->laddr;
+	inc->scope = conn->scope;
+	inc->tos = conn->tos;
+	inc->hdr = *hdr;
+	inc->stamp = 0;
+	memset(inc->at, 0, sizeof(inc->at));
+}
 
 /**
  * rds_core_receive() - a message came in

@@ -5,22 +5,11 @@
 #include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/jhash.h>
-#include <linux/sched/signal.h>
 #include "core.h"
 
 static struct hlist_head *bucket(struct rds_net *rnet, const struct in6_addr *addr)
 {
 	return &rnet->cong[jhash2((const u32 *)addr->s6_addr32, 4, 0) % RDS_CONG_BUCKETS];
-}
-
-static struct rds_cong *cong_find(struct rds_net *rnet, const struct in6_addr *addr)
-{
-	struct rds_cong *cong;
-
-	hlist_for_each_entry(cong, bucket(rnet, addr), entry)
-		if (rds_ip_equal(&cong->addr, addr))
-			return cong;
-	return NULL;
 }
 
 /* Installs memory for the bits, unless somebody else has. */
@@ -39,22 +28,20 @@ static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
 struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits)
 {
 	struct rds_cong *cong, *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
-	unsigned long *room = NULL;
+	unsigned long *room = bits ? kzalloc(RDS_MAP_LEN, GFP_KERNEL) : NULL;
 
-	if (!fresh)
+	if (!fresh || (bits && !room)) {
+		kfree(fresh);
+		kfree(room);
 		return NULL;
-	if (bits) {
-		room = kzalloc(RDS_MAP_LEN, GFP_KERNEL);
-		if (!room) {
-			kfree(fresh);
-			return NULL;
-		}
 	}
 	fresh->addr = *addr;
 	fresh->rnet = rnet;
 	init_waitqueue_head(&fresh->wait);
 	spin_lock_bh(&rnet->lock);
-	cong = cong_find(rnet, addr);
+	hlist_for_each_entry(cong, bucket(rnet, addr), entry)
+		if (rds_ip_equal(&cong->addr, addr))
+			break;
 	if (!cong) {
 		cong = fresh;
 		fresh = NULL;
@@ -84,13 +71,6 @@ void rds_cong_put(struct rds_cong *cong)
 	kfree(cong->bits);
 	kfree(cong);
 	rds_census_destroyed(RDS_CENSUS_CONG);
-}
-
-bool rds_cong_test(const struct rds_cong *cong, __be16 port)
-{
-	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
-
-	return bits && test_bit_le(ntohs(port), bits);
 }
 
 /* Under the lock of the socket that has the port; it has made sure that there are bits. */
@@ -204,20 +184,10 @@ static bool told(struct rds_core_conn *conn, __be16 port)
 int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout)
 {
 	struct rds_cong *cong = conn->fcong;
-	long left;
 
-	if (!rds_cong_test(cong, port))
-		return 0;
 	if (!*timeout)
 		return refuse(rs, cong, port);
 	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);
-	left = wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout);
-	if (left < 0)
-		return sock_intr_errno(*timeout);
-	if (!left)
-		return -ETIMEDOUT;
-	/* No time-out is no time-out still. */
-	if (*timeout != MAX_SCHEDULE_TIMEOUT)
-		*timeout = left;
-	return 0;
+	return rds_waited(wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout),
+			  timeout);
 }

@@ -43,19 +43,16 @@ static struct rds_core_conn *conn_find(struct rds_net *rnet, struct rds_core_tra
 	return NULL;
 }
 
-static void conn_free(struct rds_core_conn *conn)
+static void conn_release(struct kref *ref)
 {
+	struct rds_core_conn *conn = container_of(ref, struct rds_core_conn, ref);
+
 	if (conn->lcong)
 		rds_cong_put(conn->lcong);
 	if (conn->fcong)
 		rds_cong_put(conn->fcong);
 	kfree(conn);
 	rds_census_destroyed(RDS_CENSUS_CONN);
-}
-
-static void conn_release(struct kref *ref)
-{
-	conn_free(container_of(ref, struct rds_core_conn, ref));
 }
 
 void rds_core_conn_put(struct rds_core_conn *conn)
@@ -90,7 +87,7 @@ static struct rds_core_conn *conn_make(struct rds_core_transport *transport,
 		err = rds_path_init(&conn->path, conn, 0);
 	if (!err)
 		return conn;
-	conn_free(conn);
+	rds_core_conn_put(conn);
 	return ERR_PTR(err);
 }
 
@@ -117,14 +114,11 @@ static void conn_unlist(struct rds_net *rnet, struct rds_core_conn *conn)
 		(*count_of(rnet, conn))--;
 }
 
-bool rds_conn_use(struct rds_core_conn *conn)
+bool rds_conn_use_first(struct rds_core_conn *conn)
 {
-	struct rds_net *rnet;
+	struct rds_net *rnet = rds_net(read_pnet(&conn->net));
 	bool stays;
 
-	if (READ_ONCE(conn->used) || conn->transport->loops)
-		return true;
-	rnet = rds_net(read_pnet(&conn->net));
 	spin_lock_bh(&rnet->lock);
 	stays = !list_empty(&conn->net_entry);
 	if (stays && !conn->used) {

@@ -6,6 +6,8 @@
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rds.h>
+#include <linux/sched/signal.h>
+#include <linux/seqlock.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -27,14 +29,16 @@
  * @bound: release and acquire order what is above
  * @transport: through which it is bound, or is to be; holds its module
  * @cong: map of its address
- * @peer: where it is connected to; under lock_sock() and @lock. Port 0 and no address: nowhere.
+ * @conn: connection that was used last; taken out, and given back, with xchg()
+ * @peer: where it is connected to; under lock_sock() and @lock, or read with @peer_seq. Port 0 and
+ *	no address: nowhere.
+ * @peer_seq: tells who reads @peer without a lock of a change
  * @tos: type of service
  * @recverr: RDS_RECVERR
  * @monitor: RDS_CONG_MONITOR
  * @traces: points of latency that are wanted, as @trace_pos has them
  * @map_seen: generation of maps that poll has told
  * @lock: protects what follows
- * @conn: connection that was used last
  * @sends: messages that nobody has acknowledged
  * @snd_bytes: their payload
  * @nr_sends: how many they are
@@ -61,7 +65,9 @@ struct rds_sock {
 	bool bound;
 	struct rds_core_transport *transport;
 	struct rds_cong *cong;
+	struct rds_core_conn *conn;
 	struct rds_addr peer;
+	seqcount_spinlock_t peer_seq;
 	u8 tos;
 	bool recverr;
 	bool monitor;
@@ -69,7 +75,6 @@ struct rds_sock {
 	u8 trace_pos[RDS_MSG_RX_DGRAM_TRACE_MAX];
 	int map_seen;
 	spinlock_t lock; /* see above */
-	struct rds_core_conn *conn;
 	struct list_head sends;
 	u32 snd_bytes;
 	u32 nr_sends;
@@ -94,21 +99,32 @@ static inline struct rds_sock *rds_sk(const struct sock *sk)
 /* What SO_SNDBUF and SO_RCVBUF were set to, before the network stack doubled it */
 static inline u32 rds_sndbuf(const struct rds_sock *rs)
 {
-	return READ_ONCE(rs->sk.sk_sndbuf) / 2;
+	return (u32)READ_ONCE(rs->sk.sk_sndbuf) / 2;
 }
 
 static inline u32 rds_rcvbuf(const struct rds_sock *rs)
 {
-	return READ_ONCE(rs->sk.sk_rcvbuf) / 2;
+	return (u32)READ_ONCE(rs->sk.sk_rcvbuf) / 2;
 }
 
 /* Messages without payload take memory, too. */
 #define RDS_SENDS_MAX	65536
+#define RDS_INCS_MAX	65536
 
 /* Room in the send list: the last message may go beyond the limit. */
 static inline bool rds_has_room(const struct rds_sock *rs)
 {
 	return READ_ONCE(rs->snd_bytes) < rds_sndbuf(rs) && READ_ONCE(rs->nr_sends) < RDS_SENDS_MAX;
+}
+
+/* What a wait has said: 0, -EINTR and the like, -ETIMEDOUT. No time-out is no time-out still. */
+static inline int rds_waited(long left, long *timeout)
+{
+	if (left < 0)
+		return sock_intr_errno(*timeout);
+	if (*timeout != MAX_SCHEDULE_TIMEOUT)
+		*timeout = left;
+	return left ? 0 : -ETIMEDOUT;
 }
 
 /* Whoever sees this sees the address, the port, and the transport. */
@@ -134,6 +150,13 @@ struct rds_cong {
 	unsigned long *bits;
 	wait_queue_head_t wait;
 };
+
+static inline bool rds_cong_test(const struct rds_cong *cong, __be16 port)
+{
+	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
+
+	return bits && test_bit_le(ntohs(port), bits);
+}
 
 #define RDS_CONG_BUCKETS	64
 #define RDS_CONN_BUCKETS	256
@@ -220,13 +243,23 @@ int rds_rdma_check(const struct rds_cmsgs *c);
 
 /* recv.c */
 int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-/*
- * Of the payload that was read, or is gone with the socket; under rs->lock. True: tell others of
- * the map.
- */
-bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages);
 
 /* deliver.c */
+/* Marks the port congested, or not any more, as far as there is much to read, or little. */
+bool rds_recv_mark(struct rds_sock *rs);
+
+/*
+ * Of payload that came in, was read, or is gone with the socket; under rs->lock. True: tell others
+ * of the map.
+ */
+static inline bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
+{
+	rs->rcv_bytes += bytes;
+	rs->nr_incs += messages;
+	return (rs->congested || rs->rcv_bytes > rds_rcvbuf(rs) || rs->nr_incs > RDS_INCS_MAX) &&
+	       rds_recv_mark(rs);
+}
+
 /* As rds_core_receive(), of what cannot have come before; bottom halves are off. */
 bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc);
 /* The socket has less to read: paths that wait for that are read again. */
@@ -236,6 +269,8 @@ void rds_recv_resume(struct rds_sock *rs);
 void rds_wake_writers(struct rds_sock *rs);
 
 /* message.c */
+int rds_msg_init(void);
+void rds_msg_exit(void);
 struct rds_core_msg *rds_msg_make(u32 len, gfp_t gfp);
 int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from);
 struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32 len);
@@ -260,7 +295,13 @@ void rds_zcopy_drop(struct rds_sock *rs);
  * A socket of this host has sent or received over it. True: it stays as long as there are sockets;
  * false: it is on its way out.
  */
-bool rds_conn_use(struct rds_core_conn *conn);
+bool rds_conn_use_first(struct rds_core_conn *conn);
+
+static inline bool rds_conn_use(struct rds_core_conn *conn)
+{
+	return conn->transport->loops || READ_ONCE(conn->used) || rds_conn_use_first(conn);
+}
+
 void rds_conn_end_net(struct rds_net *rnet);
 void rds_conn_tidy_work(struct work_struct *work);
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
@@ -299,12 +340,11 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 /* cong.c */
 struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits);
 void rds_cong_put(struct rds_cong *cong);
-bool rds_cong_test(const struct rds_cong *cong, __be16 port);
 void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested);
 /* The map of a local address has changed: connections send it, waiters look again. */
 void rds_cong_changed(struct rds_cong *cong);
 void rds_cong_monitor(struct rds_sock *rs, bool on);
-/* Until the port is not congested: 0, -EINTR and the like, -ETIMEDOUT, -ENOBUFS */
+/* The port is congested. Until it is not: 0, -EINTR and the like, -ETIMEDOUT, -ENOBUFS */
 int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout);
 
 /* transport.c */
@@ -320,10 +360,25 @@ void rds_transport_counters(struct rds_core_info *info);
 
 /* loop.c */
 extern struct rds_core_transport rds_loop;
-void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg);
-void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong);
+void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg, bool back);
 
 /* info.c, info-list.c */
+/**
+ * struct rds_core_info - a list that is being made
+ * @number: RDS_INFO_*
+ * @buf: memory for it; NULL: it is being counted
+ * @room: elements that @buf has room for
+ * @count: elements there are
+ * @size: bytes of one
+ */
+struct rds_core_info {
+	unsigned int number;
+	char *buf;
+	unsigned int room;
+	unsigned int count;
+	unsigned int size;
+};
+
 int rds_info_get(struct net *net, int number, char __user *value, int __user *len);
 void rds_info_lists_init(void);
 

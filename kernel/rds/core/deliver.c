@@ -10,32 +10,22 @@
  */
 #define LOOP_ROOM	8
 
-/* Messages without payload take memory, too. */
-#define INCS_MAX	65536
-
 /*
  * A peer that does not look at maps is not read any more when a socket has so many times what it
  * wants, and this much at least: what was on its way when the map went out has room.
  */
 #define STOP_FACTOR	8
 #define STOP_LEAST	(8 * (u64)RDS_MSG_MAX)
-#define STOP_INCS	(2 * INCS_MAX)
+#define STOP_INCS	(2 * RDS_INCS_MAX)
 
-static u64 room(const struct rds_sock *rs)
+bool rds_recv_mark(struct rds_sock *rs)
 {
-	return (u64)rds_rcvbuf(rs) * (rs->transport->loops ? LOOP_ROOM : 1);
-}
-
-bool rds_recv_account(struct rds_sock *rs, s64 bytes, int messages)
-{
+	u64 most = (u64)rds_rcvbuf(rs) * (rs->transport->loops ? LOOP_ROOM : 1);
 	bool congested = rs->congested;
-	u64 most = room(rs);
 
-	rs->rcv_bytes += bytes;
-	rs->nr_incs += messages;
-	if (rs->rcv_bytes > most || rs->nr_incs > INCS_MAX)
+	if (rs->rcv_bytes > most || rs->nr_incs > RDS_INCS_MAX)
 		congested = true;
-	else if ((rs->rcv_bytes < most / 2 && rs->nr_incs < INCS_MAX / 2) ||
+	else if ((rs->rcv_bytes < most / 2 && rs->nr_incs < RDS_INCS_MAX / 2) ||
 		 sock_flag(&rs->sk, SOCK_DEAD))
 		congested = false;
 	if (congested == rs->congested)
@@ -56,7 +46,7 @@ static bool over(const struct rds_sock *rs, unsigned int parts)
 /* Under rs->lock; true: the path is to be read on. */
 static bool may_go_on(struct rds_sock *rs, struct rds_core_path *path)
 {
-	if (!over(rs, 1) || !path->conn->transport->resume)
+	if (!path->conn->transport->resume || !over(rs, 1))
 		return true;
 	if (!path->stopped) {
 		WRITE_ONCE(path->stopped, true);
@@ -71,8 +61,6 @@ void rds_recv_resume(struct rds_sock *rs)
 	struct rds_core_path *path, *next;
 	LIST_HEAD(stopped);
 
-	if (list_empty_careful(&rs->stopped))
-		return;
 	spin_lock_bh(&rs->lock);
 	if (!over(rs, 2))
 		list_splice_init(&rs->stopped, &stopped);
@@ -119,7 +107,7 @@ static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 	spin_lock(&rs->lock);
 	dead = sock_flag(&rs->sk, SOCK_DEAD);
 	if (!dead) {
-		list_add_tail_rcu(&inc->entry, &rs->incs); /* pairs with first_inc() */
+		list_add_tail_rcu(&inc->entry, &rs->incs); /* pairs with read_first() */
 		rds_stat_add(RDS_STAT_RECV_BYTES_ADDED, inc->hdr.len);
 		changed = rds_recv_account(rs, inc->hdr.len, 1);
 		/* No list may have a path that is about to go. */
@@ -138,18 +126,6 @@ static bool deliver(struct rds_core_path *path, struct rds_core_inc *inc)
 	sock_put(&rs->sk);
 	return go_on;
 }
-
-void rds_core_inc_init(struct rds_core_inc *inc, const struct rds_core_conn *conn,
-		       const struct rds_core_inc_ops *ops)
-{
-	memset(inc, 0, sizeof(*inc));
-	inc->ops = ops;
-	inc->saddr = conn->faddr;
-	inc->daddr = conn->laddr;
-	inc->scope = conn->scope;
-	inc->tos = conn->tos;
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_inc_init, RDS_CORE);
 
 /* What is not for a socket; true: that was all. */
 static bool for_kernel(struct rds_core_path *path, struct rds_core_inc *inc)
@@ -182,29 +158,23 @@ bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc)
 	return true;
 }
 
-static bool receive(struct rds_core_path *path, struct rds_core_inc *inc)
+/* Bottom halves are off once for all the locks. */
+bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
 {
-	bool old;
+	bool old, go_on = true;
 
+	local_bh_disable();
 	spin_lock(&path->lock);
 	old = inc->hdr.seq < path->next_rx && (inc->hdr.flags & RDS_HDR_RETRANSMITTED);
 	if (!old)
 		path->next_rx = inc->hdr.seq + 1;
 	spin_unlock(&path->lock);
-	if (!old)
-		return rds_receive_new(path, inc);
-	rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
-	inc->ops->free(inc);
-	return true;
-}
-
-/* Bottom halves are off once for all the locks. */
-bool rds_core_receive(struct rds_core_path *path, struct rds_core_inc *inc)
-{
-	bool go_on;
-
-	local_bh_disable();
-	go_on = receive(path, inc);
+	if (old) {
+		rds_stat(RDS_STAT_RECV_DROP_OLD_SEQ);
+		inc->ops->free(inc);
+	} else {
+		go_on = rds_receive_new(path, inc);
+	}
 	local_bh_enable();
 	return go_on;
 }

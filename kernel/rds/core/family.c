@@ -69,7 +69,6 @@ static int release(struct socket *sock)
 	if (rs->conn)
 		rds_core_conn_put(rs->conn);
 	rds_transport_put(rs->transport);
-	rs->conn = NULL;
 	sock_orphan(&rs->sk);
 	sock->sk = NULL;
 	sock_put(&rs->sk);
@@ -112,7 +111,9 @@ static int connect(struct socket *sock, struct sockaddr *sa, int len, int flags)
 		err = -EINVAL;
 	} else {
 		spin_lock_bh(&rs->lock);
+		write_seqcount_begin(&rs->peer_seq);
 		rs->peer = to;
+		write_seqcount_end(&rs->peer_seq);
 		spin_unlock_bh(&rs->lock);
 	}
 	release_sock(&rs->sk);
@@ -190,6 +191,7 @@ static int create(struct net *net, struct socket *sock, int protocol, int kern)
 	sk->sk_destruct = sock_destruct;
 	rs = rds_sk(sk);
 	spin_lock_init(&rs->lock);
+	seqcount_spinlock_init(&rs->peer_seq, &rs->lock);
 	mutex_init(&rs->reader);
 	INIT_LIST_HEAD(&rs->sends);
 	INIT_LIST_HEAD(&rs->incs);

@@ -5,12 +5,10 @@
  */
 #include "core.h"
 
-/* Of a connection, or messages of one of its queues, or of a socket */
-struct each {
-	struct rds_core_info *info;
-	bool v6;
-	bool retrans;
-};
+static bool is_v6(const struct rds_core_info *info)
+{
+	return info->number >= RDS6_INFO_CONNECTIONS;
+}
 
 static u8 conn_flags(const struct rds_core_conn *conn)
 {
@@ -26,97 +24,68 @@ static u8 conn_flags(const struct rds_core_conn *conn)
 	return flags;
 }
 
-static void put_conn4(struct rds_core_conn *conn, void *arg)
+static void put_conn(struct rds_core_conn *conn, void *arg)
 {
-	struct each *e = arg;
-	struct rds_info_connection c = {
-		.next_tx_seq = READ_ONCE(conn->path.next_tx),
-		.next_rx_seq = READ_ONCE(conn->path.next_rx),
-		.laddr = conn->laddr.s6_addr32[3],
-		.faddr = conn->faddr.s6_addr32[3],
-		.flags = conn_flags(conn),
-		.tos = conn->tos,
-	};
-
-	strscpy((char *)c.transport, conn->transport->name, sizeof(c.transport));
-	if (rds_ip_is_v4(&conn->laddr))
-		rds_core_info_put(e->info, &c);
-}
-
-static void put_conn6(struct rds_core_conn *conn, void *arg)
-{
-	struct each *e = arg;
-	struct rds6_info_connection c = {
+	struct rds6_info_connection c6 = {
 		.next_tx_seq = READ_ONCE(conn->path.next_tx),
 		.next_rx_seq = READ_ONCE(conn->path.next_rx),
 		.laddr = conn->laddr,
 		.faddr = conn->faddr,
 		.flags = conn_flags(conn),
 	};
+	struct rds_info_connection c4 = {
+		.next_tx_seq = c6.next_tx_seq,
+		.next_rx_seq = c6.next_rx_seq,
+		.laddr = conn->laddr.s6_addr32[3],
+		.faddr = conn->faddr.s6_addr32[3],
+		.flags = c6.flags,
+		.tos = conn->tos,
+	};
 
-	strscpy((char *)c.transport, conn->transport->name, sizeof(c.transport));
-	rds_core_info_put(e->info, &c);
+	strscpy((char *)c6.transport, conn->transport->name, sizeof(c6.transport));
+	memcpy(c4.transport, c6.transport, sizeof(c4.transport));
+	if (is_v6(arg))
+		rds_core_info_put(arg, &c6);
+	else if (rds_ip_is_v4(&conn->laddr))
+		rds_core_info_put(arg, &c4);
 }
 
-static void fill_conns4(struct net *net, struct rds_core_info *info)
+static void fill_conns(struct net *net, struct rds_core_info *info)
 {
-	struct each e = { .info = info };
-
-	rds_conn_each(rds_net(net), put_conn4, &e);
+	rds_conn_each(rds_net(net), put_conn, info);
 }
 
-static void fill_conns6(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info };
-
-	rds_conn_each(rds_net(net), put_conn6, &e);
-}
-
-/* What a message is listed with, either way */
-struct line {
-	const struct rds_hdr *hdr;
-	const struct in6_addr *laddr;
-	const struct in6_addr *faddr;
-	u16 lport;
-	u16 fport;
-	u8 tos;
-};
-
-static void put_line(const struct each *e, const struct line *l)
+/* A message from @from, which is this host's address if it goes @out */
+static void put_message(struct rds_core_info *info, const struct rds_hdr *hdr, bool out, u8 tos,
+			const struct in6_addr *from, const struct in6_addr *to)
 {
 	struct rds6_info_message m6 = {
-		.seq = l->hdr->seq, .len = l->hdr->len, .laddr = *l->laddr, .faddr = *l->faddr,
-		.lport = htons(l->lport), .fport = htons(l->fport), .tos = l->tos,
+		.seq = hdr->seq, .len = hdr->len, .tos = tos,
+		.laddr = out ? *from : *to, .lport = htons(out ? hdr->sport : hdr->dport),
+		.faddr = out ? *to : *from, .fport = htons(out ? hdr->dport : hdr->sport),
 	};
 	struct rds_info_message m4 = {
-		.seq = l->hdr->seq,
-		.len = l->hdr->len,
-		.laddr = l->laddr->s6_addr32[3],
-		.faddr = l->faddr->s6_addr32[3],
-		.lport = htons(l->lport),
-		.fport = htons(l->fport),
-		.tos = l->tos,
+		.seq = hdr->seq, .len = hdr->len, .tos = tos,
+		.laddr = m6.laddr.s6_addr32[3], .lport = m6.lport,
+		.faddr = m6.faddr.s6_addr32[3], .fport = m6.fport,
 	};
 
-	if (e->v6)
-		rds_core_info_put(e->info, &m6);
-	else if (rds_ip_is_v4(l->laddr))
-		rds_core_info_put(e->info, &m4);
+	if (is_v6(info))
+		rds_core_info_put(info, &m6);
+	else if (rds_ip_is_v4(from))
+		rds_core_info_put(info, &m4);
 }
 
-static void put_path_queue(struct rds_core_path *path, const struct each *e)
+static void put_path_queue(struct rds_core_path *path, struct rds_core_info *info)
 {
+	bool retrans = info->number == RDS_INFO_RETRANS_MESSAGES ||
+		       info->number == RDS6_INFO_RETRANS_MESSAGES;
 	struct rds_core_conn *conn = path->conn;
 	struct rds_core_msg *msg;
 
 	spin_lock_bh(&path->lock);
-	list_for_each_entry(msg, e->retrans ? &path->retrans_queue : &path->send_queue,
-			    path_entry) {
-		struct line l = { &msg->hdr,	  &conn->laddr,	  &conn->faddr,
-				  msg->hdr.sport, msg->hdr.dport, conn->tos };
-
-		put_line(e, &l);
-	}
+	list_for_each_entry(msg, retrans ? &path->retrans_queue : &path->send_queue, path_entry)
+		put_message(info, &msg->hdr, true, conn->tos, &conn->laddr, &conn->faddr);
 	spin_unlock_bh(&path->lock);
 }
 
@@ -130,36 +99,13 @@ static void put_queue(struct rds_core_conn *conn, void *arg)
 			put_path_queue(conn->more[i], arg);
 }
 
-static void fill_send4(struct net *net, struct rds_core_info *info)
+static void fill_queues(struct net *net, struct rds_core_info *info)
 {
-	struct each e = { .info = info };
-
-	rds_conn_each(rds_net(net), put_queue, &e);
+	rds_conn_each(rds_net(net), put_queue, info);
 }
 
-static void fill_send6(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info, .v6 = true };
-
-	rds_conn_each(rds_net(net), put_queue, &e);
-}
-
-static void fill_retrans4(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info, .retrans = true };
-
-	rds_conn_each(rds_net(net), put_queue, &e);
-}
-
-static void fill_retrans6(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info, .retrans = true, .v6 = true };
-
-	rds_conn_each(rds_net(net), put_queue, &e);
-}
-
-static void sock_each(struct net *net, void (*fn)(struct rds_sock *rs, const struct each *e),
-		      const struct each *e)
+static void sock_each(struct net *net, struct rds_core_info *info,
+		      void (*put)(struct rds_sock *rs, struct rds_core_info *info))
 {
 	struct rds_net *rnet = rds_net(net);
 	struct rds_sock *rs;
@@ -167,39 +113,26 @@ static void sock_each(struct net *net, void (*fn)(struct rds_sock *rs, const str
 	spin_lock_bh(&rnet->lock);
 	list_for_each_entry(rs, &rnet->socks, net_entry) {
 		spin_lock(&rs->lock);
-		fn(rs, e);
+		put(rs, info);
 		spin_unlock(&rs->lock);
 	}
 	spin_unlock_bh(&rnet->lock);
 }
 
-static void put_incs(struct rds_sock *rs, const struct each *e)
+static void put_incs(struct rds_sock *rs, struct rds_core_info *info)
 {
 	struct rds_core_inc *inc;
 
-	list_for_each_entry(inc, &rs->incs, entry) {
-		struct line l = { &inc->hdr,	  &inc->daddr,	  &inc->saddr,
-				  inc->hdr.dport, inc->hdr.sport, inc->tos };
-
-		put_line(e, &l);
-	}
+	list_for_each_entry(inc, &rs->incs, entry)
+		put_message(info, &inc->hdr, false, inc->tos, &inc->saddr, &inc->daddr);
 }
 
-static void fill_recv4(struct net *net, struct rds_core_info *info)
+static void fill_recv(struct net *net, struct rds_core_info *info)
 {
-	struct each e = { .info = info };
-
-	sock_each(net, put_incs, &e);
+	sock_each(net, info, put_incs);
 }
 
-static void fill_recv6(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info, .v6 = true };
-
-	sock_each(net, put_incs, &e);
-}
-
-static void put_sock(struct rds_sock *rs, const struct each *e)
+static void put_sock(struct rds_sock *rs, struct rds_core_info *info)
 {
 	bool bound = rds_bound(rs);
 	struct rds6_info_socket s6 = {
@@ -223,43 +156,39 @@ static void put_sock(struct rds_sock *rs, const struct each *e)
 		s4.bound_addr = rs->laddr.s6_addr32[3];
 		s4.bound_port = rs->lport;
 	}
-	if (e->v6)
-		rds_core_info_put(e->info, &s6);
+	if (is_v6(info))
+		rds_core_info_put(info, &s6);
 	else if (bound && rds_ip_is_v4(&rs->laddr))
-		rds_core_info_put(e->info, &s4);
+		rds_core_info_put(info, &s4);
 }
 
-static void fill_socks4(struct net *net, struct rds_core_info *info)
+static void fill_socks(struct net *net, struct rds_core_info *info)
 {
-	struct each e = { .info = info };
-
-	sock_each(net, put_sock, &e);
+	sock_each(net, info, put_sock);
 }
 
-static void fill_socks6(struct net *net, struct rds_core_info *info)
-{
-	struct each e = { .info = info, .v6 = true };
-
-	sock_each(net, put_sock, &e);
-}
+static const struct {
+	unsigned int number;
+	unsigned int size;
+	rds_core_info_fill fill;
+} lists[] = {
+	{ RDS_INFO_COUNTERS, sizeof(struct rds_info_counter), rds_stats_fill },
+	{ RDS_INFO_CONNECTIONS, sizeof(struct rds_info_connection), fill_conns },
+	{ RDS_INFO_SEND_MESSAGES, sizeof(struct rds_info_message), fill_queues },
+	{ RDS_INFO_RETRANS_MESSAGES, sizeof(struct rds_info_message), fill_queues },
+	{ RDS_INFO_RECV_MESSAGES, sizeof(struct rds_info_message), fill_recv },
+	{ RDS_INFO_SOCKETS, sizeof(struct rds_info_socket), fill_socks },
+	{ RDS6_INFO_CONNECTIONS, sizeof(struct rds6_info_connection), fill_conns },
+	{ RDS6_INFO_SEND_MESSAGES, sizeof(struct rds6_info_message), fill_queues },
+	{ RDS6_INFO_RETRANS_MESSAGES, sizeof(struct rds6_info_message), fill_queues },
+	{ RDS6_INFO_RECV_MESSAGES, sizeof(struct rds6_info_message), fill_recv },
+	{ RDS6_INFO_SOCKETS, sizeof(struct rds6_info_socket), fill_socks },
+};
 
 void rds_info_lists_init(void)
 {
-	rds_core_info_register(RDS_INFO_COUNTERS, sizeof(struct rds_info_counter), rds_stats_fill);
-	rds_core_info_register(RDS_INFO_CONNECTIONS, sizeof(struct rds_info_connection),
-			       fill_conns4);
-	rds_core_info_register(RDS_INFO_SEND_MESSAGES, sizeof(struct rds_info_message), fill_send4);
-	rds_core_info_register(RDS_INFO_RETRANS_MESSAGES, sizeof(struct rds_info_message),
-			       fill_retrans4);
-	rds_core_info_register(RDS_INFO_RECV_MESSAGES, sizeof(struct rds_info_message), fill_recv4);
-	rds_core_info_register(RDS_INFO_SOCKETS, sizeof(struct rds_info_socket), fill_socks4);
-	rds_core_info_register(RDS6_INFO_CONNECTIONS, sizeof(struct rds6_info_connection),
-			       fill_conns6);
-	rds_core_info_register(RDS6_INFO_SEND_MESSAGES, sizeof(struct rds6_info_message),
-			       fill_send6);
-	rds_core_info_register(RDS6_INFO_RETRANS_MESSAGES, sizeof(struct rds6_info_message),
-			       fill_retrans6);
-	rds_core_info_register(RDS6_INFO_RECV_MESSAGES, sizeof(struct rds6_info_message),
-			       fill_recv6);
-	rds_core_info_register(RDS6_INFO_SOCKETS, sizeof(struct rds6_info_socket), fill_socks6);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		rds_core_info_register(lists[i].number, lists[i].size, lists[i].fill);
 }

@@ -9,20 +9,6 @@
 
 #define LISTS	(RDS_INFO_LAST - RDS_INFO_FIRST + 1)
 
-/**
- * struct rds_core_info - a list that is being made
- * @buf: memory for it; NULL: it is being counted
- * @room: elements that @buf has room for
- * @count: elements there are
- * @size: bytes of one
- */
-struct rds_core_info {
-	char *buf;
-	unsigned int room;
-	unsigned int count;
-	unsigned int size;
-};
-
 static struct list {
 	rds_core_info_fill fill;
 	unsigned int size;
@@ -69,9 +55,9 @@ void rds_core_info_counters(struct rds_core_info *info, const char *const *name,
 EXPORT_SYMBOL_NS_GPL(rds_core_info_counters, RDS_CORE);
 
 /* Without @info->buf it is the first time. The second time it may be another module's list. */
-static int make(struct net *net, int number, struct rds_core_info *info)
+static int make(struct net *net, struct rds_core_info *info)
 {
-	const struct list *list = &lists[number - RDS_INFO_FIRST];
+	const struct list *list = &lists[info->number - RDS_INFO_FIRST];
 	int err = 0;
 
 	if (down_read_interruptible(&lists_lock))
@@ -88,17 +74,14 @@ static int make(struct net *net, int number, struct rds_core_info *info)
 }
 
 /* Connections are copied as far as there is room, the other lists whole or not at all. */
-static bool in_part(int number)
+static int copy_out(struct rds_core_info *info, char __user *value, int have)
 {
-	return number == RDS_INFO_CONNECTIONS || number == RDS6_INFO_CONNECTIONS;
-}
-
-static int copy_out(struct rds_core_info *info, int number, char __user *value, int have)
-{
+	bool in_part = info->number == RDS_INFO_CONNECTIONS ||
+		       info->number == RDS6_INFO_CONNECTIONS;
 	unsigned int whole = min(info->count, info->room);
 	bool fits = info->count <= (unsigned int)have / info->size;
 
-	if (!fits && !in_part(number))
+	if (!fits && !in_part)
 		return 0;
 	whole = min(whole, (unsigned int)have / info->size);
 	/* What came between the two times, beyond the room: the next time. */
@@ -110,10 +93,10 @@ static int copy_out(struct rds_core_info *info, int number, char __user *value, 
 
 int rds_info_get(struct net *net, int number, char __user *value, int __user *len)
 {
-	struct rds_core_info info = { .buf = NULL };
+	struct rds_core_info info = { .number = number };
 	int have, err;
 
-	err = make(net, number, &info);
+	err = make(net, &info);
 	if (err)
 		return err;
 	if (get_user(have, len))
@@ -125,7 +108,7 @@ int rds_info_get(struct net *net, int number, char __user *value, int __user *le
 	info.buf = kvcalloc(info.room, info.size, GFP_KERNEL_ACCOUNT);
 	if (!info.buf)
 		return -ENOMEM;
-	err = make(net, number, &info) ?: copy_out(&info, number, value, have);
+	err = make(net, &info) ?: copy_out(&info, value, have);
 	kvfree(info.buf);
 	if (err)
 		return err;

@@ -25,8 +25,11 @@ static const struct rds_core_inc_ops inc_ops = {
 	.free = inc_free,
 };
 
-/* What goes from the connection's own address comes in at the peer's, which is this host. */
-static void receive(struct rds_core_conn *conn, struct rds_core_msg *msg, bool back)
+/*
+ * What goes from the connection's own address comes in at the peer's, which is this host; an
+ * answer goes @back. The caller's reference is the receiver's then.
+ */
+void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg, bool back)
 {
 	struct rds_core_path *path = &conn->path;
 	struct rds_core_inc *inc = &msg->inc;
@@ -36,23 +39,13 @@ static void receive(struct rds_core_conn *conn, struct rds_core_msg *msg, bool b
 	msg->hdr.seq = path->next_tx++;
 	path->next_rx = msg->hdr.seq + 1;
 	spin_unlock(&path->lock);
-	rds_msg_get(msg);
-	rds_core_inc_init(inc, conn, &inc_ops);
-	if (!back)
-		swap(inc->saddr, inc->daddr);
-	inc->hdr = msg->hdr;
+	rds_core_inc_init(inc, conn, &inc_ops, &msg->hdr);
+	if (!back) {
+		inc->saddr = conn->laddr;
+		inc->daddr = conn->faddr;
+	}
 	rds_receive_new(path, inc);
 	local_bh_enable();
-}
-
-void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg)
-{
-	receive(conn, msg, false);
-}
-
-void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong)
-{
-	receive(conn, pong, true);
 }
 
 static bool claims(struct net *net, const struct in6_addr *addr, u32 scope)

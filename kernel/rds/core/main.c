@@ -8,9 +8,12 @@ static int __init rds_init(void)
 	int err;
 
 	rds_census_init();
-	err = rds_path_wq_init();
+	err = rds_msg_init();
 	if (err)
 		goto out_census;
+	err = rds_path_wq_init();
+	if (err)
+		goto out_msg;
 	err = rds_net_init();
 	if (err)
 		goto out_wq;
@@ -35,6 +38,8 @@ out_net:
 	rds_net_exit();
 out_wq:
 	rds_path_wq_exit();
+out_msg:
+	rds_msg_exit();
 out_census:
 	rds_census_exit();
 	return err;
@@ -47,6 +52,7 @@ static void __exit rds_exit(void)
 	rds_sysctl_exit();
 	rds_net_exit();
 	rds_path_wq_exit();
+	rds_msg_exit();
 	rds_census_exit();
 }
 

@@ -42,20 +42,13 @@ static int get_int(sockptr_t value, unsigned int len, int *out)
 	return copy_from_sockptr(out, value, sizeof(*out)) ? -EFAULT : 0;
 }
 
-static int set_recverr(struct rds_sock *rs, sockptr_t value, unsigned int len)
+static int set_flag(struct rds_sock *rs, int opt, sockptr_t value, unsigned int len)
 {
 	int on, err = get_int(value, len, &on);
 
-	if (!err)
+	if (!err && opt == RDS_RECVERR)
 		rs->recverr = on;
-	return err;
-}
-
-static int set_monitor(struct rds_sock *rs, sockptr_t value, unsigned int len)
-{
-	int on, err = get_int(value, len, &on);
-
-	if (!err)
+	else if (!err)
 		rds_cong_monitor(rs, on);
 	return err;
 }
@@ -119,9 +112,8 @@ static int set(struct rds_sock *rs, int opt, sockptr_t value, unsigned int len)
 	case RDS_FREE_MR:
 		return -EINVAL; /* there is none */
 	case RDS_RECVERR:
-		return set_recverr(rs, value, len);
 	case RDS_CONG_MONITOR:
-		return set_monitor(rs, value, len);
+		return set_flag(rs, opt, value, len);
 	case SO_RDS_TRANSPORT:
 		return set_transport(rs, value, len);
 	case SO_TIMESTAMP_OLD:
@@ -191,7 +183,7 @@ static int set_tos(struct rds_sock *rs, u8 tos)
 		err = -ENOIOCTLCMD;
 	} else {
 		spin_lock_bh(&rs->lock);
-		if (rs->tos || rs->conn)
+		if (rs->tos || READ_ONCE(rs->conn))
 			err = -EINVAL;
 		else
 			rs->tos = rs->transport->maps_tos(tos);

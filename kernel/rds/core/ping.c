@@ -17,14 +17,13 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 	if (!pong)
 		return;
 	pong->path = path;
-	pong->dport = htons(ping->hdr.sport);
 	pong->hdr.dport = ping->hdr.sport;
 	rds_stat(RDS_STAT_SEND_PONG);
 	if (conn->transport->loops) {
-		rds_loop_answer(conn, pong);
-	} else {
-		rds_xmit_queue(path, pong);
-		rds_core_path_writable(path);
+		rds_loop_send(conn, pong, true);
+		return;
 	}
+	rds_xmit_queue(path, pong);
+	rds_core_path_writable(path);
 	rds_msg_put(pong);
 }

@@ -2,27 +2,7 @@
 /* recvmsg: notifications of congestion, then data, then zerocopy completions. */
 #include <linux/errqueue.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/signal.h>
 #include "core.h"
-
-/* What put_cmsg() changes: a message that cannot be handed out whole stays, and so does this. */
-struct control {
-	void *at;
-	size_t len;
-	unsigned int flags;
-};
-
-static struct control control_save(const struct msghdr *msg)
-{
-	return (struct control){ msg->msg_control, msg->msg_controllen, msg->msg_flags };
-}
-
-static void control_restore(struct msghdr *msg, const struct control *c)
-{
-	msg->msg_control = c->at;
-	msg->msg_controllen = c->len;
-	msg->msg_flags = c->flags;
-}
 
 /* True: it told, or failed to. */
 static bool tell_congestion(struct rds_sock *rs, struct msghdr *msg, int *err)
@@ -53,8 +33,6 @@ static int put_stamp(struct rds_sock *rs, const struct rds_core_inc *inc, struct
 	struct __kernel_sock_timeval tv;
 	struct timespec64 ts;
 
-	if (!sock_flag(&rs->sk, SOCK_RCVTSTAMP) || !inc->stamp)
-		return 0;
 	if (sock_flag(&rs->sk, SOCK_TSTAMP_NEW)) {
 		ts = ns_to_timespec64(inc->stamp);
 		tv = (struct __kernel_sock_timeval){ .tv_sec = ts.tv_sec,
@@ -72,8 +50,6 @@ static int put_latency(struct rds_sock *rs, const struct rds_core_inc *inc, stru
 	u64 next;
 	unsigned int i;
 
-	if (!rs->traces || !inc->at[0])
-		return 0;
 	memset(&t, 0, sizeof(t));
 	t.rx_traces = rs->traces;
 	for (i = 0; i < t.rx_traces; i++) {
@@ -92,8 +68,7 @@ static void put_name(const struct rds_core_inc *inc, struct msghdr *msg)
 				 .port = htons(inc->hdr.sport),
 				 .scope = inc->scope };
 
-	if (msg->msg_name)
-		msg->msg_namelen = rds_addr_put(msg->msg_name, &from);
+	msg->msg_namelen = rds_addr_put(msg->msg_name, &from);
 }
 
 /* It is the reader's then. */
@@ -107,44 +82,37 @@ static void take(struct rds_sock *rs, struct rds_core_inc *inc)
 	spin_unlock_bh(&rs->lock);
 	if (changed)
 		rds_cong_changed(rs->cong);
-	rds_recv_resume(rs);
+	if (!list_empty(&rs->stopped))
+		rds_recv_resume(rs);
 	rds_stat_add(RDS_STAT_RECV_BYTES_FREED, inc->hdr.len);
 	rds_stat(RDS_STAT_RECV_DELIVERED);
 	inc->ops->free(inc);
 }
 
-/* Under rs->reader, so the message stays until it is taken. */
+/* Under rs->reader, so the message stays until it is taken: when it was handed out whole. */
 static int read_inc(struct rds_sock *rs, struct rds_core_inc *inc, struct msghdr *msg, size_t len,
 		    int flags)
 {
-	struct control before = control_save(msg);
-	u32 have = inc->hdr.len;
+	u32 have = inc->hdr.len, copied = min_t(size_t, len, have);
 	int err;
 
 	err = inc->ops->copy(inc, &msg->msg_iter);
-	rds_stat_add(RDS_STAT_COPY_TO_USER, min_t(size_t, len, have));
-	if (!err)
-		err = put_stamp(rs, inc, msg) ?: put_latency(rs, inc, msg);
-	if (err) {
-		control_restore(msg, &before);
+	rds_stat_add(RDS_STAT_COPY_TO_USER, copied);
+	if (!err && inc->stamp && sock_flag(&rs->sk, SOCK_RCVTSTAMP))
+		err = put_stamp(rs, inc, msg);
+	if (!err && inc->at[0] && rs->traces)
+		err = put_latency(rs, inc, msg);
+	if (err)
 		return err;
-	}
-	if (!list_empty_careful(&rs->zcopy_done))
+	if (!list_empty(&rs->zcopy_done))
 		rds_zcopy_report(rs, msg);
-	put_name(inc, msg);
-	if (len < have)
+	if (msg->msg_name)
+		put_name(inc, msg);
+	if (copied < have)
 		msg->msg_flags |= MSG_TRUNC;
 	if (!(flags & MSG_PEEK))
 		take(rs, inc);
-	return flags & MSG_TRUNC ? have : min_t(size_t, len, have);
-}
-
-/* Under rs->reader: nobody else takes one away. Others add them meanwhile, at the end. */
-static struct rds_core_inc *first_inc(struct rds_sock *rs)
-{
-	struct list_head *first = smp_load_acquire(&rs->incs.next); /* pairs with deliver() */
-
-	return first == &rs->incs ? NULL : list_entry(first, struct rds_core_inc, entry);
+	return flags & MSG_TRUNC ? have : copied;
 }
 
 /* -EAGAIN: there is none. */
@@ -153,11 +121,12 @@ static int read_first(struct rds_sock *rs, struct msghdr *msg, size_t len, int f
 	struct rds_core_inc *inc;
 	int ret = -EAGAIN;
 
-	if (list_empty_careful(&rs->incs))
+	if (list_empty(&rs->incs))
 		return ret;
 	if (mutex_lock_interruptible(&rs->reader))
 		return -EINTR;
-	inc = first_inc(rs);
+	/* Nobody else takes one away. Others add them meanwhile, at the end. */
+	inc = list_first_or_null_rcu(&rs->incs, struct rds_core_inc, entry);
 	if (inc)
 		ret = read_inc(rs, inc, msg, len, flags);
 	mutex_unlock(&rs->reader);
@@ -166,9 +135,17 @@ static int read_first(struct rds_sock *rs, struct msghdr *msg, size_t len, int f
 
 static bool readable(struct rds_sock *rs, const struct msghdr *msg)
 {
-	return !list_empty_careful(&rs->incs) ||
+	return !list_empty(&rs->incs) ||
 	       (READ_ONCE(rs->monitor) && READ_ONCE(rs->cong_notify)) ||
 	       (rds_zcopy_room(msg) && !list_empty_careful(&rs->zcopy_done));
+}
+
+static noinline int wait_readable(struct rds_sock *rs, const struct msghdr *msg, long *timeout)
+{
+	if (!*timeout)
+		return -EAGAIN;
+	return rds_waited(wait_event_interruptible_timeout(*sk_sleep(&rs->sk), readable(rs, msg),
+							   *timeout), timeout);
 }
 
 int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
@@ -190,13 +167,8 @@ int rds_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 			return ret;
 		if (rds_zcopy_report(rs, msg))
 			return 0;
-		if (!timeout)
-			return -EAGAIN;
-		timeout = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), readable(rs, msg),
-							   timeout);
-		if (timeout < 0)
-			return sock_intr_errno(sock_rcvtimeo(&rs->sk, false));
-		if (!timeout)
-			return -ETIMEDOUT;
+		ret = wait_readable(rs, msg, &timeout);
+		if (ret)
+			return ret;
 	}
 }

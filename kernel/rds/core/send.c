@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sendmsg. */
-#include <linux/sched/signal.h>
 #include "core.h"
 
 /* MSG_NOSIGNAL has no effect: no signal is ever sent. Some language run-times always set it. */
@@ -12,51 +11,33 @@
  * @to: where to
  * @len: bytes of payload
  * @flags: MSG_*
- * @zcopy: the pages of the application are sent
  * @timeout: jiffies that it may still wait
- * @c: control messages
- * @conn: connection there, with a reference; NULL: it is not known yet
+ * @c: control messages; NULL: none
  */
 struct request {
 	struct rds_sock *rs;
 	struct rds_addr to;
 	size_t len;
 	unsigned int flags;
-	bool zcopy;
 	long timeout;
-	struct rds_cmsgs c;
-	struct rds_core_conn *conn;
+	struct rds_cmsgs *c;
 };
-
-/* Takes the connection that was used last, if it leads there; under rs->lock. */
-static void take_last_conn(struct request *rq)
-{
-	struct rds_sock *rs = rq->rs;
-	struct rds_core_conn *conn = rs->conn;
-
-	if (!conn || conn->tos != rs->tos || !rds_ip_equal(&conn->faddr, &rq->to.ip))
-		return;
-	kref_get(&conn->ref);
-	rq->conn = conn;
-}
 
 static int find_destination(struct request *rq, struct msghdr *msg)
 {
 	struct rds_sock *rs = rq->rs;
+	unsigned int seq;
 	int err;
 
 	if (msg->msg_namelen) {
 		err = rds_addr_parse(msg->msg_name, msg->msg_namelen, RDS_ADDR_SEND, &rq->to);
 		if (err)
 			return err;
-		spin_lock_bh(&rs->lock);
-		take_last_conn(rq);
-		spin_unlock_bh(&rs->lock);
 	} else {
-		spin_lock_bh(&rs->lock);
-		rq->to = rs->peer;
-		take_last_conn(rq);
-		spin_unlock_bh(&rs->lock);
+		do {
+			seq = read_seqcount_begin(&rs->peer_seq);
+			rq->to = rs->peer;
+		} while (read_seqcount_retry(&rs->peer_seq, seq));
 	}
 	if (!rds_bound(rs) || rds_ip_is_any(&rq->to.ip))
 		return -ENOTCONN;
@@ -67,10 +48,19 @@ static int find_destination(struct request *rq, struct msghdr *msg)
 	return 0;
 }
 
+/* Few messages have any: the others need no room for them on the stack, which takes time to clear. */
+static int parse_control(struct request *rq, const struct msghdr *msg)
+{
+	rq->c = kmalloc(sizeof(*rq->c), GFP_KERNEL);
+	if (!rq->c)
+		return -ENOMEM;
+	return rds_cmsgs_parse(msg->msg_control, msg->msg_controllen, rq->c);
+}
+
 static int check_size(struct request *rq)
 {
-	if (rq->len > RDS_MSG_MAX || rds_rdma_size(&rq->c) > RDS_MSG_MAX ||
-	    rq->len > rds_sndbuf(rq->rs))
+	if (rq->len > RDS_MSG_MAX || rq->len > rds_sndbuf(rq->rs) ||
+	    (rq->c && rds_rdma_size(rq->c) > RDS_MSG_MAX))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -78,16 +68,15 @@ static int check_size(struct request *rq)
 /* Whoever has not switched zerocopy on gets a copy, and must not name it. */
 static int check_zcopy(struct request *rq)
 {
+	bool named = rq->c && rq->c->has & RDS_CMSG_BIT(RDS_CMSG_ZCOPY_COOKIE);
+
 	if (!(rq->flags & MSG_ZEROCOPY))
-		return rq->c.has & RDS_CMSG_BIT(RDS_CMSG_ZCOPY_COOKIE) ? -EINVAL : 0;
+		return named ? -EINVAL : 0;
 	if (!sock_flag(&rq->rs->sk, SOCK_ZEROCOPY))
 		return -EINVAL;
 	if (!rq->rs->transport->sends_zcopy)
 		return -EOPNOTSUPP;
-	if (!(rq->c.has & RDS_CMSG_BIT(RDS_CMSG_ZCOPY_COOKIE)) || !rq->len)
-		return -EINVAL;
-	rq->zcopy = true;
-	return 0;
+	return named && rq->len ? 0 : -EINVAL;
 }
 
 /* In the order in which a mistake is told when there are several */
@@ -99,15 +88,13 @@ static int check(struct request *rq, struct msghdr *msg)
 		return -EOPNOTSUPP;
 	err = find_destination(rq, msg);
 	if (!err && msg->msg_controllen)
-		err = rds_cmsgs_parse(msg->msg_control, msg->msg_controllen, &rq->c);
+		err = parse_control(rq, msg);
 	if (!err)
 		err = check_size(rq);
 	if (!err)
 		err = check_zcopy(rq);
-	if (!err && rq->c.refused)
-		err = -EINVAL;
-	if (!err && rq->c.has)
-		err = rds_rdma_check(&rq->c);
+	if (!err && rq->c)
+		err = rq->c->refused ? -EINVAL : rds_rdma_check(rq->c);
 	return err;
 }
 
@@ -116,7 +103,7 @@ static struct rds_core_msg *make_message(struct request *rq, struct msghdr *m)
 	struct rds_core_msg *msg;
 	int err;
 
-	if (rq->zcopy)
+	if (rq->flags & MSG_ZEROCOPY)
 		return rds_msg_pin(rq->rs, &m->msg_iter, rq->len);
 	msg = rds_msg_make(rq->len, GFP_KERNEL_ACCOUNT);
 	if (!msg)
@@ -128,20 +115,7 @@ static struct rds_core_msg *make_message(struct request *rq, struct msghdr *m)
 	return ERR_PTR(err);
 }
 
-static void cache_conn(struct rds_sock *rs, struct rds_core_conn *conn)
-{
-	struct rds_core_conn *old;
-
-	kref_get(&conn->ref);
-	spin_lock_bh(&rs->lock);
-	old = rs->conn;
-	rs->conn = conn;
-	spin_unlock_bh(&rs->lock);
-	if (old)
-		rds_core_conn_put(old);
-}
-
-static int find_conn(struct request *rq)
+static noinline struct rds_core_conn *find_conn(struct request *rq)
 {
 	struct rds_sock *rs = rq->rs;
 	struct rds_core_key key = {
@@ -158,12 +132,24 @@ static int find_conn(struct request *rq)
 		transport = &rds_loop;
 	/* Its module is held by the socket. */
 	conn = rds_core_conn_get(transport, &key);
-	if (IS_ERR(conn))
-		return PTR_ERR(conn);
-	rds_conn_use(conn);
-	cache_conn(rs, conn);
-	rq->conn = conn;
-	return 0;
+	if (!IS_ERR(conn))
+		rds_conn_use(conn);
+	return conn;
+}
+
+/*
+ * The connection there, with a reference: that of the socket, if it leads there. Who else sends
+ * before it is given back finds it in the table.
+ */
+static struct rds_core_conn *take_conn(struct request *rq)
+{
+	struct rds_core_conn *conn = xchg(&rq->rs->conn, NULL);
+
+	if (conn && conn->tos == rq->rs->tos && rds_ip_equal(&conn->faddr, &rq->to.ip))
+		return conn;
+	if (conn)
+		rds_core_conn_put(conn);
+	return find_conn(rq);
 }
 
 static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
@@ -194,71 +180,89 @@ static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_
 	return room;
 }
 
+static noinline int wait_for_room(struct request *rq)
+{
+	struct rds_sock *rs = rq->rs;
+
+	rds_stat(RDS_STAT_SEND_QUEUE_FULL);
+	if (!rq->timeout)
+		return -EAGAIN;
+	return rds_waited(wait_event_interruptible_timeout(*sk_sleep(&rs->sk), rds_has_room(rs),
+							   rq->timeout), &rq->timeout);
+}
+
 /* Into the send list, or over the loop past it */
 static int list_message(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
 {
-	struct rds_sock *rs = rq->rs;
-	long left;
+	int err = 0;
 
-	while (!try_list(rq, conn, msg)) {
-		rds_stat(RDS_STAT_SEND_QUEUE_FULL);
-		if (!rq->timeout)
-			return -EAGAIN;
-		left = wait_event_interruptible_timeout(*sk_sleep(&rs->sk), rds_has_room(rs),
-							rq->timeout);
-		if (left < 0)
-			return sock_intr_errno(rq->timeout);
-		if (!left)
-			return -ETIMEDOUT;
-		if (rq->timeout != MAX_SCHEDULE_TIMEOUT)
-			rq->timeout = left;
-	}
-	return 0;
+	while (!err && !try_list(rq, conn, msg))
+		err = wait_for_room(rq);
+	return err;
 }
 
-static int send_message(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
+static int choose_path(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
 {
 	struct rds_core_path *path = rds_spread_pick(rq->rs, conn, rq->to.port);
-	int err;
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
 	msg->path = path;
-	msg->dport = rq->to.port;
+	rds_path_wake(path);
+	return 0;
+}
+
+/* The message is gone then, also if it was not sent. */
+static int send_message(struct request *rq, struct rds_core_conn *conn, struct rds_core_msg *msg)
+{
+	bool loops = conn->transport->loops;
+	struct rds_core_path *path;
+	int err = 0;
+
 	msg->hdr.sport = ntohs(rq->rs->lport);
 	msg->hdr.dport = ntohs(rq->to.port);
-	if (!conn->transport->loops)
-		rds_path_wake(path);
-	err = rds_cong_wait(rq->rs, conn, rq->to.port, &rq->timeout);
+	if (!loops)
+		err = choose_path(rq, conn, msg);
+	if (!err && rds_cong_test(conn->fcong, rq->to.port))
+		err = rds_cong_wait(rq->rs, conn, rq->to.port, &rq->timeout);
 	if (!err)
 		err = list_message(rq, conn, msg);
-	if (err)
+	if (err) {
+		rds_msg_put(msg);
 		return err;
-	if (rq->zcopy)
-		rds_zcopy_cookie(msg, rq->c.cookie);
-	if (conn->transport->loops) {
-		rds_loop_send(conn, msg);
-	} else {
-		rds_xmit_queue(path, msg);
-		/* It may have gone down since, and had nothing to connect for. */
-		rds_path_wake(path);
-		rds_xmit_run(path);
 	}
+	if (rq->flags & MSG_ZEROCOPY)
+		rds_zcopy_cookie(msg, rq->c->cookie);
+	if (loops) {
+		rds_loop_send(conn, msg, false);
+		return 0;
+	}
+	path = msg->path;
+	rds_xmit_queue(path, msg);
+	rds_msg_put(msg);
+	/* It may have gone down since, and had nothing to connect for. */
+	rds_path_wake(path);
+	rds_xmit_run(path);
 	return 0;
 }
 
 static int carry_out(struct request *rq, struct msghdr *m)
 {
 	struct rds_core_msg *msg = make_message(rq, m);
-	int err = 0;
+	struct rds_core_conn *conn;
+	int err;
 
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);
-	if (!rq->conn)
-		err = find_conn(rq);
-	if (!err)
-		err = send_message(rq, rq->conn, msg);
-	rds_msg_put(msg);
+	conn = take_conn(rq);
+	if (IS_ERR(conn)) {
+		rds_msg_put(msg);
+		return PTR_ERR(conn);
+	}
+	err = send_message(rq, conn, msg);
+	conn = xchg(&rq->rs->conn, conn);
+	if (conn)
+		rds_core_conn_put(conn);
 	return err;
 }
 
@@ -271,13 +275,10 @@ int rds_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	rq.rs = rs;
 	rq.len = len;
 	rq.flags = m->msg_flags;
-	rq.zcopy = false;
 	rq.timeout = sock_sndtimeo(&rs->sk, m->msg_flags & MSG_DONTWAIT);
-	rq.c.has = 0;
-	rq.c.refused = false;
-	rq.conn = NULL;
+	rq.c = NULL;
 	err = check(&rq, m) ?: carry_out(&rq, m);
-	if (rq.conn)
-		rds_core_conn_put(rq.conn);
+	if (rq.c)
+		kfree(rq.c);
 	return err ?: len;
 }

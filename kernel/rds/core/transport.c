@@ -12,13 +12,12 @@ EXPORT_SYMBOL_NS_GPL(rds_core_missing_in_the_kernels_own_rds, RDS_CORE);
 
 int rds_core_transport_register(struct rds_core_transport *transport)
 {
-	int err = -EEXIST;
+	int err;
 
 	mutex_lock(&rds_transport_lock);
-	if (!transports[transport->type]) {
+	err = transports[transport->type] ? -EEXIST : 0;
+	if (!err)
 		transports[transport->type] = transport;
-		err = 0;
-	}
 	mutex_unlock(&rds_transport_lock);
 	return err;
 }

@@ -225,19 +225,27 @@ void rds_core_path_acked(struct rds_core_path *path,
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_acked, RDS_CORE);
 
+/* All messages of a path, off its queues; they are of the path @to from now on. */
+static void take_all(struct rds_core_path *path, struct rds_core_path *to, struct list_head *msgs)
+{
+	struct rds_core_msg *msg, *next;
+
+	rds_xmit_requeue(path);
+	spin_lock_bh(&path->lock);
+	list_for_each_entry_safe(msg, next, &path->send_queue, path_entry) {
+		unqueue(path, msg);
+		WRITE_ONCE(msg->path, to);
+		list_add_tail(&msg->path_entry, msgs);
+	}
+	spin_unlock_bh(&path->lock);
+}
+
 void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to)
 {
 	struct rds_core_msg *msg, *next;
 	LIST_HEAD(moved);
 
-	rds_xmit_requeue(from);
-	spin_lock_bh(&from->lock);
-	list_for_each_entry_safe(msg, next, &from->send_queue, path_entry) {
-		unqueue(from, msg);
-		WRITE_ONCE(msg->path, to);
-		list_add_tail(&msg->path_entry, &moved);
-	}
-	spin_unlock_bh(&from->lock);
+	take_all(from, to, &moved);
 	list_for_each_entry_safe(msg, next, &moved, path_entry) {
 		list_del_init(&msg->path_entry);
 		msg->hdr.flags = 0;
@@ -250,15 +258,8 @@ void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to)
 /* Under path->sending; the connection ends. */
 void rds_xmit_purge(struct rds_core_path *path)
 {
-	struct rds_core_msg *msg, *next;
 	LIST_HEAD(gone);
 
-	rds_xmit_requeue(path);
-	spin_lock_bh(&path->lock);
-	list_for_each_entry_safe(msg, next, &path->send_queue, path_entry) {
-		unqueue(path, msg);
-		list_add_tail(&msg->path_entry, &gone);
-	}
-	spin_unlock_bh(&path->lock);
+	take_all(path, path, &gone);
 	done(&gone);
 }

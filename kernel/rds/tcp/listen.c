@@ -26,23 +26,11 @@ static void listener_ready(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int bind6(struct socket *sock)
-{
-	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = htons(RDS_TCP_PORT) };
-
-	return kernel_bind(sock, (struct sockaddr *)&sin6, sizeof(sin6));
-}
-
-static int bind4(struct socket *sock)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(RDS_TCP_PORT) };
-
-	return kernel_bind(sock, (struct sockaddr *)&sin, sizeof(sin));
-}
-
 /* On all addresses, of both families if @family is that of IPv6 */
 static int listen_on(struct rds_tcp_net *tn, int family)
 {
+	struct in6_addr any = in6addr_any;
+	struct sockaddr_storage ss;
 	struct socket *sock;
 	int err;
 
@@ -57,7 +45,10 @@ static int listen_on(struct rds_tcp_net *tn, int family)
 	write_unlock_bh(&sock->sk->sk_callback_lock);
 	/* Of both families, whatever is the rule for other programs */
 	sock->sk->sk_ipv6only = 0;
-	err = family == AF_INET6 ? bind6(sock) : bind4(sock);
+	if (family == AF_INET)
+		ipv6_addr_set_v4mapped(0, &any);
+	err = kernel_bind(sock, (struct sockaddr *)&ss,
+			  rds_tcp_addr_put(&ss, &any, 0, RDS_TCP_PORT));
 	if (!err)
 		err = kernel_listen(sock, BACKLOG);
 	if (err)

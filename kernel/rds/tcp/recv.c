@@ -118,8 +118,7 @@ static struct rds_tcp_inc *inc_make(struct rds_tcp_path *tp, const struct rds_hd
 		kfree(ti);
 		return NULL;
 	}
-	rds_core_inc_init(&ti->inc, tp->path->conn, &inc_ops);
-	ti->inc.hdr = *h;
+	rds_core_inc_init(&ti->inc, tp->path->conn, &inc_ops, h);
 	__skb_queue_head_init(&ti->skbs);
 	return ti;
 }

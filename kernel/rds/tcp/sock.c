@@ -75,7 +75,7 @@ static void state_change(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 scope, u16 port)
+int rds_tcp_addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 scope, u16 port)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
@@ -113,7 +113,7 @@ static int bind_source(struct socket *sock, const struct rds_core_path *path)
 
 		if (inet_is_local_reserved_port(net, port))
 			continue;
-		len = addr_put(&ss, &conn->laddr, conn->scope, port);
+		len = rds_tcp_addr_put(&ss, &conn->laddr, conn->scope, port);
 		err = kernel_bind(sock, (struct sockaddr *)&ss, len);
 	}
 	return err;
@@ -141,7 +141,7 @@ struct socket *rds_tcp_sock_make(const struct rds_core_path *path)
 int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn)
 {
 	struct sockaddr_storage ss;
-	int len = addr_put(&ss, &conn->faddr, conn->scope, RDS_TCP_PORT);
+	int len = rds_tcp_addr_put(&ss, &conn->faddr, conn->scope, RDS_TCP_PORT);
 	int err = kernel_connect(sock, (struct sockaddr *)&ss, len, O_NONBLOCK);
 
 	return err == -EINPROGRESS ? 0 : err;

@@ -155,6 +155,8 @@ void rds_tcp_listen_stop(struct rds_tcp_net *tn);
 void rds_tcp_accept_work(struct work_struct *work);
 
 /* sock.c: the TCP socket of a path */
+/* Bytes of the address of a TCP socket; mapped IPv4 becomes IPv4. */
+int rds_tcp_addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 scope, u16 port);
 /* A new one, bound to the address of this host, whose port tells the path; ERR_PTR() */
 struct socket *rds_tcp_sock_make(const struct rds_core_path *path);
 int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn);

@@ -63,8 +63,7 @@ static void comes_in(struct rds_core_path *path, const struct rds_hdr *hdr, stru
 
 	if (!p)
 		return;
-	rds_core_inc_init(&p->inc, path->conn, &inc_ops);
-	p->inc.hdr = *hdr;
+	rds_core_inc_init(&p->inc, path->conn, &inc_ops, hdr);
 	if (payload && !copy_from_iter_full(p->data, hdr->len, payload))
 		note("short ");
 	rds_core_receive(path, &p->inc);
