@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rds.h>
+#include <linux/rds_netlink.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -143,7 +144,8 @@ struct rds_cong {
  * @lock: protects the lists
  * @socks: of struct rds_sock
  * @monitors: those that monitor congestion
- * @conns: of struct rds_core_conn, the oldest first
+ * @conns: of struct rds_core_conn, the oldest first, each with a higher number
+ * @changes: of this list: the last number
  * @nr_loops: how many of them are of the loop
  * @nr_strangers: how many of the others no socket has used
  * @tidy_work: ends strangers that carried nothing
@@ -157,6 +159,7 @@ struct rds_net {
 	struct list_head socks;
 	struct list_head monitors;
 	struct list_head conns;
+	u64 changes;
 	unsigned int nr_loops;
 	unsigned int nr_strangers;
 	struct delayed_work tidy_work;
@@ -328,6 +331,10 @@ void rds_loop_answer(struct rds_core_conn *conn, struct rds_core_msg *pong);
 /* info.c, info-list.c */
 int rds_info_get(struct net *net, int number, char __user *value, int __user *len);
 void rds_info_lists_init(void);
+
+/* nl.c: tells who listens. Any context. */
+void rds_nl_event(struct rds_core_path *path, enum rds_event event, int why);
+extern struct genl_family rds_nl_family;
 
 /* sysctl.c */
 extern unsigned long rds_sysctl_min_delay;
