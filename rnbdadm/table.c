@@ -649,9 +649,8 @@ const struct cmd cmd_table[] = {
 		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
 	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
 		  "before and its reason, and ends. 'overrun' says that the kernel dropped some; "
-		  "what exists follows anew. JSON is one line per event. Ends by a signal, or "
-		  "after --timeout; with --count that is exit code 10. 'rds' stands alone: paths of RDS "
-		  "that exist, then up, down and refused, of the modules of rnbd-dkms.",
+		  "what exists follows anew. JSON is one line per event. Ends by a signal, or after "
+		  "--timeout; with --count that is exit code 10. 'rds' stands alone: up, down, refused.",
 	  .examples = { "rnbdadm monitor", "rnbdadm monitor path --filter state!=connected -j" },
 	  .topic = "event",
 	  .empty = "{\"seq\":null,\"monotonic_ns\":null,\"event\":null,\"object\":null,"
