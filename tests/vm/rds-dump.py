@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 
+BLOCK = 4096  # the kernel fills what was ever offered
 GENERIC, CTRL, DONE, DUMP, INTR = 16, 16, 3, 0x301, 0x10
 
 
@@ -28,7 +29,7 @@ def attributes(data):
 
 def family(sock):
     sock.send(message(CTRL, 1, 3, struct.pack("=HH", 8, 2) + b"rds\0"))
-    return struct.unpack("=H", dict(attributes(sock.recv(65536)[20:]))[1])[0]
+    return struct.unpack("=H", dict(attributes(sock.recv(BLOCK)[20:]))[1])[0]
 
 
 def dump(sock, kind, between):
@@ -36,7 +37,7 @@ def dump(sock, kind, between):
     names, cut, block = [], 0, 0
     sock.send(message(kind, DUMP, 1))
     while True:
-        data = sock.recv(4096)
+        data = sock.recv(BLOCK)
         while data:
             size, what, flags = struct.unpack_from("=IHH", data)
             cut |= flags & INTR

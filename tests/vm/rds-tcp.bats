@@ -254,9 +254,11 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 
 # Not stock, as all that follow but the last: it has no netlink family
 @test "netlink: a path that comes up, is reset and comes up again is told with the reason, at both ends" {
+	local pid
 	there -- ip addr add 10.1.0.60/24 dev v1
 	record /run/tmp/here rds
-	ip netns exec peer "$ADM" monitor rds --filter local_address=10.1.0.60 --count 3 >/run/tmp/there 3>&- &
+	: >/run/tmp/there
+	ip netns exec peer "$ADM" monitor rds --filter local_address=10.1.0.60 --count 3 >/run/tmp/there 3>&- & pid=$!
 	await 10 grep -q sync /run/tmp/there
 	adm 0 rds ping 10.1.0.60 -c 1 --timeout 10s
 	its_path '.peer == "rnbd" and .reconnects == 0 and .last_error == null and (.paths | length == 1) and .paths_agreed == 8 and
@@ -266,10 +268,8 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 	await 10 told /run/tmp/here 10.1.0.60 'map([.event, .reason]) == [["up", null], ["down", "ECONNRESET"], ["up", null]]'
 	its_path '.reconnects == 1 and .last_error == "ECONNRESET"' 10.1.0.60
 	record_end /run/tmp/here
-	wait $!
-	[[ $(cut -d' ' -f2- /run/tmp/there | tail -n 3) == *"up rds     10.1.0.60-10.1.0.1 transport=tcp tos=0 path=0 state=connected
-down rds     10.1.0.60-10.1.0.1 transport=tcp tos=0 path=0 state=down error=ECONNRESET
-up rds "* ]]
+	wait $pid
+	[[ $(awk '{ print $2, $NF }' /run/tmp/there | tail -n 3 | paste -sd' ') == "up state=connected down error=ECONNRESET up state=connected" ]]
 	run -0 there -- "$ADM" rds connection -v
 	[[ $output == *"  path 0 connected since "*" ports 16385-"*" peer rnbd next tx "*" last error ECONNRESET"* ]]
 }
@@ -293,8 +293,9 @@ up rds "* ]]
 }
 
 @test "netlink: each namespace sees its own connections and events alone" {
+	local pid
 	ip netns add gone
-	ip netns exec gone "$ADM" monitor rds -j --timeout 10s >/run/tmp/gone 3>&- &
+	ip netns exec gone "$ADM" monitor rds -j >/run/tmp/gone 3>&- & pid=$!
 	await 10 grep -q sync /run/tmp/gone
 	adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
 	tcp_set rds_tcp_sndbuf 250002
@@ -307,8 +308,8 @@ up rds "* ]]
 	run -0 ynl --family rds dump connection-get
 	# 10.1.0.1, as struct sockaddr_in
 	jqe '.reply | length > 0 and all(.[]; ."local-addr" | startswith("0a00") or startswith("020000000a01"))'
-	kill $!
-	wait $!
+	kill $pid
+	wait $pid
 	[ "$(jq -cs 'map(.event)' /run/tmp/gone)" = '["sync"]' ]
 }
 
@@ -318,9 +319,6 @@ up rds "* ]]
 	run -0 --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$ADM" rds connection -j
 	jqe '.connections | map(.paths[]) | length > 0 and all(.[]; .next_send_sequence == null and .next_receive_sequence == null and
 		.state != null and .unsent_messages != null)'
-	# root of a user namespace of its own is nobody here
-	run -0 --separate-stderr unshare -U -r "$ADM" rds connection -j
-	jqe '.connections | map(.paths[]) | length > 0 and all(.[]; .next_send_sequence == null)'
 	run -0 setpriv --reuid 65534 --clear-groups "$ADM" monitor rds --once
 }
 
@@ -345,14 +343,19 @@ available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
 	(($(sed -n 's/\..* s$//p' /run/tmp/many) < 5 * ${LAB_SLOW:-1}))
 }
 
-# The connections of the test above are there
 @test "netlink: a dump that is cut by changes says so, and tells once each what is there all the time" {
-	local all
+	local all i
+	for i in {1..100}; do
+		echo "addr add 10.1.12.$i/32 dev v1"
+	done | ip -n peer -b -
+	ip route add 10.1.12.0/24 via 10.1.0.2
+	"$TOOLS/rds-tcp" many 10.1.0.1 10.1.12.1 100
 	all=$("$ADM" rds connection --no-headers -F remote_address | wc -l)
-	((all > 1000))
-	[[ $("$ROOT/tests/vm/rds-dump.py" true) == "$all 0 0" ]]
+	((all >= 100))
+	run -0 "$ROOT/tests/vm/rds-dump.py" true
+	[[ $output == "$all 0 0" ]] || fail "$all: $output"
 	run -0 "$ROOT/tests/vm/rds-dump.py" "$ADM rds ping 10.1.0.97 -c 1 --timeout 1ms || :"
-	[[ $output == "$((all + 1)) 0 1" ]]
+	[[ ${lines[-1]} == "$((all + 1)) 0 1" ]] || fail "$all: $output"
 	adm_is '.warnings == null and all(.connections[]; .paths != null)' rds connection
 }
 
