@@ -121,7 +121,7 @@ static void js_paths(json_t *j, const struct rds_connection_row *row)
 	js_set(j, "last_error", bad ? js_errno(bad->error) : json_null());
 	js_set(j, "since", row->paths ? js_time(row->paths[0].since_ns) : json_null());
 	js_set(j, "paths_agreed", row->paths ? js_u64(row->agreed) : json_null());
-	js_set(j, "paths", row->paths ? json_incref(list) : json_null());
+	js_set(j, "path_details", row->paths ? json_incref(list) : json_null());
 	json_decref(list);
 }
 

@@ -111,7 +111,7 @@ static const struct field connection_fields[] = {
 	{ "last_error", NULL, F_STR, false, "what ended a path the last time" },
 	{ "since", NULL, F_TIME, false, "when the first path came into its state" },
 	{ "paths_agreed", NULL, F_COUNT, false, "paths that both ends have" },
-	{ "paths", NULL, F_JSON, false, "those that are in use" },
+	{ "path_details", NULL, F_JSON, false, "the paths that are in use, in JSON alone" },
 	{ 0 }
 };
 
@@ -151,7 +151,7 @@ static const struct column *pick_columns(const json_t *list)
 	size_t i;
 
 	json_array_foreach(list, i, row)
-		if (json_is_array(json_object_get(row, "paths")))
+		if (json_is_array(json_object_get(row, "path_details")))
 			return told_columns;
 	return connection_columns;
 }
@@ -177,7 +177,7 @@ static void path_lines(const json_t *obj, const struct out_opts *o, struct strli
 
 	if (!o->verbose)
 		return;
-	json_array_foreach(json_object_get(obj, "paths"), i, p) {
+	json_array_foreach(json_object_get(obj, "path_details"), i, p) {
 		struct strbuf b = { 0 };
 
 		strbuf_printf(&b, "  path %lld %s", number(p, "path"), json_string_value(json_object_get(p, "state")));

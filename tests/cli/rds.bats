@@ -273,12 +273,12 @@ told_by() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT")
 
 @test "what only our own modules tell of connections: columns, -v, JSON; null with the kernel's" {
 	adm 0 rds connection -j
-	[ "$(jqc '.connections | map(.paths, .peer, .reconnects, .last_error, .since, .paths_agreed) | unique')" = '[null]' ]
+	[ "$(jqc '.connections | map(.path_details, .peer, .reconnects, .last_error, .since, .paths_agreed) | unique')" = '[null]' ]
 	told_by rds
 	shown rds-told rds connection
 	FORMS=txt shown rds-told-v rds connection -v
 	adm 0 rds connection -j --filter peer=other
-	[ "$(jqc '.connections | map([.tos, .paths[0].local_port, .paths[0].peer])')" = '[[4,40000,"other"]]' ]
+	[ "$(jqc '.connections | map([.tos, .path_details[0].local_port, .path_details[0].peer])')" = '[[4,40000,"other"]]' ]
 	told_by rds-torn
 	adm 0 rds connection -j
 	[[ $(jqv '.warnings[0]') == "connections changed while they were read"* ]]
@@ -287,7 +287,7 @@ told_by() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT")
 	# a family of another name is not asked
 	told_by two-sessions
 	adm 0 rds connection -j
-	[ "$(jqc '.connections | map(.paths) | unique')" = '[null]' ]
+	[ "$(jqc '.connections | map(.path_details) | unique')" = '[null]' ]
 }
 
 @test "monitor rds: paths that exist, then up, down, refused, and why" {

@@ -261,8 +261,8 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 	ip netns exec peer "$ADM" monitor rds --filter local_address=10.1.0.60 --count 3 >/run/tmp/there 3>&- & pid=$!
 	await 10 grep -q sync /run/tmp/there
 	adm 0 rds ping 10.1.0.60 -c 1 --timeout 10s
-	its_path '.peer == "rnbd" and .reconnects == 0 and .last_error == null and (.paths | length == 1) and .paths_agreed == 8 and
-		(.paths[0] | .state == "connected" and .remote_port == 16385 and .local_port % 8 == 0 and
+	its_path '.peer == "rnbd" and .reconnects == 0 and .last_error == null and (.path_details | length == 1) and .paths_agreed == 8 and
+		(.path_details[0] | .state == "connected" and .remote_port == 16385 and .local_port % 8 == 0 and
 			.next_send_sequence > 1 and .next_receive_sequence > 1 and .unsent_messages == 0)' 10.1.0.60
 	tcp_set rds_tcp_sndbuf 250001
 	await 10 told /run/tmp/here 10.1.0.60 'map([.event, .reason]) == [["up", null], ["down", "ECONNRESET"], ["up", null]]'
@@ -283,7 +283,7 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 	adm 10 rds ping 10.1.0.61 -c 1 --timeout 200ms
 	adm 10 rds ping 10.1.0.98 -c 1 --timeout 200ms
 	await 10 told /run/tmp/here 10.1.0.61 'map([.event, .reason]) == [["refused", "ECONNREFUSED"]]'
-	its_path '.state != "connected" and .peer == null and (.last_error == "ECONNREFUSED") and .paths[0].unacknowledged_messages == 0' 10.1.0.61
+	its_path '.state != "connected" and .peer == null and (.last_error == "ECONNREFUSED") and .path_details[0].unacknowledged_messages == 0' 10.1.0.61
 	# more attempts fail
 	await 20 eval '(($(counter conn_reset) > before + 5))'
 	there -- "${BASH}" -c 'echo 1 >/proc/sys/net/rds/tcp/listen'
@@ -304,20 +304,21 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 	run -0 there gone -- "$ROOT/tests/vm/ynl.py" --family rds dump connection-get
 	jqe '.reply == []'
 	run -0 there -- "$ADM" rds connection -j
-	jqe '.connections | length > 0 and all(.[]; .remote_address != "10.1.0.2" and .paths != null)'
+	jqe '.connections | length > 0 and all(.[]; .remote_address != "10.1.0.2" and .path_details != null)'
 	run -0 ynl --family rds dump connection-get
 	# 10.1.0.1, as struct sockaddr_in
 	jqe '.reply | length > 0 and all(.[]; ."local-addr" | startswith("0a00") or startswith("020000000a01"))'
 	kill $pid
 	wait $pid
+	document "$(</run/tmp/gone)"
 	[ "$(jq -cs 'map(.event)' /run/tmp/gone)" = '["sync"]' ]
 }
 
 @test "netlink: sequence numbers are for CAP_NET_ADMIN of the namespace, all else is for everybody" {
 	adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
-	its_path '.paths[0] | .next_send_sequence > 1 and .next_receive_sequence > 1' 10.1.0.2
+	its_path '.path_details[0] | .next_send_sequence > 1 and .next_receive_sequence > 1' 10.1.0.2
 	run -0 --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$ADM" rds connection -j
-	jqe '.connections | map(.paths[]) | length > 0 and all(.[]; .next_send_sequence == null and .next_receive_sequence == null and
+	jqe '.connections | map(.path_details[]) | length > 0 and all(.[]; .next_send_sequence == null and .next_receive_sequence == null and
 		.state != null and .unsent_messages != null)'
 	run -0 setpriv --reuid 65534 --clear-groups "$ADM" monitor rds --once
 }
@@ -356,7 +357,7 @@ available() { sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
 	[[ $output == "$all 0 0" ]] || fail "$all: $output"
 	run -0 "$ROOT/tests/vm/rds-dump.py" "$ADM rds ping 10.1.0.97 -c 1 --timeout 1ms || :"
 	[[ ${lines[-1]} == "$((all + 1)) 0 1" ]] || fail "$all: $output"
-	adm_is '.warnings == null and all(.connections[]; .paths != null)' rds connection
+	adm_is '.warnings == null and all(.connections[]; .path_details != null)' rds connection
 }
 
 @test "netlink: dumps while connections break, come and go" {
