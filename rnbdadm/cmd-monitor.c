@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "monitor.h"
 #include "objects.h"
 #include "watch.h"
 
@@ -52,6 +53,8 @@ static int parse_types(struct ctx *ctx, struct monitor *m)
 		m->what |= what;
 		if (what)
 			continue;
+		if (!strcmp(a->args[i], "rds"))
+			return fail_set(&ctx->fail, XC_USAGE, "rds is monitored alone, without other types");
 		for (size_t k = 0; k < ARRAY_SIZE(types); k++)
 			strlist_add(&legal, types[k].word);
 		hint = suggest(a->args[i], &legal);
@@ -59,8 +62,8 @@ static int parse_types(struct ctx *ctx, struct monitor *m)
 		if (hint)
 			fail_hint(&ctx->fail, "%s", hint);
 		free(hint);
-		return fail_set(&ctx->fail, XC_USAGE, "'%s' is not session, path, device, export or "
-				"client", a->args[i]);
+		return fail_set(&ctx->fail, XC_USAGE, "'%s' is not session, path, device, export, "
+				"client or rds", a->args[i]);
 	}
 	return XC_OK;
 }
@@ -201,7 +204,7 @@ static void copy_hex(json_t *o, const json_t *data, const struct seen *s)
 		json_object_set(o, "session_hex", sess);
 }
 
-static uint64_t monotonic_ns(void)
+uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -504,35 +507,38 @@ static int tell_stats(struct ctx *ctx, struct monitor *m)
 	return XC_OK;
 }
 
-enum end { GO_ON, ENOUGH, TIMED_OUT };
-
-/* Until there is an event, a signal, no reader, or no time. */
-static enum end sleep_for_event(struct ctx *ctx, const struct monitor *m)
+enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake)
 {
 	struct pollfd p[3] = {
 		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
-		{ .fd = m->signals, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 	};
-	int64_t left = m->end < 0 ? -1 : m->end - now_ms(), stats = m->next_stats - now_ms();
-	int64_t poll_in = m->next_poll - now_ms();
+	int64_t now = now_ms(), left = end < 0 ? -1 : end - now;
 
 	/* a recording has no more to tell */
 	if (ctx->nl_replay)
-		return m->end < 0 ? ENOUGH : TIMED_OUT;
-	if (m->end >= 0 && left <= 0)
+		return end < 0 ? ENOUGH : TIMED_OUT;
+	if (end >= 0 && left <= 0)
 		return TIMED_OUT;
-	if (m->stats_ms >= 0 && (left < 0 || stats < left))
-		left = stats > 0 ? stats : 0;
-	if (m->polls && (left < 0 || poll_in < left))
-		left = poll_in > 0 ? poll_in : 0;
+	if (wake >= 0 && (left < 0 || wake - now < left))
+		left = wake > now ? wake - now : 0;
 	if (poll(p, 3, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
 		return ENOUGH;
 	return p[1].revents || p[2].revents & (POLLERR | POLLHUP) ? ENOUGH : GO_ON;
 }
 
+static enum monitor_end sleep_for_event(struct ctx *ctx, const struct monitor *m)
+{
+	int64_t wake = m->stats_ms >= 0 ? m->next_stats : -1;
+
+	if (m->polls && (wake < 0 || m->next_poll < wake))
+		wake = m->next_poll;
+	return monitor_sleep(ctx, m->signals, m->end, wake);
+}
+
 /* --follow: until the modules are back, a signal, or no time; then what is there is told anew. */
-static enum end await_family(struct ctx *ctx, struct monitor *m, int *rc)
+static enum monitor_end await_family(struct ctx *ctx, struct monitor *m, int *rc)
 {
 	struct pollfd p = { .fd = m->signals, .events = POLLIN };
 
@@ -556,7 +562,7 @@ static enum end await_family(struct ctx *ctx, struct monitor *m, int *rc)
 
 static int follow(struct ctx *ctx, struct monitor *m)
 {
-	enum end end = GO_ON;
+	enum monitor_end end = GO_ON;
 	struct nl_event ev;
 	int rc = XC_OK;
 
@@ -593,8 +599,7 @@ static int follow(struct ctx *ctx, struct monitor *m)
 			(unsigned long long)m->events, (unsigned long long)m->count);
 }
 
-/* They end the program as if there were no more events. */
-static int take_signals(void)
+int monitor_signals(void)
 {
 	sigset_t set;
 
@@ -614,9 +619,12 @@ int cmd_monitor(struct ctx *ctx)
 		.count = args_uint(a, OPT_EVENTS, 0), .end = -1, .signals = -1,
 		.follow = args_has(a, OPT_FOLLOW), .stats_ms = -1,
 	};
-	enum end end = GO_ON;
-	int rc = parse_types(ctx, &m);
+	enum monitor_end end = GO_ON;
+	int rc;
 
+	if (a->nargs == 1 && !strcmp(a->args[0], "rds"))
+		return cmd_rds_monitor(ctx);
+	rc = parse_types(ctx, &m);
 	if (rc)
 		return rc;
 	if (ctx->out.fmt == OUT_JSON)
@@ -631,7 +639,7 @@ int cmd_monitor(struct ctx *ctx)
 		return fail_set(&ctx->fail, XC_USAGE,
 				"--stats: counters are those of paths; the types leave path out");
 	watch_init(&m.known);
-	m.signals = take_signals();
+	m.signals = monitor_signals();
 	/* first the events, then what is there: nothing is missed between them */
 	rc = listen_all(ctx, &m) ? snapshot(ctx, &m, args_has(a, OPT_NO_SNAPSHOT)) :
 			       (int)ctx->fail.code;

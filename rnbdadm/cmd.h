@@ -65,6 +65,7 @@ int cmd_rds_connection(struct ctx *ctx);
 int cmd_rds_stats(struct ctx *ctx);
 int cmd_rds_ping(struct ctx *ctx);
 int cmd_rds_check(struct ctx *ctx);
+int cmd_rds_monitor(struct ctx *ctx);
 int cmd_udev(struct ctx *ctx);
 int cmd_version(struct ctx *ctx);
 int cmd_help(struct ctx *ctx);

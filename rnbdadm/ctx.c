@@ -26,10 +26,11 @@ static void before_change(void)
 	ctx_unlock();
 }
 
-struct nl *ctx_nl(struct ctx *ctx)
+struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct nl_error *e)
 {
 	struct nl_config cfg = {
-		.backend = ctx->backend,
+		.family = family,
+		.backend = family == &rnl_family_rnbd ? ctx->backend : NL_NETLINK,
 		.root = ctx->test_root,
 		.record = ctx->nl_record,
 		.replay = ctx->nl_replay,
@@ -40,11 +41,17 @@ struct nl *ctx_nl(struct ctx *ctx)
 		.rcvbuf = (int)args_uint(&ctx->args, OPT_RCVBUF, 1 << 20),
 		.before_change = before_change,
 	};
-	struct nl_error e;
 
 	if (!ctx->nl)
-		ctx->nl = rnl_open(&cfg, &e);
-	if (!ctx->nl)
+		ctx->nl = rnl_open(&cfg, e);
+	return ctx->nl;
+}
+
+struct nl *ctx_nl(struct ctx *ctx)
+{
+	struct nl_error e;
+
+	if (!ctx_nl_family(ctx, &rnl_family_rnbd, &e))
 		fail_nl(&ctx->fail, &e, on_server(ctx) ? "server" : "client");
 	else
 		rnl_set_dry_run(ctx->nl, ctx->dry_run);

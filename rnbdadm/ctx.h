@@ -32,6 +32,8 @@ struct ctx {
 
 /* The open way to the kernel, or NULL with ctx->fail set. */
 struct nl *ctx_nl(struct ctx *ctx);
+/* The same to another family, or NULL with why in @e. It is ctx->nl then, and that of ctx_nl(). */
+struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct nl_error *e);
 /* "netlink", "sysfs", "replay" or "info": what is open, or would be. */
 const char *ctx_backend(const struct ctx *ctx);
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <linux/rds_netlink.h>
+
 #include "nl-priv.h"
 #include "util.h"
 
@@ -210,10 +212,7 @@ static const struct nl_attr_set export_set = SET(export_attrs);
 static const struct nl_attr_set port_set = SET(port_attrs);
 static const struct nl_attr_set stats_set = SET(stats_attrs);
 
-static const struct {
-	const char *name;
-	const struct nl_attr_set *set;
-} cmds[] = {
+static const struct nl_cmd_desc rnbd_cmds[] = {
 	[RNBD_CMD_SESSION_GET] = { "session-get", &session_set },
 	[RNBD_CMD_PATH_GET] = { "path-get", &path_set },
 	[RNBD_CMD_DEVICE_GET] = { "device-get", &device_set },
@@ -244,18 +243,61 @@ static const struct {
 	[RNBD_CMD_DEVICE_SET] = { "device-set", &device_set },
 };
 
-const char *rnl_cmd_name(int cmd)
+const struct nl_family rnl_family_rnbd = {
+	RNBD_FAMILY_NAME, RNBD_FAMILY_VERSION, rnbd_cmds, ARRAY_SIZE(rnbd_cmds),
+};
+
+static const struct nl_attr_desc rds_path_attrs[] = {
+	A(RDS_A_PATH_INDEX, "index", NL_U32),
+	A(RDS_A_PATH_STATE, "state", NL_U32),
+	A(RDS_A_PATH_SINCE_NS, "since-ns", NL_U64),
+	A(RDS_A_PATH_RECONNECTS, "reconnects", NL_U32),
+	A(RDS_A_PATH_LAST_ERROR, "last-error", NL_S32),
+	A(RDS_A_PATH_NEXT_TX, "next-tx", NL_U64),
+	A(RDS_A_PATH_NEXT_RX, "next-rx", NL_U64),
+	A(RDS_A_PATH_UNSENT, "unsent", NL_U32),
+	A(RDS_A_PATH_UNACKED, "unacked", NL_U32),
+	A(RDS_A_PATH_LOCAL_PORT, "local-port", NL_U16),
+	A(RDS_A_PATH_REMOTE_PORT, "remote-port", NL_U16),
+	A(RDS_A_PATH_ABILITIES, "abilities", NL_U32),
+};
+static const struct nl_attr_set rds_path_set = SET(rds_path_attrs);
+
+static const struct nl_attr_desc rds_connection_attrs[] = {
+	A(RDS_A_CONNECTION_LOCAL_ADDR, "local-addr", NL_BIN),
+	A(RDS_A_CONNECTION_REMOTE_ADDR, "remote-addr", NL_BIN),
+	A(RDS_A_CONNECTION_TOS, "tos", NL_U8),
+	A(RDS_A_CONNECTION_TRANSPORT, "transport", NL_STR),
+	A(RDS_A_CONNECTION_PATHS, "paths", NL_U32),
+	AN(RDS_A_CONNECTION_PATH, "path", &rds_path_set),
+	A(RDS_A_CONNECTION_EVENT, "event", NL_U32),
+};
+static const struct nl_attr_set rds_connection_set = SET(rds_connection_attrs);
+
+static const struct nl_cmd_desc rds_cmds[] = {
+	[RDS_CMD_CONNECTION_GET] = { "connection-get", &rds_connection_set },
+	[RDS_CMD_PATH_NTF] = { "path-ntf", &rds_connection_set },
+};
+
+const struct nl_family rnl_family_rds = {
+	RDS_FAMILY_NAME, RDS_FAMILY_VERSION, rds_cmds, ARRAY_SIZE(rds_cmds),
+};
+
+static struct nl_cmd_desc cmd_desc(const struct nl_family *f, int cmd)
 {
-	if (cmd < 0 || (size_t)cmd >= ARRAY_SIZE(cmds) || !cmds[cmd].name)
-		return "unknown";
-	return cmds[cmd].name;
+	return cmd >= 0 && (size_t)cmd < f->ncmds ? f->cmds[cmd] : (struct nl_cmd_desc){ 0 };
 }
 
-const struct nl_attr_set *rnl_cmd_set(int cmd)
+static const struct nl_attr_set *set_of(const struct nl_family *f, const struct nlmsghdr *h)
 {
-	if (cmd < 0 || (size_t)cmd >= ARRAY_SIZE(cmds))
-		return NULL;
-	return cmds[cmd].set;
+	return cmd_desc(f, ((struct genlmsghdr *)NLMSG_DATA(h))->cmd).set;
+}
+
+const char *rnl_cmd_name(const struct nl_family *f, int cmd)
+{
+	const char *name = cmd_desc(f, cmd).name;
+
+	return name ? name : "unknown";
 }
 
 static const struct nl_attr_desc *find(const struct nl_attr_set *set, unsigned int type)
@@ -266,10 +308,10 @@ static const struct nl_attr_desc *find(const struct nl_attr_set *set, unsigned i
 }
 
 /* Descends to the attribute that holds @offset; returns its set. */
-static const struct nl_attr_set *walk(const struct nlmsghdr *h, unsigned int offset,
-				      char *buf, size_t len)
+static const struct nl_attr_set *walk(const struct nl_family *f, const struct nlmsghdr *h,
+				      unsigned int offset, char *buf, size_t len)
 {
-	const struct nl_attr_set *set = rnl_cmd_set(((struct genlmsghdr *)NLMSG_DATA(h))->cmd);
+	const struct nl_attr_set *set = set_of(f, h);
 	const char *base = (const char *)h;
 	struct nlattr *a = (struct nlattr *)(base + NLMSG_HDRLEN + GENL_HDRLEN);
 	int rem = (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN);
@@ -299,21 +341,22 @@ static const struct nl_attr_set *walk(const struct nlmsghdr *h, unsigned int off
 	return set;
 }
 
-void rnl_attr_at(const struct nlmsghdr *h, unsigned int offset, char *buf, size_t len)
+void rnl_attr_at(const struct nl_family *f, const struct nlmsghdr *h, unsigned int offset, char *buf,
+		 size_t len)
 {
-	walk(h, offset, buf, len);
+	walk(f, h, offset, buf, len);
 }
 
-void rnl_attr_missing(const struct nlmsghdr *h, unsigned int nest_offset,
-		     unsigned int type, char *buf, size_t len)
+void rnl_attr_missing(const struct nl_family *f, const struct nlmsghdr *h, unsigned int nest_offset,
+		      unsigned int type, char *buf, size_t len)
 {
-	const struct nl_attr_set *set = rnl_cmd_set(((struct genlmsghdr *)NLMSG_DATA(h))->cmd);
+	const struct nl_attr_set *set = set_of(f, h);
 	const struct nl_attr_desc *d;
 	size_t n;
 
 	buf[0] = '\0';
 	if (nest_offset)
-		set = walk(h, nest_offset, buf, len);
+		set = walk(f, h, nest_offset, buf, len);
 	d = find(set, type);
 	n = strlen(buf);
 	if (d)
@@ -351,6 +394,8 @@ static void trace_attrs(const struct nl_attr_set *set, struct nlattr *a, int rem
 			fputs(" }", stderr);
 		} else if (d && d->type == NL_U8 && len >= 1) {
 			fprintf(stderr, "%u", *p);
+		} else if (d && d->type == NL_U16 && len >= 2) {
+			fprintf(stderr, "%u", nla_get_u16(a));
 		} else if (d && d->type == NL_U32 && len >= 4) {
 			fprintf(stderr, "%" PRIu32, nla_get_u32(a));
 		} else if (d && d->type == NL_S32 && len >= 4) {
@@ -389,9 +434,9 @@ void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *
 		fputs("nlctrl\n", stderr);
 		return;
 	}
-	fprintf(stderr, "%s%s len=%u", rnl_cmd_name(g->cmd),
+	fprintf(stderr, "%s%s len=%u", rnl_cmd_name(nl->cfg.family, g->cmd),
 		(h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? " dump" : "", h->nlmsg_len);
-	trace_attrs(rnl_cmd_set(g->cmd),
+	trace_attrs(set_of(nl->cfg.family, h),
 		    (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
 		    (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN));
 	fputs("\n", stderr);

@@ -93,21 +93,30 @@ static bool says_lost(const struct nl *nl, const struct nlmsghdr *h)
 	       nla_get_u16(a) == nl->family;
 }
 
-enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev)
+enum nl_next rnl_next_message(struct nl *nl, const struct nlmsghdr **h)
 {
-	const struct nlmsghdr *h;
-
-	while (next(nl, &h)) {
-		if (!h)
+	while (next(nl, h)) {
+		if (!*h)
 			return NL_NEXT_OVERRUN;
 		if (nl->cfg.trace)
-			rnl_trace_msg(nl, "**", h);
-		if (h->nlmsg_type == GENL_ID_CTRL && says_lost(nl, h))
+			rnl_trace_msg(nl, "**", *h);
+		if ((*h)->nlmsg_type == GENL_ID_CTRL && says_lost(nl, *h))
 			return NL_NEXT_LOST;
-		if (h->nlmsg_type == nl->family && rnl_parse_event(h, ev))
+		if ((*h)->nlmsg_type == nl->family)
 			return NL_NEXT_EVENT;
 	}
 	return NL_NEXT_NONE;
+}
+
+enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev)
+{
+	const struct nlmsghdr *h;
+	enum nl_next what;
+
+	do {
+		what = rnl_next_message(nl, &h);
+	} while (what == NL_NEXT_EVENT && !rnl_parse_event(h, ev));
+	return what;
 }
 
 bool rnl_events(struct nl *nl)

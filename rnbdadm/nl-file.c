@@ -37,6 +37,7 @@ struct nl_file {
 	size_t nrec, next;	/* next: answer to hand out */
 	uint32_t seq, pid;
 	char problem[128];
+	const struct nl_family *family;
 };
 
 /* libnl's transfer hooks take no argument */
@@ -177,7 +178,7 @@ static int replay_send(struct nl_sock *sk, struct nl_msg *msg)
 		return (int)h->nlmsg_len;
 	}
 	snprintf(f->problem, sizeof(f->problem), "the recording has no answer to this %s request",
-		 h->nlmsg_type == GENL_ID_CTRL ? "nlctrl" : rnl_cmd_name(g->cmd));
+		 h->nlmsg_type == GENL_ID_CTRL ? "nlctrl" : rnl_cmd_name(f->family, g->cmd));
 	return -NLE_FAILURE;
 }
 
@@ -248,8 +249,9 @@ bool rnl_file_next_event(struct nl_file *f, const struct nlmsghdr **out)
 	return false;
 }
 
-void rnl_file_attach(struct nl_file *f, struct nl_cb *cb)
+void rnl_file_attach(struct nl_file *f, struct nl_cb *cb, const struct nl_family *family)
 {
+	f->family = family;
 	nl_cb_overwrite_send(cb, f->out ? record_send : replay_send);
 	nl_cb_overwrite_recv(cb, f->out ? record_recv : replay_recv);
 }

@@ -50,6 +50,9 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 		 void (*reply)(const struct nlmsghdr *h, void *arg), void *arg,
 		 struct nl_error *e);
 
+/* nl-event.c: the next message of a group that was listened to, or of the controller: with NL_NEXT_EVENT in @h */
+enum nl_next rnl_next_message(struct nl *nl, const struct nlmsghdr **h);
+
 /* nl-send.c: sends within the limit for changes; errno is set on failure */
 #define RNL_LATE	1		/* not done in time, @nl is stuck and keeps @msg */
 int rnl_send(struct nl *nl, struct nl_msg *msg);
@@ -64,7 +67,7 @@ bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
 
 /* nl-file.c: the transfer functions while recording or replaying */
 struct nl_file *rnl_file_open(const char *path, bool write, struct nl_error *e);
-void rnl_file_attach(struct nl_file *f, struct nl_cb *cb);
+void rnl_file_attach(struct nl_file *f, struct nl_cb *cb, const struct nl_family *family);
 bool rnl_file_close(struct nl_file *f);
 /* why the replay stopped, "" if it did not */
 const char *rnl_file_problem(const struct nl_file *f);
@@ -75,7 +78,7 @@ bool rnl_file_next_event(struct nl_file *f, const struct nlmsghdr **h);
 void rnl_file_set_current(struct nl_file *f);
 
 /* nl-attr.c: names of commands and attributes */
-enum nl_type { NL_U8 = 1, NL_U32, NL_S32, NL_U64, NL_STR, NL_BIN, NL_FLAG_T, NL_NEST };
+enum nl_type { NL_U8 = 1, NL_U16, NL_U32, NL_S32, NL_U64, NL_STR, NL_BIN, NL_FLAG_T, NL_NEST };
 
 struct nl_attr_desc {
 	const char *name;
@@ -88,13 +91,25 @@ struct nl_attr_set {
 	const struct nl_attr_desc *attrs;
 };
 
-const char *rnl_cmd_name(int cmd);
-const struct nl_attr_set *rnl_cmd_set(int cmd);
+struct nl_cmd_desc {
+	const char *name;
+	const struct nl_attr_set *set;
+};
+
+struct nl_family {
+	const char *name;
+	uint8_t version;
+	const struct nl_cmd_desc *cmds;
+	size_t ncmds;
+};
+
+const char *rnl_cmd_name(const struct nl_family *f, int cmd);
 /* Name of the attribute at @offset of a sent message; "" if unknown. */
-void rnl_attr_at(const struct nlmsghdr *h, unsigned int offset, char *buf, size_t len);
+void rnl_attr_at(const struct nl_family *f, const struct nlmsghdr *h, unsigned int offset, char *buf,
+		 size_t len);
 /* Name of attribute @type missing in the nest at @nest_offset, 0 = top. */
-void rnl_attr_missing(const struct nlmsghdr *h, unsigned int nest_offset,
-		     unsigned int type, char *buf, size_t len);
+void rnl_attr_missing(const struct nl_family *f, const struct nlmsghdr *h, unsigned int nest_offset,
+		      unsigned int type, char *buf, size_t len);
 void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *h);
 uint64_t rnl_now_ns(void);
 

@@ -48,10 +48,10 @@ static void read_extack(struct nl *nl, const struct nlmsghdr *h, size_t off, boo
 		unsigned int at = nest && nla_len(nest) >= 4 ? nla_get_u32(nest) : 0;
 
 		e->missing = true;
-		rnl_attr_missing(nl->req, at, nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]),
+		rnl_attr_missing(nl->cfg.family, nl->req, at, nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]),
 				e->attr, sizeof(e->attr));
 	} else if (tb[NLMSGERR_ATTR_OFFS] && nla_len(tb[NLMSGERR_ATTR_OFFS]) >= 4) {
-		rnl_attr_at(nl->req, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]), e->attr,
+		rnl_attr_at(nl->cfg.family, nl->req, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]), e->attr,
 			   sizeof(e->attr));
 	}
 }
@@ -158,15 +158,15 @@ static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t versio
 
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
 {
-	return new_message(nl->family, cmd, flags, RNBD_FAMILY_VERSION);
+	return new_message(nl->family, cmd, flags, nl->cfg.family->version);
 }
 
 /* A question to nlctrl about the family. */
-static struct nl_msg *new_question(int cmd, int flags)
+static struct nl_msg *new_question(const struct nl *nl, int cmd, int flags)
 {
 	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1);
 
-	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, RNBD_FAMILY_NAME);
+	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, nl->cfg.family->name);
 	return msg;
 }
 
@@ -211,7 +211,7 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	      (nl->req->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP;
 	if (nl->cfg.verbose && nl->req->nlmsg_type == nl->family && !dry)
 		fprintf(stderr, "rnbdadm: request %s\n",
-			rnl_cmd_name(((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
+			rnl_cmd_name(nl->cfg.family, ((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
 	/* what is not sent takes no number: the next answer would not be that awaited */
 	if (dry)
 		nl->req->nlmsg_seq = 1;
@@ -259,6 +259,11 @@ static void add_group(struct nl *nl, struct nlattr *nest)
 	nl->groups[nl->ngroups++].id = nla_get_u32(tb[CTRL_ATTR_MCAST_GRP_ID]);
 }
 
+static bool is_text(const struct nlattr *a, const char *text)
+{
+	return (size_t)nla_len(a) == strlen(text) + 1 && !memcmp(nla_data(a), text, nla_len(a));
+}
+
 static void on_family(const struct nlmsghdr *h, void *arg)
 {
 	struct nlattr *tb[CTRL_ATTR_MAX + 1], *op;
@@ -268,6 +273,9 @@ static void on_family(const struct nlmsghdr *h, void *arg)
 	if (nla_parse(tb, CTRL_ATTR_MAX,
 		      (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
 		      (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) < 0)
+		return;
+	/* a recording may be of another one */
+	if (tb[CTRL_ATTR_FAMILY_NAME] && !is_text(tb[CTRL_ATTR_FAMILY_NAME], nl->cfg.family->name))
 		return;
 	if (tb[CTRL_ATTR_FAMILY_ID] && nla_len(tb[CTRL_ATTR_FAMILY_ID]) >= 2)
 		nl->family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
@@ -291,7 +299,7 @@ static void on_family(const struct nlmsghdr *h, void *arg)
 
 static bool resolve(struct nl *nl, struct nl_error *e)
 {
-	struct nl_msg *msg = new_question(CTRL_CMD_GETFAMILY, 0);
+	struct nl_msg *msg = new_question(nl, CTRL_CMD_GETFAMILY, 0);
 
 	nl->family = -1;
 	if (!rnl_transact(nl, msg, on_family, nl, e)) {
@@ -344,7 +352,7 @@ static struct nl *open_family(const struct nl_config *cfg, struct nl_error *e)
 		nl->file = rnl_file_open(path, !cfg->replay, e);
 		if (!nl->file)
 			goto fail;
-		rnl_file_attach(nl->file, nl->cb);
+		rnl_file_attach(nl->file, nl->cb, cfg->family);
 	}
 	if (!cfg->replay && !connect_socket(nl, e))
 		goto fail;
@@ -460,7 +468,7 @@ uint64_t rnl_max_mp_policy(struct nl *nl)
 
 	if (nl->sysfs)
 		return M_UNKNOWN;
-	msg = new_question(CTRL_CMD_GETPOLICY, NLM_F_DUMP);
+	msg = new_question(nl, CTRL_CMD_GETPOLICY, NLM_F_DUMP);
 	nla_put_u32(msg, CTRL_ATTR_OP, RNBD_CMD_SESSION_SET);
 	return rnl_transact(nl, msg, on_policy, &l, &e) ? l.max : M_UNKNOWN;
 }
@@ -475,7 +483,7 @@ unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing)
 	unsigned int known = 0;
 
 	for (int cmd = 1; cmd <= RNBD_CMD_MAX; cmd++) {
-		const char *name = rnl_cmd_name(cmd);
+		const char *name = rnl_cmd_name(nl->cfg.family, cmd);
 		const char *dash = strrchr(name, '-');
 
 		/* events are sent, never asked for */

@@ -2,7 +2,8 @@
 /*
  * The kernel as the commands see it: requests in terms of the model, failures as
  * struct nl_error. Behind it is the rnbd netlink family or, for drivers without it,
- * sysfs.h. No netlink type appears here.
+ * sysfs.h. No netlink type appears here. What rds/family.c asks of its own family goes
+ * the same way.
  */
 #ifndef RNBDADM_NL_H
 #define RNBDADM_NL_H
@@ -10,6 +11,10 @@
 #include "model.h"
 
 struct nl;
+struct nl_family;
+
+/* The families of this project. */
+extern const struct nl_family rnl_family_rnbd, rnl_family_rds;
 
 enum nl_fail {
 	NL_FAIL_NONE,
@@ -39,6 +44,7 @@ struct nl_error {
 enum nl_backend { NL_AUTO, NL_NETLINK, NL_SYSFS };
 
 struct nl_config {
+	const struct nl_family *family;
 	enum nl_backend backend;
 	const char *root;	/* of sysfs, "" or a prefix */
 	const char *record;	/* file to write, or NULL */

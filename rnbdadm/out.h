@@ -21,7 +21,7 @@ struct out_opts {
 	bool pretty;
 	const char *fields, *sort, *filter;
 	char unit;			/* 0 auto, B K M G T */
-	bool no_headers, no_tree, wide, brief;
+	bool no_headers, no_tree, wide, brief, verbose;
 	bool totals, tty, color, utf8;
 	unsigned int width;		/* columns of the terminal, 0 = no limit */
 };

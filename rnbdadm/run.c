@@ -85,6 +85,7 @@ static void set_output(struct ctx *ctx)
 	o->no_tree = args_last(p, trees, ARRAY_SIZE(trees)) == OPT_NO_TREE || args_has(p, OPT_FIELDS);
 	o->wide = args_has(p, OPT_WIDE);
 	o->brief = args_has(p, OPT_BRIEF);
+	o->verbose = ctx->verbose;
 	o->tty = isatty(STDOUT_FILENO);
 	o->totals = t == OPT_TOTALS || (t != OPT_NO_TOTALS && o->tty);
 	o->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");

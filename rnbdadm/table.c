@@ -643,14 +643,14 @@ const struct cmd cmd_table[] = {
 	  .check = cmd_stats_reset_check, .run = cmd_stats_reset },
 	{ "monitor", NULL, "show changes as they happen",
 	  { { "TYPE", .optional = true, .repeat = true,
-	      .values = "session|path|device|export|client",
-	      .help = "session, path, device, export, client; none is all" } },
+	      .values = "session|path|device|export|client|rds",
+	      .help = "session, path, device, export, client, none is all of these; or rds" } },
 	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
 		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
 	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
 		  "before and its reason, and ends. 'overrun' says that the kernel dropped some; "
-		  "what exists follows anew. JSON is one line per event. Ends by a signal, or "
-		  "after --timeout; with --count that is exit code 10.",
+		  "what exists follows anew. JSON is one line per event. Ends by a signal, or after "
+		  "--timeout; with --count that is exit code 10. 'rds' stands alone: up, down, refused.",
 	  .examples = { "rnbdadm monitor", "rnbdadm monitor path --filter state!=connected -j" },
 	  .topic = "event",
 	  .empty = "{\"seq\":null,\"monotonic_ns\":null,\"event\":null,\"object\":null,"

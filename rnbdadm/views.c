@@ -132,14 +132,19 @@ const struct view server_path_view = {
 };
 
 static const struct field event_fields[] = {
-	{ "event", NULL, F_STR, false, "exists, create, change or destroy" },
-	{ "object", NULL, F_STR, false, "session, path, device, export or client" },
+	{ "event", NULL, F_STR, false, "exists, create, change or destroy; of rds exists, up, down or refused" },
+	{ "object", NULL, F_STR, false, "session, path, device, export, client or rds" },
 	{ "role", NULL, F_STR, false, "client or server" },
 	{ "session", NULL, F_STR, false, "session it belongs to" },
 	{ "name", NULL, F_STR, false, "name of the object" },
 	{ "state", NULL, F_STR, false, "its state now" },
 	{ "old_state", NULL, F_STR, false, "its state before" },
 	{ "reason", NULL, F_STR, false, "what brought it into this state" },
+	{ "local_address", NULL, F_STR, true, "of rds: address of this host" },
+	{ "remote_address", NULL, F_STR, true, "of rds: address of the peer" },
+	{ "transport", NULL, F_STR, true, "of rds" },
+	{ "tos", NULL, F_COUNT, true, "of rds: type of service" },
+	{ "path", NULL, F_COUNT, true, "of rds: number of the path" },
 	{ 0 }
 };
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Generates the uapi header and the kernel's policy tables from rnbd.yaml with
-# the YNL generator of the kernel sources (Debian package linux-source-6.12).
+# Generates the uapi headers and the kernel's policy tables from rnbd.yaml and rds.yaml
+# with the YNL generator of the kernel sources (Debian package linux-source-6.12).
 #
-# usage: regen.sh [--check | --user HEADER]
+# usage: regen.sh [--check | --user FAMILY HEADER]
 #   --check   change nothing; exit 1 if a generated file is not up to date
 #   --user    write the header of a user space library, from the whole specification
 set -eu
@@ -24,28 +24,35 @@ trap 'rm -rf "$tmp"' EXIT
 cp -r "$ynl/." "$tmp"
 mkdir -p "$tmp/Documentation/netlink/specs"
 # Linux 6.1 has one policy for both, a get and its dump: that of the get
-sed '/^        request: \*[a-z]*-request$/d' "$ROOT/include/netlink/rnbd.yaml" >"$tmp/Documentation/netlink/specs/rnbd.yaml"
+for family in rnbd rds; do
+	sed '/^        request: \*[a-z]*-request$/d' "$ROOT/include/netlink/$family.yaml" >"$tmp/Documentation/netlink/specs/$family.yaml"
+done
 
-ynl_gen() { (cd "$tmp" && timeout 60 /usr/bin/python3 tools/net/ynl/ynl-gen-c.py --spec Documentation/netlink/specs/rnbd.yaml "$@"); }
+ynl_gen() { # FAMILY ARGS...
+	spec=Documentation/netlink/specs/$1.yaml
+	shift
+	(cd "$tmp" && timeout 60 /usr/bin/python3 tools/net/ynl/ynl-gen-c.py --spec "$spec" "$@")
+}
 
 if [ "${1-}" = --user ]; then
-	cp "$ROOT/include/netlink/rnbd.yaml" "$tmp/Documentation/netlink/specs/"
-	ynl_gen -o user.h --mode user --header
-	cat "$tmp/user.h" >"$2"
+	cp "$ROOT/include/netlink/$2.yaml" "$tmp/Documentation/netlink/specs/"
+	ynl_gen "$2" -o user.h --mode user --header
+	cat "$tmp/user.h" >"$3"
 	exit
 fi
 
 stale=0
-gen() { # OUTPUT ARGS...
-	out=$1
-	shift
-	ynl_gen -o "$(basename "$out")" "$@"
+gen() { # FAMILY OUTPUT ARGS...
+	family=$1
+	out=$2
+	shift 2
+	ynl_gen "$family" -o "$(basename "$out")" "$@"
 	# The table of groups would be static and unused: the family has its own.
-	sed -i -e 's,Documentation/netlink/specs/rnbd.yaml,include/netlink/rnbd.yaml,' \
+	sed -i -e 's,Documentation/netlink/specs/,include/netlink/,' \
 		-e '/^static const struct genl_multicast_group/,/^};/d' "$tmp/$(basename "$out")"
 	if [ -n "$check" ]; then
 		cmp -s "$tmp/$(basename "$out")" "$ROOT/$out" || {
-			echo "$out is not what include/netlink/rnbd.yaml gives; run include/netlink/regen.sh" >&2
+			echo "$out is not what include/netlink/$family.yaml gives; run include/netlink/regen.sh" >&2
 			stale=1
 		}
 	else
@@ -53,7 +60,9 @@ gen() { # OUTPUT ARGS...
 	fi
 }
 
-gen include/uapi/linux/rnbd.h --mode uapi --header
-gen kernel/rtrs/core/nl-gen.h --mode kernel --header
-gen kernel/rtrs/core/nl-gen.c --mode kernel --source
+gen rnbd include/uapi/linux/rnbd.h --mode uapi --header
+gen rnbd kernel/rtrs/core/nl-gen.h --mode kernel --header
+gen rnbd kernel/rtrs/core/nl-gen.c --mode kernel --source
+# Requests of this family have no attributes: there is no policy to generate
+gen rds include/uapi/linux/rds_netlink.h --mode uapi --header
 exit $stale

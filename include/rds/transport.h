@@ -164,7 +164,9 @@ enum rds_core_state {
  * @map_due: the map of the local address is to be sent before any message
  * @pongs: of them in the queues
  * @state: see enum rds_core_state; changed by path.c only
- * @error: why it was dropped the last time, -errno; 0: never
+ * @since: when it came into that, in ns since the epoch
+ * @ups: how often it was up; under @lock, as the next
+ * @error: why the last connection, or attempt at one, has ended, -errno; 0: none has
  * @stopped: nothing is to be read; @stop_entry is in the list of the socket that has too much
  * @stop_entry: under the lock of that socket, with a reference to @conn
  * @kicks: how often somebody wanted to transmit since the transmitting task looked
@@ -189,6 +191,8 @@ struct rds_core_path {
 	bool map_due;
 	unsigned int pongs;
 	int state;
+	u64 since;
+	unsigned int ups;
 	int error;
 	bool stopped;
 	struct list_head stop_entry;
@@ -234,8 +238,21 @@ struct rds_core_conn {
 	struct kref ref;
 	struct hlist_node hash_entry;
 	struct list_head net_entry;
+	u64 number;
 	unsigned long made;
 	bool dead;
+};
+
+/**
+ * struct rds_core_ends - a connection of a transport that has ports, and the peer
+ * @lport: port of this end; 0: there is none
+ * @fport: port of the peer
+ * @abilities: what the peer can do, RDS_ABILITY_*; negative: it has not told
+ */
+struct rds_core_ends {
+	u16 lport;
+	u16 fport;
+	int abilities;
 };
 
 /**
@@ -259,6 +276,8 @@ struct rds_core_conn {
  * @sends_zcopy: MSG_ZEROCOPY is allowed
  * @resume: reads again after rds_core_receive() returned false; optional. Any context but hard
  *	interrupts.
+ * @ends: fills in what it is connected by, if it is; optional. Any context but hard interrupts; the
+ *	list of connections is locked.
  * @counters: calls rds_core_info_counters(); optional. Task context.
  * @maps_tos: SIOCRDSSETTOS is allowed; returns the type of service of a connection. Optional.
  */
@@ -279,6 +298,7 @@ struct rds_core_transport {
 	int (*xmit_ack)(struct rds_core_path *path);
 	void (*probe)(struct rds_core_path *path, const struct rds_hdr *hdr);
 	void (*resume)(struct rds_core_path *path);
+	void (*ends)(const struct rds_core_path *path, struct rds_core_ends *ends);
 	void (*counters)(struct rds_core_info *info);
 	u8 (*maps_tos)(u8 tos);
 };

@@ -6,7 +6,8 @@
 #include <linux/rds.h>
 
 #include "../cmd.h"
-#include "lists.h"
+#include "../objects.h"
+#include "family.h"
 #include "views.h"
 
 static void js_address(json_t *j, const char *key, const struct addr *a)
@@ -78,6 +79,52 @@ static json_t *js_tcp(const struct rds_connection_row *row)
 	return list;
 }
 
+static json_t *js_rds_path(const struct rds_path *p)
+{
+	json_t *j = json_object();
+	const char *peer = rds_peer(p);
+
+	js_set(j, "path", js_u64(p->index));
+	js_set(j, "state", json_string(rds_path_state(p)));
+	js_set(j, "since", js_time(p->since_ns));
+	js_set(j, "reconnects", js_u64(p->reconnects));
+	js_set(j, "last_error", js_errno(p->error));
+	js_set(j, "peer", peer ? json_string(peer) : json_null());
+	js_set(j, "local_port", js_u64(p->local_port));
+	js_set(j, "remote_port", js_u64(p->remote_port));
+	js_set(j, "next_send_sequence", js_u64(p->next_send));
+	js_set(j, "next_receive_sequence", js_u64(p->next_receive));
+	js_set(j, "unsent_messages", js_u64(p->unsent));
+	js_set(j, "unacknowledged_messages", js_u64(p->unacknowledged));
+	return j;
+}
+
+/* The connection in one word each. Of the paths that have an error it is that of the one that changed last. */
+static void js_paths(json_t *j, const struct rds_connection_row *row)
+{
+	const struct rds_path *bad = NULL;
+	const char *peer = NULL;
+	uint64_t reconnects = 0;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < row->npaths; i++) {
+		const struct rds_path *p = &row->paths[i];
+
+		json_array_append_new(list, js_rds_path(p));
+		reconnects += p->reconnects;
+		if (p->error && (!bad || p->since_ns > bad->since_ns))
+			bad = p;
+		peer = peer ? peer : rds_peer(p);
+	}
+	js_set(j, "peer", peer ? json_string(peer) : json_null());
+	js_set(j, "reconnects", row->paths ? js_u64(reconnects) : json_null());
+	js_set(j, "last_error", bad ? js_errno(bad->error) : json_null());
+	js_set(j, "since", row->paths ? js_time(row->paths[0].since_ns) : json_null());
+	js_set(j, "paths_agreed", row->paths ? js_u64(row->agreed) : json_null());
+	js_set(j, "path_details", row->paths ? json_incref(list) : json_null());
+	json_decref(list);
+}
+
 static json_t *js_connection(const struct rds_connection_row *row)
 {
 	const struct rds_connection *c = &row->c;
@@ -94,41 +141,49 @@ static json_t *js_connection(const struct rds_connection_row *row)
 	js_queue(j, "unsent_messages", "unsent_bytes", &row->unsent);
 	js_queue(j, "unacknowledged_messages", "unacknowledged_bytes", &row->unacknowledged);
 	js_set(j, "tcp_sockets", js_tcp(row));
+	js_paths(j, row);
 	return j;
 }
 
-/* What @add makes of the lists, as rows of @view */
+/* What @add makes of the lists, as rows of @view; false with ctx->fail set */
 static int show_lists(struct ctx *ctx, const struct view *view,
-		      void (*add)(const struct ctx *ctx, struct rds_lists *l, json_t *rows))
+		      bool (*add)(struct ctx *ctx, struct rds_lists *l, json_t *rows))
 {
 	struct rds_lists l;
 	json_t *rows;
 	struct rds r;
+	bool ok;
 
 	if (!rds_open(ctx, &r) || !rds_lists(ctx, &r, &l)) {
 		rds_close(&r);
 		return ctx->fail.code;
 	}
 	rows = json_array();
-	add(ctx, &l, rows);
+	ok = add(ctx, &l, rows);
 	rds_lists_free(&l);
 	rds_close(&r);
-	out_list(ctx, view, rows);
-	return XC_OK;
+	if (ok)
+		out_list(ctx, view, rows);
+	else
+		json_decref(rows);
+	return ctx->fail.code;
 }
 
-static void add_sockets(const struct ctx *ctx, struct rds_lists *l, json_t *rows)
+static bool add_sockets(struct ctx *ctx, struct rds_lists *l, json_t *rows)
 {
 	rds_users(ctx->test_root, l);
 	for (size_t i = 0; i < l->nsockets; i++)
 		json_array_append_new(rows, js_socket(&l->sockets[i]));
+	return true;
 }
 
-static void add_connections(const struct ctx *ctx, struct rds_lists *l, json_t *rows)
+static bool add_connections(struct ctx *ctx, struct rds_lists *l, json_t *rows)
 {
-	(void)ctx;
+	if (!rds_family_add(ctx, l))
+		return false;
 	for (size_t i = 0; i < l->nconnections; i++)
 		json_array_append_new(rows, js_connection(&l->connections[i]));
+	return true;
 }
 
 int cmd_rds_socket(struct ctx *ctx)

@@ -241,8 +241,10 @@ void rds_lists_free(struct rds_lists *l)
 			free(l->sockets[i].users[k].name);
 		free(l->sockets[i].users);
 	}
-	for (size_t i = 0; i < l->nconnections; i++)
+	for (size_t i = 0; i < l->nconnections; i++) {
 		free(l->connections[i].tcp);
+		free(l->connections[i].paths);
+	}
 	free(l->sockets);
 	free(l->connections);
 	memset(l, 0, sizeof(*l));

@@ -28,6 +28,10 @@ struct rds_connection_row {
 	struct rds_queue unsent, unacknowledged;
 	struct rds_tcp *tcp;
 	size_t ntcp;
+	/* of our own modules; NULL: not told */
+	struct rds_path *paths;
+	size_t npaths;
+	uint64_t agreed;		/* paths of both ends */
 };
 
 struct rds_lists {

@@ -44,6 +44,15 @@ struct rds_socket {
 	uint64_t inode;
 };
 
+/* What netlink tells of a path; UINT64_MAX is not told. */
+struct rds_path {
+	uint64_t index, state, since_ns, reconnects;
+	int64_t error;			/* negative errno; 0 none */
+	uint64_t next_send, next_receive;
+	uint64_t unsent, unacknowledged;
+	uint64_t local_port, remote_port, abilities;
+};
+
 /* A TCP socket below a connection. */
 struct rds_tcp {
 	struct addr local, remote;	/* with ports */

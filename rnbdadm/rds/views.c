@@ -96,7 +96,7 @@ static const struct field connection_fields[] = {
 	{ "local_address", NULL, F_STR, false, "address of this host" },
 	{ "remote_address", NULL, F_STR, false, "address of the peer" },
 	{ "transport", NULL, F_STR, false, "tcp, infiniband or loopback" },
-	{ "tos", NULL, F_COUNT, false, "type of service; not told for IPv6" },
+	{ "tos", NULL, F_COUNT, false, "type of service; for IPv6 only of rnbd-dkms" },
 	{ "state", NULL, F_STR, false, "connected, connecting or down" },
 	{ "sending", NULL, F_BOOL, false, "a message is being sent" },
 	{ "next_send_sequence", NULL, F_COUNT, false, "number of the next message to be sent" },
@@ -106,6 +106,12 @@ static const struct field connection_fields[] = {
 	{ "unacknowledged_messages", NULL, F_COUNT, false, "messages sent and not acknowledged" },
 	{ "unacknowledged_bytes", NULL, F_BYTES, false, "their bytes" },
 	{ "tcp_sockets", NULL, F_LIST, false, "its TCP connections" },
+	{ "peer", NULL, F_STR, false, "rnbd or other: the module of the peer; as all below of rnbd-dkms" },
+	{ "reconnects", NULL, F_COUNT, false, "how often its paths have been connected again" },
+	{ "last_error", NULL, F_STR, false, "what ended a path the last time" },
+	{ "since", NULL, F_TIME, false, "when the first path came into its state" },
+	{ "paths_agreed", NULL, F_COUNT, false, "paths that both ends have" },
+	{ "path_details", NULL, F_JSON, false, "the paths that are in use, in JSON alone" },
 	{ 0 }
 };
 
@@ -122,9 +128,77 @@ static const struct column connection_columns[] = {
 	{ 0 }
 };
 
+/* Of our own modules, which tell more. */
+static const struct column told_columns[] = {
+	{ .title = "LOCAL", .field = "local_address" },
+	{ .title = "REMOTE", .field = "remote_address" },
+	{ .title = "TRANSPORT", .field = "transport" },
+	{ .title = "TOS", .field = "tos", .right = true, .drop = 4 },
+	{ .title = "STATE", .field = "state", .text = col_state },
+	{ .title = "PEER", .field = "peer", .drop = 1 },
+	{ .title = "RECONN", .field = "reconnects", .right = true, .drop = 2 },
+	{ .title = "LAST ERROR", .field = "last_error" },
+	{ .title = "NEXT TX", .field = "next_send_sequence", .right = true, .drop = 3 },
+	{ .title = "NEXT RX", .field = "next_receive_sequence", .right = true, .drop = 3 },
+	{ .title = "UNSENT", .field = "unsent_bytes", .right = true },
+	{ .title = "UNACKED", .field = "unacknowledged_bytes", .right = true },
+	{ 0 }
+};
+
+static const struct column *pick_columns(const json_t *list)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(list, i, row)
+		if (json_is_array(json_object_get(row, "path_details")))
+			return told_columns;
+	return connection_columns;
+}
+
+/* "word N" where it is known */
+static void add_number(struct strbuf *b, const char *word, const json_t *p, const char *key)
+{
+	if (json_is_integer(json_object_get(p, key)))
+		strbuf_printf(b, " %s %lld", word, number(p, key));
+}
+
+static void add_word(struct strbuf *b, const char *word, const json_t *p, const char *key)
+{
+	if (json_is_string(json_object_get(p, key)))
+		strbuf_printf(b, " %s %s", word, json_string_value(json_object_get(p, key)));
+}
+
+/* -v: a line for each path */
+static void path_lines(const json_t *obj, const struct out_opts *o, struct strlist *lines)
+{
+	const json_t *p;
+	size_t i;
+
+	if (!o->verbose)
+		return;
+	json_array_foreach(json_object_get(obj, "path_details"), i, p) {
+		struct strbuf b = { 0 };
+
+		strbuf_printf(&b, "  path %lld %s", number(p, "path"), json_string_value(json_object_get(p, "state")));
+		add_word(&b, "since", p, "since");
+		if (json_is_integer(json_object_get(p, "local_port")))
+			strbuf_printf(&b, " ports %lld-%lld", number(p, "local_port"), number(p, "remote_port"));
+		add_word(&b, "peer", p, "peer");
+		add_number(&b, "next tx", p, "next_send_sequence");
+		add_number(&b, "rx", p, "next_receive_sequence");
+		add_number(&b, "unsent", p, "unsent_messages");
+		add_number(&b, "unacked", p, "unacknowledged_messages");
+		add_number(&b, "reconnects", p, "reconnects");
+		add_word(&b, "last error", p, "last_error");
+		strlist_add(lines, b.s);
+		free(b.s);
+	}
+}
+
 const struct view rds_connection_view = {
 	.name = "rds-connection", .key = "connections", .fields = connection_fields,
-	.columns = connection_columns, .brief = "remote_address",
+	.columns = connection_columns, .pick = pick_columns, .children = path_lines, .brief = "remote_address",
 };
 
 static const struct field stats_fields[] = {

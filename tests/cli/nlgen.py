@@ -7,6 +7,7 @@
 A description is a list of answers, in the order in which requests are expected:
 
     {"family": true}                        nlctrl knows the family; false: it does not; "policies": how many it takes
+                                            "of": "rds" is another one, and so is what follows
     {"dump": "session-get", "objects": [{"name": "s1", "state": 0}, ...]}
     {"do": "map", "request": {"device-path": "vol0", ...}, "reply": {...}}
     {"do": "unmap", "error": "EBUSY", "extack": "text", "attr": "force"}
@@ -34,11 +35,11 @@ NLM_F_DUMP_INTR, NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x10, 0x100, 0x200
 NLMSG_ERROR, NLMSG_DONE, NLA_F_NESTED = 2, 3, 0x8000
 
 
-def load_spec():
+def load_spec(name):
     """{set: {attribute: (type, nested set)}}; the file is regular enough for indentation."""
     sets, cur, attr = {}, None, None
     part = None
-    with open(os.path.join(TOP, "include/netlink/rnbd.yaml")) as f:
+    with open(os.path.join(TOP, "include/netlink/%s.yaml" % name)) as f:
         for line in f:
             if re.match(r"\S", line):
                 part = line.strip()
@@ -59,9 +60,9 @@ def load_spec():
     return sets
 
 
-def load_numbers():
+def load_numbers(header):
     """Numbers of the enumerators of the header."""
-    with open(os.path.join(TOP, "include/uapi/linux/rnbd.h")) as f:
+    with open(os.path.join(TOP, "include/uapi/linux", header)) as f:
         text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     numbers = {}
     for body in re.findall(r"enum[^{]*\{(.*?)\}", text, flags=re.S):
@@ -76,7 +77,14 @@ def load_numbers():
     return numbers
 
 
-SPEC, NUMBERS = load_spec(), load_numbers()
+FAMILIES = {"rnbd": (load_spec("rnbd"), load_numbers("rnbd.h")), "rds": (load_spec("rds"), load_numbers("rds_netlink.h"))}
+OF = "rnbd"
+SPEC, NUMBERS = FAMILIES[OF]
+
+
+def use(name):
+    global OF, SPEC, NUMBERS
+    OF, (SPEC, NUMBERS) = name, FAMILIES[name]
 
 
 def upper(s):
@@ -84,14 +92,16 @@ def upper(s):
 
 
 def attr_number(attr_set, name):
-    return NUMBERS["RNBD_A_%s_%s" % (upper(attr_set), upper(name))]
+    return NUMBERS["%s_A_%s_%s" % (OF.upper(), upper(attr_set), upper(name))]
 
 
 def cmd_number(cmd):
-    return NUMBERS["RNBD_CMD_" + upper(cmd)]
+    return NUMBERS["%s_CMD_%s" % (OF.upper(), upper(cmd))]
 
 
 def cmd_set(cmd):
+    if OF == "rds":
+        return "connection"
     return cmd.split("-")[0] if "-" in cmd else "device"
 
 
@@ -126,7 +136,7 @@ def value(kind, v):
         return sockaddr(addr, int(port or 0))
     if kind == "flag":
         return b""
-    return {"u8": struct.Struct("<B"), "u32": struct.Struct("<I"), "s32": struct.Struct("<i"),
+    return {"u8": struct.Struct("<B"), "u16": struct.Struct("<H"), "u32": struct.Struct("<I"), "s32": struct.Struct("<i"),
             "u64": struct.Struct("<Q")}[kind].pack(v)
 
 
@@ -195,26 +205,33 @@ def number_of(error):
     return getattr(errno, error) if isinstance(error, str) else error
 
 
+OPS = ("session-get", "path-get", "device-get", "export-get", "map", "unmap", "stats-get", "stats-reset", "remap", "resize",
+       "export-close", "session-set", "session-disconnect", "session-add", "session-del", "path-add", "path-del", "path-reconnect",
+       "path-disconnect", "export-revalidate", "port-get", "port-drain", "port-undrain", "device-set")
+
+
 def family(answer):
-    request = genl(CTRL, 3, NLM_F_REQUEST | NLM_F_ACK, nla(2, b"rnbd\0"))
+    use(answer.get("of", "rnbd"))
+    request = genl(CTRL, 3, NLM_F_REQUEST | NLM_F_ACK, nla(2, OF.encode() + b"\0"))
     yield b"s", request
     if not answer["family"]:
         yield b"R", ack(errno.ENOENT, b"", request)
         return
-    ops = answer.get("ops", [c for c in ("session-get", "path-get", "device-get", "export-get", "map", "unmap",
-                                         "stats-get", "stats-reset", "remap", "resize", "export-close", "session-set",
-                                         "session-disconnect", "session-add", "session-del", "path-add", "path-del",
-                                         "path-reconnect", "path-disconnect", "export-revalidate", "port-get",
-                                         "port-drain", "port-undrain", "device-set")])
-    body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
+    if OF == "rds":
+        ops, groups = ("connection-get",), ("monitor",)
+    else:
+        ops, groups = OPS, ("session", "path", "device", "export")
+    ops, groups = answer.get("ops", ops), answer.get("groups", groups)
+    body = nla(2, OF.encode() + b"\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
     body += nla(6 | NLA_F_NESTED, b"".join(
         nla(i + 1 | NLA_F_NESTED, nla(1, struct.pack("<I", cmd_number(c)))) for i, c in enumerate(ops)))
     body += nla(7 | NLA_F_NESTED, b"".join(
         nla(i | NLA_F_NESTED, nla(2, struct.pack("<I", 16 + i)) + nla(1, g.encode() + b"\0"))
-        for i, g in enumerate(answer.get("groups", ("session", "path", "device", "export")), 1)))
+        for i, g in enumerate(groups, 1)))
     yield b"R", genl(CTRL, 1, 0, body)
     yield b"R", ack(0, b"", request)
-    yield from policy(answer.get("policies", 3))
+    if OF == "rnbd":
+        yield from policy(answer.get("policies", 3))
 
 
 def policy(policies):
@@ -281,6 +298,7 @@ def lost(_):
 
 
 def write(path, answers):
+    use("rnbd")
     with open(path, "wb") as f:
         f.write(b"rnbdnl1\n")
         for answer in answers:

@@ -268,6 +268,68 @@ found() {
 	[[ $output == *"FAIL  rds.transport          rds_tcp: "*"/kernel/net/rds/rds_tcp.ko cannot be loaded beside the rds that is, of rnbd-dkms:"* ]]
 }
 
+# told_by NAME: the next commands see what this recording of the family tells as well
+told_by() { R=(--nl-replay "$REC/$1.nl" --test-time "$TIME" --test-root "$ROOT"); }
+
+@test "what only our own modules tell of connections: columns, -v, JSON; null with the kernel's" {
+	adm 0 rds connection -j
+	[ "$(jqc '.connections | map(.path_details, .peer, .reconnects, .last_error, .since, .paths_agreed) | unique')" = '[null]' ]
+	told_by rds
+	shown rds-told rds connection
+	FORMS=txt shown rds-told-v rds connection -v
+	adm 0 rds connection -j --filter peer=other
+	[ "$(jqc '.connections | map([.tos, .path_details[0].local_port, .path_details[0].peer])')" = '[[4,40000,"other"]]' ]
+	told_by rds-torn
+	adm 0 rds connection -j
+	[[ $(jqv '.warnings[0]') == "connections changed while they were read"* ]]
+	told_by rds-failed
+	fails 1 failed rds connection
+	# a family of another name is not asked
+	told_by two-sessions
+	adm 0 rds connection -j
+	[ "$(jqc '.connections | map(.path_details) | unique')" = '[null]' ]
+}
+
+@test "monitor rds: paths that exist, then up, down, refused, and why" {
+	told_by monitor-rds
+	adm 0 monitor rds
+	golden monitor-rds.txt
+	adm 0 monitor rds -j
+	printf '%s\n' "$output" | jq -es '[.[].seq] == [range(1; 10)] and ([.[].event] | .[5:] == ["sync", "up", "down", "refused"])'
+	printf '%s\n' "$output" | jq -es '.[7] | .object == "rds" and .name == "10.0.0.1-10.0.0.2" and .path == 3 and
+		.local_address == "10.0.0.1" and .remote_address == "10.0.0.2" and .state == "down" and .reason == "ECONNRESET"'
+	valid any
+	adm 0 monitor rds --no-snapshot --filter event=refused
+	[[ $output == *" sync"*" refused rds     fd00::1-fd00::2 transport=tcp tos=0 path=0 state=down error=ECONNREFUSED" ]]
+	[ "${#lines[@]}" = 2 ]
+	adm 0 monitor rds --no-snapshot --filter remote_address=10.0.0.9 --count 1
+	[ "${#lines[@]}" = 2 ]
+	adm 0 monitor rds --once
+	[ "${#lines[@]}" = 6 ]
+	adm 10 monitor rds --no-snapshot --count 9 --timeout 1s
+	[[ $stderr == *"3 of 9 events in time"* ]]
+}
+
+@test "monitor rds: events that were dropped, a module that goes, one that is not there, what does not go together" {
+	told_by monitor-rds-overrun
+	adm 8 monitor rds --no-snapshot -j
+	[ "$(jq -cs '[.[] | select(.event) | [.event, .resync]]' <<<"$output")" = "$(jq -c . <<<'[["sync",false],["up",false],["overrun",false],
+		["exists",true],["exists",true],["exists",true],["exists",true],["exists",true],["sync",true],["up",false],["lost",false]]')" ]
+	valid any
+	[[ $stderr == *"the module rds was unloaded"* ]]
+	adm 0 monitor rds --no-snapshot --follow
+	told_by rds-absent
+	fails 8 unavailable monitor rds
+	[[ $stderr == *"the rds that is loaded, the kernel's own, has no netlink family rds"*"install rnbd-dkms"*"modprobe -r rds_tcp rds"* ]]
+	rm -r "$ROOT/sys/module/rds"
+	fails 8 unavailable monitor rds
+	[[ $stderr == *"the module rds is not loaded"*"modprobe rds_tcp"* ]]
+	told_by monitor-rds
+	fails 2 usage monitor rds path
+	fails 2 usage monitor rds --full
+	fails 2 usage monitor rds --filter nosuch=1
+}
+
 @test "names that hurt a terminal are harmless" {
 	printf 'a\e[31m' >"$ROOT/proc/812/comm"
 	adm 0 rds socket

@@ -427,6 +427,34 @@ RECORDINGS.update({
     "check-old": [{"family": True, "version": 2, "ops": ["session-get", "path-get", "device-get", "export-get"],
                    "groups": ["session"]}] + GOOD_SERVER + GOOD,
 })
+RDS = {"family": True, "of": "rds"}
+# Of the connections of rdsgen.py: one with two paths, one that is refused, one of IPv6, one that no list has
+RDS_PATH = {"index": 0, "state": 3, "since-ns": 1795000000000000000, "reconnects": 2, "last-error": -104, "unsent": 0, "unacked": 1,
+            "next-tx": 2**40, "next-rx": 77, "local-port": 40000, "remote-port": 16385, "abilities": 1}
+RDS_NAMES = [{"local-addr": "ip:%s" % a, "remote-addr": "ip:%s" % b, "tos": 0, "transport": "tcp"}
+             for a, b in (("10.0.0.1", "10.0.0.2"), ("10.0.0.1", "10.0.0.9"), ("fd00::1", "fd00::2"), ("10.0.0.1", "10.0.0.77"))]
+RDS_CONNECTIONS = {"dump": "connection-get", "objects": [
+    dict(RDS_NAMES[0], paths=8, path=[RDS_PATH, dict(RDS_PATH, **{"index": 3, "state": 5, "since-ns": 1795000001000000000,
+                                                                  "last-error": -110, "reconnects": 0, "local-port": 40003})]),
+    dict(RDS_NAMES[1], paths=1, path=[{"index": 0, "state": 1, "since-ns": 1795000002000000000, "reconnects": 0, "last-error": -111,
+                                       "unsent": 2, "unacked": 0}]),
+    dict(RDS_NAMES[2], paths=1, tos=4, path=[dict(RDS_PATH, abilities=0, reconnects=0, **{"last-error": 0})]),
+    dict(RDS_NAMES[3], paths=1, path=[RDS_PATH])]}
+
+
+def rds_event(n, event, index=0, **more):
+    return {"event": "path-ntf", "object": dict(RDS_NAMES[n], event=event, path=dict({"index": index}, **more))}
+
+
+RECORDINGS.update({
+    "rds": [RDS, RDS_CONNECTIONS],
+    "rds-torn": [RDS, dict(RDS_CONNECTIONS, intr=True)],
+    "rds-failed": [RDS, {"dump": "connection-get", "error": "ENOMEM"}],
+    "rds-absent": [{"family": False, "of": "rds"}],
+    "monitor-rds": [RDS, RDS_CONNECTIONS, rds_event(1, 0), rds_event(0, 1, 3, **{"last-error": -104}),
+                    rds_event(2, 2, **{"last-error": -111}), rds_event(0, 7)],
+    "monitor-rds-overrun": [RDS, RDS_CONNECTIONS, rds_event(0, 0), {"overrun": True}, RDS_CONNECTIONS, rds_event(1, 0), {"lost": True}],
+})
 
 
 if __name__ == "__main__":

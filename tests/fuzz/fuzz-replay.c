@@ -122,7 +122,7 @@ static void use(struct nl *nl, enum m_role role)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct nl_config cfg = { .replay = path };
+	struct nl_config cfg = { .family = &rnl_family_rnbd, .replay = path };
 	struct nl_error e;
 	struct nl *nl;
 	uint8_t flags;

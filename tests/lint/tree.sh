@@ -37,7 +37,9 @@ generated() {
 user_side() {
 	local out noun
 	out=$(mktemp) || return
-	include/netlink/regen.sh --user "$out" || echo "include/netlink/regen.sh --user"
+	include/netlink/regen.sh --user rds "$out" || echo "include/netlink/regen.sh --user rds"
+	sed -n "/^struct rds_path_ntf_rsp {/,/^}/p" "$out" | grep -q "enum rds_event event;" || echo "rds_path_ntf: no event"
+	include/netlink/regen.sh --user rnbd "$out" || echo "include/netlink/regen.sh --user rnbd"
 	for noun in session path device export; do
 		sed -n "/^struct rnbd_${noun}_ntf_rsp {/,/^}/p" "$out" | grep -q "enum rnbd_event event;" || echo "rnbd_${noun}_ntf: no event"
 	done

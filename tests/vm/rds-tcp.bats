@@ -4,6 +4,7 @@
 # where a test says "not stock", those are known to fail it.
 # lab: on debug: connections that come and go with namespaces are judged by KASAN, lockdep and kmemleak
 # lab: make tests/vm/tools
+# lab: ynl
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
 bats_require_minimum_version 1.5.0
@@ -316,6 +317,84 @@ left() { awk '$1 != "rds_msg" { print $1, $2 - $3 }' /sys/kernel/debug/rds/objec
 	done
 }
 
+# told FILE FILTER: the lines of the recording that are about $2 there, as one array, pass the filter
+told() { jq -es "[.[] | select(.remote_address == \"$2\")] | $3" "$1" >/dev/null; }
+
+# its_path FILTER ADDRESS: of the connection to it, as the tool tells it
+its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rds connection; }
+
+# Not stock, as all that follow but the last: it has no netlink family
+@test "netlink: a path that comes up, is reset and comes up again is told with the reason, at both ends" {
+	local pid
+	there -- ip addr add 10.1.0.60/24 dev v1
+	record /run/tmp/here rds
+	: >/run/tmp/there
+	ip netns exec peer "$ADM" monitor rds --filter local_address=10.1.0.60 --count 3 >/run/tmp/there 3>&- & pid=$!
+	await 10 grep -q sync /run/tmp/there
+	adm 0 rds ping 10.1.0.60 -c 1 --timeout 10s
+	its_path '.peer == "rnbd" and .reconnects == 0 and .last_error == null and (.path_details | length == 1) and .paths_agreed == 8 and
+		(.path_details[0] | .state == "connected" and .remote_port == 16385 and .local_port % 8 == 0 and
+			.next_send_sequence > 1 and .next_receive_sequence > 1 and .unsent_messages == 0)' 10.1.0.60
+	tcp_set rds_tcp_sndbuf 250001
+	await 10 told /run/tmp/here 10.1.0.60 'map([.event, .reason]) == [["up", null], ["down", "ECONNRESET"], ["up", null]]'
+	its_path '.reconnects == 1 and .last_error == "ECONNRESET"' 10.1.0.60
+	record_end /run/tmp/here
+	wait $pid
+	[[ $(awk '{ print $2, $NF }' /run/tmp/there | tail -n 3 | paste -sd' ') == "up state=connected down error=ECONNRESET up state=connected" ]]
+	run -0 there -- "$ADM" rds connection -v
+	[[ $output == *"  path 0 connected since "*" ports 16385-"*" peer rnbd next tx "*" last error ECONNRESET"* ]]
+}
+
+@test "netlink: a peer that refuses is told once, with the reason; a host that is not there as well" {
+	local before
+	there -- ip addr add 10.1.0.61/24 dev v1
+	there -- "${BASH}" -c 'echo 0 >/proc/sys/net/rds/tcp/listen'
+	record /run/tmp/here rds --no-snapshot
+	before=$(counter conn_reset)
+	adm 10 rds ping 10.1.0.61 -c 1 --timeout 200ms
+	adm 10 rds ping 10.1.0.98 -c 1 --timeout 200ms
+	await 10 told /run/tmp/here 10.1.0.61 'map([.event, .reason]) == [["refused", "ECONNREFUSED"]]'
+	its_path '.state != "connected" and .peer == null and (.last_error == "ECONNREFUSED") and .path_details[0].unacknowledged_messages == 0' 10.1.0.61
+	# more attempts fail
+	await 20 eval '(($(counter conn_reset) > before + 5))'
+	there -- "${BASH}" -c 'echo 1 >/proc/sys/net/rds/tcp/listen'
+	await 10 told /run/tmp/here 10.1.0.61 'map(.event) == ["refused", "up"]'
+	await 20 told /run/tmp/here 10.1.0.98 'map(.event) == ["refused"] and (.[0].reason | . == "EHOSTUNREACH" or . == "ETIMEDOUT")'
+	record_end /run/tmp/here
+}
+
+@test "netlink: each namespace sees its own connections and events alone" {
+	local pid
+	ip netns add gone
+	ip netns exec gone "$ADM" monitor rds -j >/run/tmp/gone 3>&- & pid=$!
+	await 10 grep -q sync /run/tmp/gone
+	adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
+	tcp_set rds_tcp_sndbuf 250002
+	run -0 there gone -- "$ADM" rds connection -j
+	jqe '.connections == []'
+	run -0 there gone -- "$ROOT/tests/vm/ynl.py" --family rds dump connection-get
+	jqe '.reply == []'
+	run -0 there -- "$ADM" rds connection -j
+	jqe '.connections | length > 0 and all(.[]; .remote_address != "10.1.0.2" and .path_details != null)'
+	run -0 ynl --family rds dump connection-get
+	# 10.1.0.2, as struct sockaddr_in
+	jqe '.reply | any(.[]; ."remote-addr" | startswith("020000000a010002")) and
+		all(.[]; ."local-addr" | startswith("020000000a010002") | not)'
+	kill $pid
+	wait $pid
+	document "$(</run/tmp/gone)"
+	[ "$(jq -cs 'map(.event)' /run/tmp/gone)" = '["sync"]' ]
+}
+
+@test "netlink: sequence numbers are for CAP_NET_ADMIN of the namespace, all else is for everybody" {
+	adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
+	its_path '.path_details[0] | .next_send_sequence > 1 and .next_receive_sequence > 1' 10.1.0.2
+	run -0 --separate-stderr setpriv --bounding-set=-all --inh-caps=-all "$ADM" rds connection -j
+	jqe '.connections | map(.path_details[]) | length > 0 and all(.[]; .next_send_sequence == null and .next_receive_sequence == null and
+		.state != null and .unsent_messages != null)'
+	run -0 setpriv --reuid 65534 --clear-groups "$ADM" monitor rds --once
+}
+
 # Not stock: one of its queues is for all of them
 @test "1000 peers: what each costs, and all are back within 5 s" {
 	local i before after
@@ -333,4 +412,37 @@ left() { awk '$1 != "rds_msg" { print $1, $2 - $3 }' /sys/kernel/debug/rds/objec
 	echo "# back after $(grep ' s$' /run/tmp/many)" >&3
 	grep -q "many.answered 1000" /run/tmp/many
 	(($(sed -n 's/\..* s$//p' /run/tmp/many) < 5 * ${LAB_SLOW:-1}))
+}
+
+@test "netlink: a dump that is cut by changes says so, and tells once each what is there all the time" {
+	local all i
+	for i in {1..100}; do
+		echo "addr add 10.1.12.$i/32 dev v1"
+	done | ip -n peer -b -
+	ip route add 10.1.12.0/24 via 10.1.0.2
+	"$TOOLS/rds-tcp" many 10.1.0.1 10.1.12.1 100
+	all=$("$ADM" rds connection --no-headers -F remote_address | wc -l)
+	((all >= 100))
+	run -0 "$ROOT/tests/vm/rds-dump.py" true
+	[[ $output == "$all 0 0" ]] || fail "$all: $output"
+	run -0 "$ROOT/tests/vm/rds-dump.py" "$ADM rds ping 10.1.0.97 -c 1 --timeout 1ms || :"
+	[[ ${lines[-1]} == "$((all + 1)) 0 1" ]] || fail "$all: $output"
+	adm_is '.warnings == null and all(.connections[]; .path_details != null)' rds connection
+}
+
+@test "netlink: dumps while connections break, come and go" {
+	local i pid dumps
+	: >/run/tmp/go.on
+	"$ROOT/tests/vm/rds-dump.py" --while /run/tmp/go.on >/run/tmp/dumps 2>&1 3>&- & pid=$!
+	for i in {1..5}; do
+		tcp_set rds_tcp_sndbuf $((200000 + i))
+		lasts 200
+		await 10 rmmod rds_tcp
+		insmod "$MODS/rds_tcp.ko"
+		adm 0 rds ping 10.1.0.2 -c 1 --timeout 10s
+	done
+	rm /run/tmp/go.on
+	wait $pid || fail "$(</run/tmp/dumps)"
+	dumps=$(</run/tmp/dumps)
+	((dumps > 5))
 }

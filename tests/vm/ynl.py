@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The YNL Python client of the kernel sources as a second client of the family, written by nobody of this project.
+"""The YNL Python client of the kernel sources as a second client of the families, written by nobody of this project.
 
-usage: ynl.py [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
+usage: ynl.py [--family NAME] [--room BYTES] [--listen GROUP]... [--shell COMMAND] [do|dump OPERATION JSON]
        ynl.py --serve DIR
 
 Subscribes to the groups, runs the operation or the shell command, and prints one JSON document: "reply", or "error" with
@@ -100,6 +100,7 @@ def serve(directory):
 
 def run(args):
     parser = argparse.ArgumentParser()
+    parser.add_argument("--family", default="rnbd")
     parser.add_argument("--listen", action="append", default=[])
     parser.add_argument("--shell")
     parser.add_argument("--room", type=int, default=0)
@@ -108,7 +109,7 @@ def run(args):
     parser.add_argument("json", nargs="?", default="{}")
     args = parser.parse_args(args)
 
-    spec = os.path.join(os.environ["ROOT"], "include/netlink/rnbd.yaml")
+    spec = os.path.join(os.environ["ROOT"], f"include/netlink/{args.family}.yaml")
     events = listener(spec, args.listen) if args.listen else None
     ynl = Family(spec, schema="", recv_size=args.room)
     out = {}

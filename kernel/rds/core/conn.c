@@ -100,6 +100,7 @@ static void conn_list(struct rds_net *rnet, struct rds_core_conn *conn,
 		      const struct rds_core_key *key)
 {
 	kref_get(&conn->ref);
+	conn->number = ++rnet->changes;
 	hlist_add_head(&conn->hash_entry, bucket(rnet, key));
 	list_add_tail(&conn->net_entry, &rnet->conns);
 	(*count_of(rnet, conn))++;
@@ -110,6 +111,7 @@ static void conn_unlist(struct rds_net *rnet, struct rds_core_conn *conn)
 {
 	hlist_del(&conn->hash_entry);
 	list_del_init(&conn->net_entry);
+	rnet->changes++;
 	if (!conn->used)
 		(*count_of(rnet, conn))--;
 }

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/rds.h>
+#include <linux/rds_netlink.h>
 #include <linux/sched/signal.h>
 #include <linux/seqlock.h>
 #include <linux/skbuff.h>
@@ -166,7 +167,8 @@ static inline bool rds_cong_test(const struct rds_cong *cong, __be16 port)
  * @lock: protects the lists
  * @socks: of struct rds_sock
  * @monitors: those that monitor congestion
- * @conns: of struct rds_core_conn, the oldest first
+ * @conns: of struct rds_core_conn, the oldest first, each with a higher number
+ * @changes: of this list: the last number
  * @nr_loops: how many of them are of the loop
  * @nr_strangers: how many of the others no socket has used
  * @tidy_work: ends strangers that carried nothing
@@ -180,6 +182,7 @@ struct rds_net {
 	struct list_head socks;
 	struct list_head monitors;
 	struct list_head conns;
+	u64 changes;
 	unsigned int nr_loops;
 	unsigned int nr_strangers;
 	struct delayed_work tidy_work;
@@ -381,6 +384,10 @@ struct rds_core_info {
 
 int rds_info_get(struct net *net, int number, char __user *value, int __user *len);
 void rds_info_lists_init(void);
+
+/* nl.c: tells who listens. Any context. */
+void rds_nl_event(struct rds_core_path *path, enum rds_event event, int why);
+extern struct genl_family rds_nl_family;
 
 /* sysctl.c */
 extern unsigned long rds_sysctl_min_delay;

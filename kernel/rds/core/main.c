@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rds: reliable datagram sockets; the family, the congestion maps, the loop. */
 #include <linux/module.h>
+#include <net/genetlink.h>
 #include "core.h"
 
 static int __init rds_init(void)
@@ -20,10 +21,13 @@ static int __init rds_init(void)
 	err = rds_sysctl_init();
 	if (err)
 		goto out_net;
+	err = genl_register_family(&rds_nl_family);
+	if (err)
+		goto out_sysctl;
 	rds_info_lists_init();
 	err = rds_core_transport_register(&rds_loop);
 	if (err)
-		goto out_sysctl;
+		goto out_nl;
 	/* Last: there may be sockets from now on. */
 	err = rds_family_init();
 	if (err)
@@ -32,6 +36,8 @@ static int __init rds_init(void)
 
 out_loop:
 	rds_core_transport_unregister(&rds_loop);
+out_nl:
+	genl_unregister_family(&rds_nl_family);
 out_sysctl:
 	rds_sysctl_exit();
 out_net:
@@ -49,6 +55,7 @@ static void __exit rds_exit(void)
 {
 	rds_family_exit();
 	rds_core_transport_unregister(&rds_loop);
+	genl_unregister_family(&rds_nl_family);
 	rds_sysctl_exit();
 	rds_net_exit();
 	rds_path_wq_exit();

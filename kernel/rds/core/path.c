@@ -34,7 +34,25 @@ static void start_connect(struct rds_core_path *path, unsigned long delay)
 /* True: it was in @from; the work of the edge is the caller's then. Any context. */
 static bool change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to)
 {
-	return cmpxchg(&path->state, from, to) == from;
+	if (cmpxchg(&path->state, from, to) != from)
+		return false;
+	WRITE_ONCE(path->since, ktime_get_real_ns());
+	return true;
+}
+
+/*
+ * A connection, or an attempt at one, has ended. Attempts are told once as long as the reason is
+ * the same, a call that was heard is none. The lock keeps events in their order.
+ */
+static void ended(struct rds_core_path *path, int was, int why)
+{
+	if (was != RDS_CORE_UP && (was != RDS_CORE_CONNECTING || why == -EISCONN))
+		return;
+	spin_lock_bh(&path->lock);
+	if (was == RDS_CORE_UP || why != path->error)
+		rds_nl_event(path, was == RDS_CORE_UP ? RDS_EVENT_DOWN : RDS_EVENT_REFUSED, why);
+	path->error = why;
+	spin_unlock_bh(&path->lock);
 }
 
 void rds_core_path_writable(struct rds_core_path *path)
@@ -93,14 +111,17 @@ static bool is_gone(const struct rds_core_path *path)
 static void connect_work(struct work_struct *work)
 {
 	struct rds_core_path *path = container_of(work, struct rds_core_path, connect_work.work);
+	int err = 0;
 
 	mutex_lock(&path->sending);
 	if (is_gone(path))
 		rds_xmit_move(path, &path->conn->path);
-	else if (change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING) &&
-		 path->conn->transport->connect(path) &&
-		 change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN))
+	else if (change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
+		err = path->conn->transport->connect(path);
+	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN)) {
+		ended(path, RDS_CORE_CONNECTING, err);
 		reconnect(path);
+	}
 	mutex_unlock(&path->sending);
 }
 
@@ -147,10 +168,10 @@ static int accept_locked(struct rds_core_path *path,
 int rds_core_path_replace(struct rds_core_path *path, int why,
 			  void (*install)(struct rds_core_path *path, void *arg), void *arg)
 {
-	if (!change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING) &&
-	    !change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
+	if (change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING))
+		ended(path, RDS_CORE_UP, why);
+	else if (!change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
 		return -EBUSY;
-	WRITE_ONCE(path->error, why);
 	path->delay = 0;
 	path->up_since = 0;
 	path->conn->transport->shutdown(path);
@@ -188,8 +209,11 @@ void rds_core_path_up(struct rds_core_path *path)
 	spin_lock_bh(&path->lock);
 	path->map_due = true;
 	up = change(path, RDS_CORE_CONNECTING, RDS_CORE_UP);
-	if (up)
+	if (up) {
 		path->up_since = jiffies ?: 1;
+		path->ups++;
+		rds_nl_event(path, RDS_EVENT_UP, 0);
+	}
 	spin_unlock_bh(&path->lock);
 	if (up)
 		rds_core_path_writable(path);
@@ -198,16 +222,14 @@ EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);
 
 void rds_core_path_drop(struct rds_core_path *path, int why)
 {
-	int state = READ_ONCE(path->state), was;
+	int was;
 
-	for (;; state = was) {
-		if (state == RDS_CORE_DOWN || state == RDS_CORE_ERROR)
+	do {
+		was = READ_ONCE(path->state);
+		if (was == RDS_CORE_DOWN || was == RDS_CORE_ERROR)
 			return;
-		was = cmpxchg(&path->state, state, RDS_CORE_ERROR);
-		if (was == state)
-			break;
-	}
-	WRITE_ONCE(path->error, why);
+	} while (!change(path, was, RDS_CORE_ERROR));
+	ended(path, was, why);
 	rds_stat(RDS_STAT_CONN_RESET);
 	start(path, &path->shutdown_work);
 }
@@ -246,6 +268,7 @@ int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsign
 	INIT_LIST_HEAD(&path->stop_entry);
 	path->next_tx = 1;
 	path->state = conn->transport->loops ? RDS_CORE_UP : RDS_CORE_DOWN;
+	path->since = ktime_get_real_ns();
 	INIT_WORK(&path->send_work, rds_xmit_work);
 	INIT_DELAYED_WORK(&path->connect_work, connect_work);
 	INIT_WORK(&path->shutdown_work, shutdown_work);
@@ -256,6 +279,7 @@ int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsign
 void rds_path_exit(struct rds_core_path *path)
 {
 	const struct rds_core_transport *transport = path->conn->transport;
+	int was;
 
 	/* Who did not see that it is dead has queued its work when this lock is free. */
 	spin_lock_bh(&path->lock);
@@ -266,8 +290,10 @@ void rds_path_exit(struct rds_core_path *path)
 	if (transport->loops)
 		return;
 	mutex_lock(&path->sending);
-	if (xchg(&path->state, RDS_CORE_DISCONNECTING) != RDS_CORE_DOWN)
+	was = xchg(&path->state, RDS_CORE_DISCONNECTING);
+	if (was != RDS_CORE_DOWN)
 		transport->shutdown(path);
+	ended(path, was, -ESHUTDOWN);
 	rds_xmit_purge(path);
 	WRITE_ONCE(path->state, RDS_CORE_DOWN);
 	mutex_unlock(&path->sending);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RDS_INFO_TCP_SOCKETS: the TCP sockets of a namespace. */
+/* RDS_INFO_TCP_SOCKETS: the TCP sockets of a namespace. And what netlink tells of them. */
 #include <linux/rds.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -66,6 +66,22 @@ static void fill4(struct net *net, struct rds_core_info *info)
 static void fill6(struct net *net, struct rds_core_info *info)
 {
 	each(net, info, put6);
+}
+
+void rds_tcp_ends(const struct rds_core_path *path, struct rds_core_ends *ends)
+{
+	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&path->conn->net));
+	struct rds_tcp_path *tp = rds_tcp_path(path);
+	enum rds_tcp_peer peer = READ_ONCE(tp->peer);
+
+	spin_lock_bh(&tn->paths_lock);
+	if (tp->sock) {
+		ends->lport = ntohs(inet_sk(tp->sock->sk)->inet_sport);
+		ends->fport = ntohs(inet_sk(tp->sock->sk)->inet_dport);
+		ends->abilities = peer == RDS_TCP_PEER_ACKS ? RDS_ABLE_ACK :
+				  peer == RDS_TCP_PEER_PLAIN ? 0 : -1;
+	}
+	spin_unlock_bh(&tn->paths_lock);
 }
 
 void rds_tcp_info_init(void)

@@ -51,6 +51,7 @@ struct rds_core_transport rds_tcp_transport = {
 	.xmit_map = rds_tcp_xmit_map,
 	.xmit_ack = rds_tcp_xmit_ack,
 	.resume = rds_tcp_resume,
+	.ends = rds_tcp_ends,
 	.counters = rds_tcp_counters,
 	.maps_tos = maps_tos,
 };

@@ -202,6 +202,7 @@ void rds_tcp_watch_work(struct work_struct *work);
 void rds_tcp_watch_end(struct rds_tcp_path *tp);
 
 /* info.c */
+void rds_tcp_ends(const struct rds_core_path *path, struct rds_core_ends *ends);
 void rds_tcp_info_init(void);
 void rds_tcp_info_exit(void);
 
