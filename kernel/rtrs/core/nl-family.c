@@ -56,6 +56,9 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_PORT_GET]	= "rtrs-server",
 		[RNBD_CMD_PORT_DRAIN]	= "rtrs-server",
 		[RNBD_CMD_PORT_UNDRAIN]	= "rtrs-server",
+		[RNBD_CMD_ACCESS_GET]	= "rnbd-server",
+		[RNBD_CMD_ACCESS_SET]	= "rnbd-server",
+		[RNBD_CMD_ACCESS_TEST]	= "rnbd-server",
 	},
 };
 
@@ -361,6 +364,21 @@ int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return run_dump(RNBD_CMD_PORT_GET, skb, cb);
 }
 
+int rnbd_nl_access_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_get_cmd(RNBD_CMD_ACCESS_GET, info);
+}
+
+int rnbd_nl_access_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return run_dump(RNBD_CMD_ACCESS_GET, skb, cb);
+}
+
+int rnbd_nl_access_test_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_get_cmd(RNBD_CMD_ACCESS_TEST, info);
+}
+
 #define ADMIN_DOIT(name, cmd)							\
 	int rnbd_nl_##name##_doit(struct sk_buff *skb, struct genl_info *info)	\
 	{									\
@@ -385,12 +403,14 @@ ADMIN_DOIT(path_disconnect, PATH_DISCONNECT)
 ADMIN_DOIT(export_revalidate, EXPORT_REVALIDATE)
 ADMIN_DOIT(port_drain, PORT_DRAIN)
 ADMIN_DOIT(port_undrain, PORT_UNDRAIN)
+ADMIN_DOIT(access_set, ACCESS_SET)
 
 static const struct genl_multicast_group groups[] = {
 	[RNBD_NLGRP_SESSION]	= { .name = RNBD_MCGRP_SESSION, },
 	[RNBD_NLGRP_PATH]	= { .name = RNBD_MCGRP_PATH, },
 	[RNBD_NLGRP_DEVICE]	= { .name = RNBD_MCGRP_DEVICE, },
 	[RNBD_NLGRP_EXPORT]	= { .name = RNBD_MCGRP_EXPORT, },
+	[RNBD_NLGRP_ACCESS]	= { .name = RNBD_MCGRP_ACCESS, },
 };
 
 struct genl_family rtrs_nl_family __ro_after_init = {
