@@ -6,6 +6,7 @@
  * which other families wait for: a worker runs each command that may wait for a
  * peer (nl-later.c).
  */
+#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/export.h>
 #include <linux/module.h>
@@ -18,6 +19,7 @@
 
 #define ROLE_COUNT	(RNBD_ROLE_SERVER + 1)
 #define ATTR_ID		1	/* of every noun */
+#define REQUEST_MAX	(4U << 20)	/* bytes that may be kept for a worker */
 
 static DEFINE_MUTEX(providers_lock);
 static const struct rtrs_nl_provider *providers[8];
@@ -262,6 +264,13 @@ static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (!netlink_capable(skb, CAP_SYS_ADMIN))
 		return rtrs_fail(info->extack, -EPERM, "CAP_SYS_ADMIN is needed");
+	if (info->nlhdr->nlmsg_len > REQUEST_MAX)
+		return rtrs_fail(info->extack, -EMSGSIZE, "a request has at most %u MiB",
+				 REQUEST_MAX >> 20);
+	/* Who asks: a worker is somebody else. */
+	info->user_ptr[0] = (void *)(uintptr_t)from_kuid(&init_user_ns, current_uid());
+	info->user_ptr[1] = (void *)(uintptr_t)from_kuid(&init_user_ns,
+							  audit_get_loginuid(current));
 	return rtrs_nl_later(cmd, skb, info);
 }
 
