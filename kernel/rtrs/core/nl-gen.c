@@ -18,7 +18,7 @@ const struct nla_policy rnbd_access_allow_nl_policy[RNBD_A_ACL_ALLOW_ACCESS_MODE
 
 const struct nla_policy rnbd_access_export_nl_policy[RNBD_A_ACL_EXPORT_OPENINGS + 1] = {
 	[RNBD_A_ACL_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
-	[RNBD_A_ACL_EXPORT_PATH] = { .type = NLA_NUL_STRING, .len = 4095, },
+	[RNBD_A_ACL_EXPORT_PATH] = { .type = NLA_NUL_STRING, .len = 2047, },
 	[RNBD_A_ACL_EXPORT_IO_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[RNBD_A_ACL_EXPORT_ALLOW] = NLA_POLICY_NESTED(rnbd_access_allow_nl_policy),
 	[RNBD_A_ACL_EXPORT_KIND] = NLA_POLICY_MAX(NLA_U32, 1),
