@@ -145,9 +145,10 @@ static int on_intr(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t version)
+static struct nl_msg *new_message(int family, int cmd, int flags, size_t size)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(32768);
+	struct nl_msg *msg = nlmsg_alloc_size(size);
+	uint8_t version = family == GENL_ID_CTRL ? 1 : RNBD_FAMILY_VERSION;
 
 	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, version)) {
 		fputs("rnbdadm: out of memory\n", stderr);
@@ -158,13 +159,18 @@ static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t versio
 
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
 {
-	return new_message(nl->family, cmd, flags, RNBD_FAMILY_VERSION);
+	return new_message(nl->family, cmd, flags, 32768);
+}
+
+struct nl_msg *rnl_new_sized(struct nl *nl, int cmd, size_t size)
+{
+	return new_message(nl->family, cmd, 0, size);
 }
 
 /* A question to nlctrl about the family. */
 static struct nl_msg *new_question(int cmd, int flags)
 {
-	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1);
+	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 32768);
 
 	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, RNBD_FAMILY_NAME);
 	return msg;

@@ -34,6 +34,9 @@ NLM_F_DUMP_INTR, NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x10, 0x100, 0x200
 NLMSG_ERROR, NLMSG_DONE, NLA_F_NESTED = 2, 3, 0x8000
 
 
+PREFIX = {}
+
+
 def load_spec():
     """{set: {attribute: (type, nested set)}}; the file is regular enough for indentation."""
     sets, cur, attr = {}, None, None
@@ -44,12 +47,14 @@ def load_spec():
                 part = line.strip()
             if part != "attribute-sets:":
                 continue
-            m = re.match(r"( +)(name|type|nested-attributes): (\S+)", line)
+            m = re.match(r"( +)(name|type|nested-attributes|name-prefix): (\S+)", line)
             if not m:
                 continue
             depth, key, value = len(m[1]), m[2], m[3]
             if depth == 4 and key == "name":
-                cur = sets[value] = {}
+                cur, in_set = sets.setdefault(value, {}), value
+            elif depth == 4 and key == "name-prefix":
+                PREFIX[in_set] = value.removeprefix("rnbd-a-")
             elif depth == 8 and key == "name":
                 attr = cur[value] = [None, None]
             elif depth == 8 and key == "type":
@@ -84,7 +89,7 @@ def upper(s):
 
 
 def attr_number(attr_set, name):
-    return NUMBERS["RNBD_A_%s_%s" % (upper(attr_set), upper(name))]
+    return NUMBERS["RNBD_A_%s%s" % (upper(PREFIX.get(attr_set, attr_set + "-")), upper(name))]
 
 
 def cmd_number(cmd):
@@ -205,13 +210,14 @@ def family(answer):
                                          "stats-get", "stats-reset", "remap", "resize", "export-close", "session-set",
                                          "session-disconnect", "session-add", "session-del", "path-add", "path-del",
                                          "path-reconnect", "path-disconnect", "export-revalidate", "port-get",
-                                         "port-drain", "port-undrain", "device-set")])
+                                         "port-drain", "port-undrain", "device-set", "access-get", "access-set",
+                                         "access-test")])
     body = nla(2, b"rnbd\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
     body += nla(6 | NLA_F_NESTED, b"".join(
         nla(i + 1 | NLA_F_NESTED, nla(1, struct.pack("<I", cmd_number(c)))) for i, c in enumerate(ops)))
     body += nla(7 | NLA_F_NESTED, b"".join(
         nla(i | NLA_F_NESTED, nla(2, struct.pack("<I", 16 + i)) + nla(1, g.encode() + b"\0"))
-        for i, g in enumerate(answer.get("groups", ("session", "path", "device", "export")), 1)))
+        for i, g in enumerate(answer.get("groups", ("session", "path", "device", "export", "access")), 1)))
     yield b"R", genl(CTRL, 1, 0, body)
     yield b"R", ack(0, b"", request)
     yield from policy(answer.get("policies", 3))
