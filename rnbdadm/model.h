@@ -101,6 +101,7 @@ struct session {
 	uint64_t role, state, queue_depth, max_io_bytes, poll_queues, held;
 	bool removing;			/* it will not stay */
 	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
+	char peer[M_NAME_MAX];		/* of the access list, "" without one */
 	struct session_settings set;
 };
 
@@ -123,6 +124,7 @@ struct export {
 	char name[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
 	uint64_t major, minor, access, size_bytes, logical_block, read_only, since_ns;
 	uint64_t told_bytes;
+	char peer[M_NAME_MAX], listed[M_NAME_MAX];	/* by the access list, "" without one */
 	struct strlist users;	/* from /sys and /proc: what this host itself does with it */
 };
 

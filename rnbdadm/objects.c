@@ -171,6 +171,9 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ?
 					   ndevices + nexports : sess->devices));
 	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
+	/* with an access list alone */
+	if (*sess->peer)
+		js_set(j, "peer", js_str(sess->peer));
 	js_set(j, "poll_queues", js_u64(sess->poll_queues));
 	js_set(j, "held", js_flag(sess->held));
 	js_set(j, "owner", owner ? js_str(owner) : json_null());
@@ -300,6 +303,10 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 	for (size_t i = 0; i < n; i++) {
 		json_t *c = js_client(&list[i]);
 
+		if (*list[i].peer)
+			js_set(c, "peer", js_str(list[i].peer));
+		if (*list[i].listed)
+			js_set_str(c, "export", list[i].listed);
 		if (o->details) {
 			js_set(c, "id", js_id(list[i].id));
 			js_set(c, "told_size_bytes", js_u64(list[i].told_bytes));

@@ -500,11 +500,11 @@ void plan_make(struct plan *p, const struct conf *c, const struct snapshot *s,
 	memset(p, 0, sizeof(*p));
 	p->mode = o->mode;
 	for (size_t i = 0; i < c->n; i++) {
-		if (c->v[i].kind == CONF_DEFAULTS || !selected(&m, &c->v[i]))
+		if ((c->v[i].kind != CONF_SESSION && c->v[i].kind != CONF_DEVICE) || !selected(&m, &c->v[i]))
 			continue;
 		if (c->v[i].kind == CONF_SESSION)
 			plan_session(&m, &c->v[i]);
-		else
+		else if (c->v[i].kind == CONF_DEVICE)
 			plan_device(&m, &c->v[i]);
 	}
 	if (!o->only || !o->only->n)

@@ -10,7 +10,7 @@
  */
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include "server.h"
+#include "access.h"
 #include "trace.h"
 
 static const char *const access_name[] = {
@@ -29,7 +29,10 @@ const char *rnbd_server_access_name(u8 access_mode)
 
 static void release(struct kref *ref)
 {
-	kmem_cache_free(dev_cache, container_of(ref, struct rnbd_server_dev, ref));
+	struct rnbd_server_dev *dev = container_of(ref, struct rnbd_server_dev, ref);
+
+	kfree(dev->where);
+	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_DEV);
 }
 
@@ -136,16 +139,24 @@ bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 }
 
 /* The client does not know: its id must lead nowhere, and not to another device either. */
+void rnbd_server_dev_revoke(struct rnbd_server_dev *dev)
+{
+	struct rnbd_server_session *session = dev->session;
+
+	lockdep_assert_held(&session->lock);
+	if (dev->closing)
+		return;
+	xa_store(&session->ids, dev->id, XA_ZERO_ENTRY, GFP_KERNEL);	/* in its place */
+	begin_close(dev);
+}
+
 static void force_close(struct work_struct *work)
 {
 	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, force_work);
 	struct rnbd_server_session *session = dev->session;
 
 	mutex_lock(&session->lock);
-	if (!dev->closing) {
-		xa_store(&session->ids, dev->id, XA_ZERO_ENTRY, GFP_KERNEL);	/* in its place */
-		begin_close(dev);
-	}
+	rnbd_server_dev_revoke(dev);
 	mutex_unlock(&session->lock);
 }
 
@@ -230,8 +241,33 @@ static int reserve_id(struct rnbd_server_session *session, u32 *id)
 	return err < 0 ? err : 0;
 }
 
+/* The block device that the client may open by this name. */
+static int find_bdev(struct rnbd_server_dev *dev, const struct rnbd_open *open, u8 *reason)
+{
+	struct rnbd_server_right *right = kmalloc(sizeof(*right), GFP_KERNEL);
+	int err;
+
+	if (!right)
+		return -ENOMEM;
+	err = rnbd_server_access_open(dev->session, open, right);
+	if (!err)
+		err = rnbd_server_lookup(right, open->access_mode, &dev->handle);
+	*reason = right->reason;
+	if (!err) {
+		dev->access_number = right->number;
+		strscpy(dev->by, right->export, sizeof(dev->by));
+		dev->where = kstrdup(right->path.text, GFP_KERNEL);
+		if (!dev->where) {
+			rnbd_bdev_close(&dev->handle);
+			err = -ENOMEM;
+		}
+	}
+	kfree(right);
+	return err;
+}
+
 static struct rnbd_server_dev *create(struct rnbd_server_session *session,
-				      const struct rnbd_open *open)
+				      const struct rnbd_open *open, u8 *reason)
 {
 	struct rnbd_server_dev *dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
 	int err;
@@ -254,7 +290,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = rnbd_server_lookup(session, open, &dev->handle);
+	err = find_bdev(dev, open, reason);
 	if (err)
 		goto exit_ref;
 	dev->bdev = dev->handle.bdev;
@@ -266,6 +302,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 
 close:
 	rnbd_bdev_close(&dev->handle);
+	kfree(dev->where);
 exit_ref:
 	percpu_ref_exit(&dev->inflight);
 free:
@@ -329,11 +366,16 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 		return err;
 	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
 	if (!err) {
+		rnbd_server_access_begin();
 		mutex_lock(&session->lock);
-		err = publish(dev, open->claims, wait);
-		if (!err)
+		err = rnbd_server_access_confirm(dev, &wait->reason) ?:
+		      publish(dev, open->claims, wait);
+		if (!err) {
 			put_info(dev, info);
+			rnbd_server_access_granted(dev);
+		}
 		mutex_unlock(&session->lock);
+		rnbd_server_access_end();
 		if (err)
 			rnbd_server_writers_undo(dev);
 	}
@@ -344,7 +386,7 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 static int open_new(struct rnbd_server_session *session, const struct rnbd_open *open,
 		    struct rnbd_device_info *info, struct rnbd_server_wait *wait)
 {
-	struct rnbd_server_dev *dev = create(session, open);
+	struct rnbd_server_dev *dev = create(session, open, &wait->reason);
 	int err;
 
 	if (IS_ERR(dev))

@@ -254,6 +254,14 @@ int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait 
 	return err;
 }
 
+void rnbd_server_export_name(struct rnbd_server_dev *dev, const char *peer, const char *by)
+{
+	mutex_lock(&exports_lock);
+	strscpy(dev->peer, peer, sizeof(dev->peer));
+	strscpy(dev->by, by, sizeof(dev->by));
+	mutex_unlock(&exports_lock);
+}
+
 void rnbd_server_export_hide(struct rnbd_server_dev *dev)
 {
 	mutex_lock(&exports_lock);

@@ -4,8 +4,7 @@
 #include <linux/mount.h>
 #include <linux/slab.h>
 #include <compat/namei.h>
-#include "server.h"
-#include "path.h"
+#include "access.h"
 
 #define TRIES	32	/* of a lookup that others disturb */
 
@@ -28,10 +27,10 @@ static int beneath(const struct path *root, const char *name, unsigned int flags
  * name of the session, which is the client's choice as well. What is opened is
  * the very node that was found, so nothing can change in between.
  */
-static int lookup_below(struct rnbd_server_path *p, struct path *out)
+static int find_root(struct rnbd_server_path *p, struct path *root)
 {
 	char first = p->text[p->base];
-	struct path top, root;
+	struct path top;
 	int err;
 
 	p->text[p->base] = '\0';
@@ -41,14 +40,79 @@ static int lookup_below(struct rnbd_server_path *p, struct path *out)
 		return err;
 	if (p->base < p->rel) {
 		p->text[p->rel - 1] = '\0';
-		err = beneath(&top, p->text + p->base, LOOKUP_DIRECTORY, &root);
+		err = beneath(&top, p->text + p->base, LOOKUP_DIRECTORY, root);
+		p->text[p->rel - 1] = '/';
 		path_put(&top);
-		if (err)
-			return err;
-	} else {
-		root = top;
+		return err;
 	}
-	err = beneath(&root, p->text + p->rel, 0, out);
+	*root = top;
+	return 0;
+}
+
+/*
+ * With all directories above it, as far as its file system goes: these may be sticky, where nobody
+ * renames what is root's.
+ */
+static bool is_roots_alone(const struct path *dir)
+{
+	struct dentry *at = dget(dir->dentry), *up;
+	const struct inode *inode;
+	bool good;
+
+	for (;;) {
+		inode = d_backing_inode(at);
+		good = uid_eq(inode->i_uid, GLOBAL_ROOT_UID) &&
+		       (!(inode->i_mode & 0022) || (at != dir->dentry && inode->i_mode & S_ISVTX));
+		if (!good || IS_ROOT(at))
+			break;
+		up = dget_parent(at);
+		dput(at);
+		at = up;
+	}
+	dput(at);
+	return good;
+}
+
+/*
+ * Volume managers make links: /dev/vg1/disk17 is ../dm-3. The administrator has offered what is in
+ * the directory, and links count as that where nobody but root can make one, or can change the
+ * way to it.
+ */
+static int follow_last(struct rnbd_server_right *right, const struct path *root, struct path *out)
+{
+	char *rest = right->path.text + right->path.rel, *last = strrchr(rest, '/');
+	struct path dir;
+	int err;
+
+	if (last)
+		*last = '\0';
+	err = beneath(root, last ? rest : ".", LOOKUP_DIRECTORY, &dir);
+	if (last)
+		*last = '/';
+	if (err)
+		return err;
+	if (is_roots_alone(&dir)) {
+		err = kern_path(right->path.text, LOOKUP_FOLLOW, out);
+	} else {
+		right->reason = RNBD_ACCESS_REASON_DIRECTORY;
+		err = -EACCES;
+	}
+	path_put(&dir);
+	return err;
+}
+
+static int lookup_below(struct rnbd_server_right *right, struct path *out)
+{
+	const char *rest = right->path.text + right->path.rel;
+	struct path root;
+	int err;
+
+	err = find_root(&right->path, &root);
+	if (err)
+		return err;
+	err = beneath(&root, rest, 0, out);
+	if (err == -EXDEV && right->listed)
+		err = follow_last(right, &root, out);
 	path_put(&root);
 	return err;
 }
@@ -65,27 +129,19 @@ static int block_device_number(const struct path *path, dev_t *devt)
 	return 0;
 }
 
-static int lookup(const struct rnbd_server_session *session, const char *name, dev_t *devt)
+static int lookup(struct rnbd_server_right *right, dev_t *devt)
 {
-	struct rnbd_server_path *p = kmalloc(sizeof(*p), GFP_KERNEL);
 	struct path path;
 	int err;
 
-	if (!p)
-		return -ENOMEM;
-	err = rnbd_server_path_compose(p, rnbd_server_search_path, session->name, name);
-	if (err)
-		goto out;
-	if (rnbd_server_path_confined(p))
-		err = lookup_below(p, &path);
+	if (!right->fixed && rnbd_server_path_confined(&right->path))
+		err = lookup_below(right, &path);
 	else
-		err = kern_path(p->text, LOOKUP_FOLLOW, &path);
+		err = kern_path(right->path.text, LOOKUP_FOLLOW, &path);
 	if (err)
-		goto out;
+		return err;
 	err = block_device_number(&path, devt);
 	path_put(&path);
-out:
-	kfree(p);
 	return err;
 }
 
@@ -145,14 +201,13 @@ static int open_claimed(dev_t devt, struct rnbd_bdev *handle)
 	return -ETXTBSY;
 }
 
-int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
-		       struct rnbd_bdev *handle)
+int rnbd_server_lookup(struct rnbd_server_right *right, u8 access_mode, struct rnbd_bdev *handle)
 {
-	bool write = open->access_mode != RNBD_ACCESS_MODE_RO;
+	bool write = access_mode != RNBD_ACCESS_MODE_RO;
 	dev_t devt;
 	int err;
 
-	err = lookup(session, open->path, &devt);
+	err = lookup(right, &devt);
 	if (err)
 		return err;
 	if (write && !READ_ONCE(rnbd_server_share_local))

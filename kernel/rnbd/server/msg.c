@@ -172,6 +172,8 @@ static void run_open(struct work_struct *work)
 	if (err == -EALREADY || used_here)
 		err = -EBUSY;
 	if (err)
+		rnbd_server_access_denied(ctl->session, &ctl->open, err, ctl->wait.reason);
+	if (err)
 		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe%s\n",
 				    (int)strlen(ctl->session->name), ctl->session->name,
 				    (int)strlen(ctl->open.path), ctl->open.path,
@@ -209,6 +211,7 @@ static struct rnbd_server_ctl *new_ctl(struct rnbd_server_session *session,
 	ctl->wait.wq = session->open_wq;
 	ctl->wait.session = session;
 	ctl->wait.busy = false;
+	ctl->wait.reason = 0;
 	ctl->since = jiffies;
 	ctl->session = session;
 	ctl->op = req->op;

@@ -2,7 +2,7 @@
 /* Opened exports in netlink. */
 #include <linux/module.h>
 #include <rtrs/nl.h>
-#include "server.h"
+#include "access.h"
 
 #define TOLD_MS		5000U
 #define TIMEOUT_MAX_MS	600000U
@@ -28,6 +28,8 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SINCE_NS, dev->since_ns, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_TOLD_BYTES,
 			      READ_ONCE(dev->told_sectors) << SECTOR_SHIFT, RNBD_A_EXPORT_PAD) ||
+	    (dev->peer[0] && nla_put_string(msg, RNBD_A_EXPORT_PEER_NAME, dev->peer)) ||
+	    (dev->by[0] && nla_put_string(msg, RNBD_A_EXPORT_EXPORT_NAME, dev->by)) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -199,6 +201,10 @@ static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_EXPORT_GET, .get = export_get, .dump = export_dump },
 	{ .cmd = RNBD_CMD_EXPORT_REVALIDATE, .get = export_revalidate },
 	{ .cmd = RNBD_CMD_EXPORT_CLOSE, .act = export_close },
+	{ .cmd = RNBD_CMD_ACCESS_GET, .get = rnbd_server_access_get,
+	  .dump = rnbd_server_access_dump },
+	{ .cmd = RNBD_CMD_ACCESS_SET, .get = rnbd_server_access_set },
+	{ .cmd = RNBD_CMD_ACCESS_TEST, .get = rnbd_server_access_test },
 };
 
 static const struct rtrs_nl_provider provider = {

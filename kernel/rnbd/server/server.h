@@ -5,6 +5,7 @@
  *
  * Locks, outer before inner:
  *	writer->lock		who gets the right to write to a disk (writers.h)
+ *	rnbd_server_access_lock	who may do what (access.h)
  *	session->lock		devices of one session
  *	exports_lock (export.c)	exports, their writers, all opened devices
  */
@@ -29,6 +30,7 @@
 #include <uapi/linux/rnbd.h>
 
 struct rnbd_server_export;
+struct rnbd_server_right;
 struct rnbd_server_writer;
 
 /**
@@ -39,6 +41,9 @@ struct rnbd_server_writer;
  * @version: protocol, 0 before SESS_INFO
  * @minor: that both ends speak, the same
  * @id: in netlink
+ * @entry: in the list of all sessions; this and the next two: access.h
+ * @peer: of the access list; empty without one
+ * @next_peer: of the list that is about to be in force
  * @client: who it is, the same over all sessions that its paths make
  * @name: of the session; belongs to the transport
  * @ref: held by the transport until the session is down, and by each device until it is released
@@ -61,6 +66,9 @@ struct rnbd_server_session {
 	u8 version;
 	u8 minor;
 	u32 id;
+	struct list_head entry;
+	char peer[RTRS_SERVER_PEER_LEN];
+	char next_peer[RTRS_SERVER_PEER_LEN];
 	uuid_t client;
 	const char *name;
 	struct mutex lock; /* see above */
@@ -92,6 +100,7 @@ struct rnbd_server_closer {
  * @wq: its queue
  * @session: of the OPEN
  * @devt: number of the disk
+ * @reason: why the last try was refused, where the list did that
  * @busy: the last try found one who is not through with the close
  * @entry: in the list of those who wait, until he is; exports_lock
  */
@@ -100,6 +109,7 @@ struct rnbd_server_wait {
 	struct workqueue_struct *wq;
 	struct rnbd_server_session *session;
 	dev_t devt;
+	u8 reason;
 	bool busy;
 	struct list_head entry;
 };
@@ -155,6 +165,10 @@ struct rnbd_server_late {
  * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
+ * @access_number: of what has let it in, before it is published
+ * @where: that leads to
+ * @by: export of the list, empty without one; exports_lock
+ * @peer: of the session, the same
  * @handle: of the opened block device
  * @export: of the block device
  * @export_entry: in its openings
@@ -194,6 +208,10 @@ struct rnbd_server_dev {
 	u32 answers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
+	u32 access_number;
+	char *where;
+	char by[RNBD_PATH_LEN];
+	char peer[RTRS_SERVER_PEER_LEN];
 	struct rnbd_bdev handle;
 	struct rnbd_server_export *export;
 	struct list_head export_entry;
@@ -236,6 +254,7 @@ struct rnbd_server_export {
 };
 
 /* main.c */
+extern struct rtrs_server *rnbd_server_transport;
 extern char rnbd_server_search_path[];
 extern unsigned int rnbd_server_max_devices;
 extern bool rnbd_server_share_local;
@@ -290,6 +309,8 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session);
  * keeps release_all() from its end: by the lock of the exports, or as a user of dev->dir.
  */
 void rnbd_server_dev_force(struct rnbd_server_dev *dev);
+/* The same at once: it takes no I/O any more. Under session->lock. */
+void rnbd_server_dev_revoke(struct rnbd_server_dev *dev);
 void rnbd_server_dev_put(struct rnbd_server_dev *dev);
 const char *rnbd_server_access_name(u8 access_mode);
 
@@ -297,8 +318,28 @@ const char *rnbd_server_access_name(u8 access_mode);
  * lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path;
  * -ETXTBSY: to be written to, and this host uses it
  */
-int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
-		       struct rnbd_bdev *handle);
+int rnbd_server_lookup(struct rnbd_server_right *right, u8 access_mode, struct rnbd_bdev *handle);
+
+/*
+ * access.c; process context. From begin to end nothing changes. Callbacks of the transport, then
+ * those of sessions, then of an OPEN.
+ */
+void rnbd_server_access_begin(void);
+void rnbd_server_access_end(void);
+void rnbd_server_access_exit(void);
+int rnbd_server_access_admit(const struct rtrs_server_guest *guest);
+void rnbd_server_access_refused(const struct rtrs_server_guest *guest, int err);
+int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest);
+void rnbd_server_access_peer_name(u32 session_id, char *name);
+void rnbd_server_access_add(struct rnbd_server_session *session);
+void rnbd_server_access_del(struct rnbd_server_session *session);
+int rnbd_server_access_open(const struct rnbd_server_session *session,
+			    const struct rnbd_open *open, struct rnbd_server_right *right);
+/* Between begin and end, before it is published: it still may be, and there is room for it */
+int rnbd_server_access_confirm(struct rnbd_server_dev *dev, u8 *reason);
+void rnbd_server_access_granted(const struct rnbd_server_dev *dev);
+void rnbd_server_access_denied(const struct rnbd_server_session *session,
+			       const struct rnbd_open *open, int err, u8 reason);
 
 /* export.c; process context */
 int rnbd_server_export_init(void);
@@ -319,6 +360,8 @@ int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait 
 void rnbd_server_export_wait(struct rnbd_server_wait *wait, unsigned long until);
 /* It waits no more. False: and what it waited for is still there */
 bool rnbd_server_export_wait_end(struct rnbd_server_wait *wait);
+/* By which export, and as which peer, it is open now */
+void rnbd_server_export_name(struct rnbd_server_dev *dev, const char *peer, const char *by);
 /* Out of rnbd_server_export_walk(): the block device may be closed then */
 void rnbd_server_export_hide(struct rnbd_server_dev *dev);
 /* Gives the right to write back, completes dev->released, removes it from sysfs: in one */
