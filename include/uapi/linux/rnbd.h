@@ -78,6 +78,17 @@ enum rnbd_access_mode {
 };
 
 /**
+ * enum rnbd_io_mode - How the server serves a device.
+ * @RNBD_IO_MODE_BLOCKIO: Without page cache; the client flushes.
+ * @RNBD_IO_MODE_FILEIO: Reads through the page cache, each write through to
+ *   the medium.
+ */
+enum rnbd_io_mode {
+	RNBD_IO_MODE_BLOCKIO = 1,
+	RNBD_IO_MODE_FILEIO,
+};
+
+/**
  * enum rnbd_mp_policy - Rule that picks the path of a request.
  * @RNBD_MP_POLICY_ROUND_ROBIN: Paths in turn, per CPU.
  * @RNBD_MP_POLICY_MIN_INFLIGHT: Path with the fewest requests in flight.
@@ -256,6 +267,7 @@ enum {
 	RNBD_A_DEVICE_SETTINGS,
 	RNBD_A_DEVICE_ALWAYS_FUA,
 	RNBD_A_DEVICE_WRITE_LOSSES,
+	RNBD_A_DEVICE_IO_MODE,
 
 	__RNBD_A_DEVICE_MAX,
 	RNBD_A_DEVICE_MAX = (__RNBD_A_DEVICE_MAX - 1)
@@ -280,6 +292,7 @@ enum {
 	RNBD_A_EXPORT_TOLD_BYTES,
 	RNBD_A_EXPORT_REACH,
 	RNBD_A_EXPORT_TIMEOUT_MS,
+	RNBD_A_EXPORT_IO_MODE,
 
 	__RNBD_A_EXPORT_MAX,
 	RNBD_A_EXPORT_MAX = (__RNBD_A_EXPORT_MAX - 1)

@@ -85,10 +85,12 @@ static size_t reply_size(const struct rnbd_open *open)
 	       (open->more ? sizeof(struct rnbd_msg_open_rsp_more) : 0);
 }
 
-static void put_reply(const struct rnbd_server_ctl *ctl, const struct rnbd_device_info *info)
+static void put_reply(const struct rnbd_server_ctl *ctl, struct rnbd_device_info *info)
 {
 	struct rnbd_msg_open_rsp *rsp = ctl->reply;
 
+	if (!ctl->open.more)
+		info->io_mode = RNBD_IO_ANY;
 	rnbd_open_rsp_pack(rsp, info);
 	if (ctl->open.more)
 		rnbd_open_rsp_more_pack((void *)(rsp + 1), info);
