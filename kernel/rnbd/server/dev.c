@@ -68,7 +68,7 @@ static void close_bdev(struct work_struct *work)
 	rnbd_server_export_hide(dev);
 	trace_rnbd_server_close(dev);
 	rnbd_server_io_dev_exit(dev);
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
 	queue_work(release_wq, &dev->release_work);
 }
 
@@ -168,14 +168,10 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session)
 	mutex_unlock(&session->lock);
 }
 
-static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
+static struct rnbd_device_info bdev_info(struct block_device *bdev)
 {
-	struct block_device *bdev = dev->bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
-
-	*info = (struct rnbd_device_info){
-		.device_id = dev->id,
-		.nsectors = bdev_nr_sectors(bdev),
+	struct rnbd_device_info info = {
 		.max_hw_sectors = queue_max_hw_sectors(q),
 		.max_write_zeroes_sectors = bdev_write_zeroes_sectors(bdev),
 		.max_discard_sectors = bdev_max_discard_sectors(bdev),
@@ -186,11 +182,30 @@ static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 		.secure_erase = bdev_max_secure_erase_sectors(bdev),
 		.fua = bdev_fua(bdev),
 		.writeback = bdev_write_cache(bdev),
-		.weak = dev->identity.weak,
-		.boot = rnbd_server_boot(),
-		.diskseq = dev->identity.diskseq,
-		.access_mode = dev->access_mode,
 	};
+
+	if (info.max_discard_sectors)
+		info.discard_alignment = bdev_discard_alignment(bdev);
+	/* Of a partition that begins askew these would be wrong. */
+	if (!bdev_alignment_offset(bdev)) {
+		info.io_min = bdev_io_min(bdev);
+		info.io_opt = bdev_io_opt(bdev);
+	}
+	return info;
+}
+
+static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
+{
+	*info = dev->bdev ? bdev_info(dev->bdev) : (struct rnbd_device_info){};
+	if (dev->file)
+		rnbd_server_file_info(dev, info);
+	info->device_id = dev->id;
+	info->nsectors = rnbd_server_sectors(dev);
+	info->io_mode = dev->io_mode;
+	info->weak = dev->identity.weak;
+	info->boot = rnbd_server_boot();
+	info->diskseq = dev->identity.diskseq;
+	info->access_mode = dev->access_mode;
 	memcpy(info->identity, dev->identity.hash, sizeof(info->identity));
 	if (dev->tell_writers && dev->writers) {
 		info->start = dev->start;
@@ -199,13 +214,6 @@ static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 	rnbd_server_size_told(dev, info->nsectors);
 	WRITE_ONCE(dev->max_discard, max(dev->max_discard, info->max_discard_sectors));
 	WRITE_ONCE(dev->max_zeroes, max(dev->max_zeroes, info->max_write_zeroes_sectors));
-	if (info->max_discard_sectors)
-		info->discard_alignment = bdev_discard_alignment(bdev);
-	/* Of a partition that begins askew these would be wrong. */
-	if (!bdev_alignment_offset(bdev)) {
-		info->io_min = bdev_io_min(bdev);
-		info->io_opt = bdev_io_opt(bdev);
-	}
 }
 
 static struct rnbd_server_dev *find_path(struct rnbd_server_session *session, const char *path)
@@ -248,24 +256,24 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	dev->session = session;
 	dev->access_mode = open->access_mode;
 	dev->read_only = open->access_mode == RNBD_ACCESS_MODE_RO;
+	dev->io_mode = open->io_mode;
 	dev->tell_writers = open->tell_writers;
 	dev->since_ns = ktime_get_real_ns();
 	strscpy(dev->path, open->path, sizeof(dev->path));
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = rnbd_server_lookup(session, open, &dev->handle);
+	err = rnbd_server_lookup(dev, open);
 	if (err)
 		goto exit_ref;
-	dev->bdev = dev->handle.bdev;
-	err = rnbd_server_identify(dev->bdev, &dev->identity);
+	err = rnbd_server_identify(dev, &dev->identity);
 	if (err)
 		goto close;
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_DEV);
 	return dev;
 
 close:
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
 exit_ref:
 	percpu_ref_exit(&dev->inflight);
 free:
@@ -276,7 +284,7 @@ free:
 /* Of what was not published. */
 static void destroy(struct rnbd_server_dev *dev)
 {
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
 	percpu_ref_exit(&dev->inflight);
 	rnbd_server_dev_put(dev);
 }
@@ -329,6 +337,7 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 		return err;
 	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
 	if (!err) {
+		rnbd_server_file_begin(dev);
 		mutex_lock(&session->lock);
 		err = publish(dev, open->claims, wait);
 		if (!err)
@@ -398,6 +407,8 @@ static bool answer_again(struct rnbd_server_session *session, const struct rnbd_
 		*err = 0;
 	else if (is_open && !*err && !rnbd_server_export_become_rw(dev))
 		*err = -EPERM;
+	if (open->io_mode != RNBD_IO_ANY && open->io_mode != dev->io_mode)
+		*err = -EMEDIUMTYPE;
 	if (is_open && !*err)
 		put_info(dev, info);
 	mutex_unlock(&session->lock);

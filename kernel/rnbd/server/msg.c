@@ -45,6 +45,8 @@ struct rnbd_server_ctl {
 
 #define USED_HERE	": this host uses it, mounted, as swap, or below dm, md or a program; 'lsblk' tells"
 
+#define OTHER_IO_MODE	": it is open with the other io_mode, and has one at a time"
+
 static struct kmem_cache *ctl_cache;
 
 /*
@@ -162,7 +164,7 @@ static void run_open(struct work_struct *work)
 	struct rnbd_server_ctl *ctl = container_of(to_delayed_work(work), struct rnbd_server_ctl,
 						   wait.work);
 	struct rnbd_device_info info;
-	bool used_here;
+	const char *why = "";
 	int err = -EBUSY;
 
 	if (rnbd_server_export_wait_end(&ctl->wait)) {
@@ -170,15 +172,18 @@ static void run_open(struct work_struct *work)
 		if (waits(ctl, err))
 			return;
 	}
-	used_here = err == -ETXTBSY;
-	if (err == -EALREADY || used_here)
+	if (err == -ETXTBSY)
+		why = USED_HERE;
+	if (err == -EMEDIUMTYPE)
+		why = OTHER_IO_MODE;
+	if (err == -EALREADY || *why)
 		err = -EBUSY;
 	if (err)
 		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe%s\n",
 				    (int)strlen(ctl->session->name), ctl->session->name,
 				    (int)strlen(ctl->open.path), ctl->open.path,
 				    rnbd_server_access_name(ctl->open.access_mode), ERR_PTR(err),
-				    used_here ? USED_HERE : "");
+				    why);
 	else
 		put_reply(ctl, &info);
 	end_open(ctl);
