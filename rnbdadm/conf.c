@@ -36,6 +36,7 @@ static const struct {
 	[CK_DEVICE_PATH] = { .name = "device-path", .kinds = DEVICE,
 			     .help = "name of the device on the server" },
 	[CK_ACCESS] = { OPT_ACCESS, .kinds = DEVICE | DEFAULTS },
+	[CK_IO_MODE] = { OPT_IO_MODE, .kinds = DEVICE | DEFAULTS },
 	[CK_FUA] = { .name = "fua", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
 		     .help = "yes: every write is on the server's medium before it is done (no)" },
 	[CK_OPTIONAL] = { .name = "optional", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,

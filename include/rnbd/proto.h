@@ -127,7 +127,7 @@ struct rnbd_msg_open_rsp_more {
 #define RNBD_RSP_IO_MODE	0x1
 #define RNBD_RSP_FILEIO		0x2
 
-/* Values of uapi enum rnbd_io_mode. */
+/* One more than the values of enum rnbd_io_mode of the uapi. */
 #define RNBD_IO_ANY		0	/* none asked for, none told */
 #define RNBD_IO_BLOCK		1
 #define RNBD_IO_FILE		2

@@ -78,13 +78,12 @@ enum rnbd_access_mode {
 };
 
 /**
- * enum rnbd_io_mode - How the server serves a device.
- * @RNBD_IO_MODE_BLOCKIO: Without page cache; the client flushes.
- * @RNBD_IO_MODE_FILEIO: Reads through the page cache, each write through to
- *   the medium.
+ * enum rnbd_io_mode - How an export is read and written.
+ * @RNBD_IO_MODE_BLOCKIO: Past the page cache.
+ * @RNBD_IO_MODE_FILEIO: Through the page cache, writes to the medium.
  */
 enum rnbd_io_mode {
-	RNBD_IO_MODE_BLOCKIO = 1,
+	RNBD_IO_MODE_BLOCKIO,
 	RNBD_IO_MODE_FILEIO,
 };
 

@@ -4,8 +4,8 @@
 #include <rtrs/nl.h>
 #include "server.h"
 
-static_assert(RNBD_IO_BLOCK == (int)RNBD_IO_MODE_BLOCKIO);
-static_assert(RNBD_IO_FILE == (int)RNBD_IO_MODE_FILEIO);
+static_assert(RNBD_IO_BLOCK == (int)RNBD_IO_MODE_BLOCKIO + 1);
+static_assert(RNBD_IO_FILE == (int)RNBD_IO_MODE_FILEIO + 1);
 
 #define TOLD_MS		5000U
 #define TIMEOUT_MAX_MS	600000U
@@ -32,7 +32,7 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 			      RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES,
 			dev->file ? dev->block : bdev_logical_block_size(dev->bdev)) ||
-	    nla_put_u32(msg, RNBD_A_EXPORT_IO_MODE, dev->io_mode) ||
+	    nla_put_u32(msg, RNBD_A_EXPORT_IO_MODE, dev->io_mode - RNBD_IO_BLOCK) ||
 	    nla_put_u8(msg, RNBD_A_EXPORT_READ_ONLY, dev->read_only) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SINCE_NS, dev->since_ns, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_TOLD_BYTES,
