@@ -58,7 +58,6 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
 	[OPT_WIDE] = { "wide", .help = "all columns in full" },
 	[OPT_BRIEF] = { "brief", .help = "names only" },
-
 	[OPT_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION", .help = "the session" },
 	[OPT_HCA] = { "hca", 0, ARG_REQUIRED, T_TEXT, "HCA[:PORT]",
 		    .help = "the path over this RDMA device" },
@@ -68,7 +67,6 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_ALL] = { "all", .help = "all of them" },
 	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
 	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
-
 	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
 			    .help = "server; names the session if --session is absent" },
 	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
@@ -428,8 +426,7 @@ const struct cmd cmd_table[] = {
 	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA,
-		       OPT_POLL_QUEUES,
+	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA, OPT_POLL_QUEUES,
 		       OPT_CONNECTIONS, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
 		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "

@@ -148,7 +148,7 @@ static void open_claim(void)
 	rnbd_open_pack((void *)m, "ram0", 1);
 	rnbd_claim_pack((void *)(m + 264), &claim);
 	MEM(m + 264, want, 24);
-	for (flags = 0; flags < 32; flags++) {
+	for (flags = 0; flags < 8; flags++) {
 		m[261] = flags;
 		for (len = 264; len <= 288; len++) {
 			NOTE("flags %d, %zu bytes", flags, len);
@@ -157,7 +157,6 @@ static void open_claim(void)
 			EQ(o->tell_writers, flags & 1);
 			EQ(o->claims, flags >> 1 & 1);
 			EQ(o->more, flags >> 2 & 1);
-			EQ(o->io_mode, !(flags & 8) ? RNBD_IO_ANY : flags & 16 ? RNBD_IO_FILE : RNBD_IO_BLOCK);
 			/* what was not sent is nothing */
 			if (!(flags & 2))
 				MEM(&o->claim, (__u8[24]){ 0 }, 24);
@@ -168,7 +167,7 @@ static void open_claim(void)
 	}
 	/* of a client that knows of no such flags they are not even looked at */
 	EQ(rnbd_open_parse(EXACT(m, 264), 264, 2, o), 0);
-	EQ(o->claims || o->more || o->io_mode, false);
+	EQ(o->claims || o->more, false);
 }
 
 /* What was acknowledged and not flushed may be lost */
@@ -265,17 +264,6 @@ static void open_rsp_pack(void)
 	EQ(rnbd_get_le16(m + 40), 65535);
 	/* nothing but the bytes above is ever set */
 	MEM(m + 46, (__u8[10]){ 0 }, 10);
-	d.io_mode = RNBD_IO_BLOCK;
-	rnbd_open_rsp_pack((void *)m, &d);
-	EQ(m[46], 1);
-	EQ(rnbd_open_rsp_parse(m, 56, &d), 0);
-	EQ(d.io_mode, RNBD_IO_BLOCK);
-	d.io_mode = RNBD_IO_FILE;
-	rnbd_open_rsp_pack((void *)m, &d);
-	EQ(m[46], 3);
-	EQ(rnbd_open_rsp_parse(m, 56, &d), 0);
-	EQ(d.io_mode, RNBD_IO_FILE);
-	MEM(m + 47, (__u8[9]){ 0 }, 9);
 	EQ(m[44], 0);
 }
 
