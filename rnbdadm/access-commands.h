@@ -24,9 +24,6 @@
 	[OPT_ALLOW] = { "allow", 0, ARG_REQUIRED, T_TEXT, "PEER[:MODE]", .repeat = true,	\
 		      .help = "who may open it: ro, rw (the default) or migration; with commas "	\
 			      "for more, * is each peer; may be repeated" },		\
-	[OPT_IO_MODE] = { "io-mode", 0, ARG_REQUIRED, T_WORD, "MODE", "blockio|fileio",	\
-			.help = "blockio: no page cache; fileio: page cache, writes go through "	\
-				"(blockio)" },						\
 	[OPT_PEER] = { "peer", 0, ARG_REQUIRED, T_TEXT, "PEER", .help = "as this peer" },	\
 	[OPT_TEST_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION",		\
 			     .help = "as a client whose session has this name" },	\

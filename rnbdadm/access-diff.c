@@ -38,7 +38,7 @@ static char *peer_text(const struct access_peer *p, enum conf_key k)
 
 static char *export_text(const struct access_export *e, enum conf_key k)
 {
-	const char *mode = access_io_mode_name(e->io_mode);
+	const char *mode = io_mode_name(e->io_mode);
 
 	if (k == CK_EXPORT_PATH)
 		return xstrdup(e->path ? e->path : "");

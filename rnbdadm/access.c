@@ -6,7 +6,6 @@
 #include "access.h"
 
 static const char *const states[] = { "open", "closed", "listed" };
-static const char *const io_modes[] = { "blockio", "fileio" };
 static const char *const events[] = { "granted", "denied", "revoked", "loaded" };
 static const char *const steps[] = { "path", "open" };
 static const char *const reasons[] = {
@@ -32,19 +31,6 @@ const char *access_reason_name(uint64_t v)
 const char *access_state_name(uint64_t v)
 {
 	return v < ARRAY_SIZE(states) ? states[v] : "unknown";
-}
-
-const char *access_io_mode_name(uint64_t v)
-{
-	return v < ARRAY_SIZE(io_modes) ? io_modes[v] : NULL;
-}
-
-bool access_io_mode_parse(const char *s, uint64_t *v)
-{
-	for (*v = 0; *v < ARRAY_SIZE(io_modes); (*v)++)
-		if (!strcmp(s, io_modes[*v]))
-			return true;
-	return false;
 }
 
 static char *bytes_problem(const char *what, const char *s, size_t most)

@@ -10,7 +10,6 @@
 
 /* In the order of the family. */
 enum access_state { ACCESS_OPEN, ACCESS_CLOSED, ACCESS_LISTED };
-enum access_io_mode { ACCESS_BLOCKIO, ACCESS_FILEIO };
 
 #define ACCESS_NAME_MAX		254
 #define ACCESS_PEER_MAX		63
@@ -106,9 +105,6 @@ const char *access_step_name(uint64_t v);
 /* "access-mode"; "unknown" for a value this tool does not know, "" for none. */
 const char *access_reason_name(uint64_t v);
 const char *access_state_name(uint64_t v);
-/* NULL for an unknown value. */
-const char *access_io_mode_name(uint64_t v);
-bool access_io_mode_parse(const char *s, uint64_t *v);
 
 /* Each tells what is wrong with a word, to be freed, or NULL. */
 char *access_peer_problem(const char *name);

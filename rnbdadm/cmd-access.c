@@ -164,7 +164,7 @@ static json_t *js_listed(const struct access_export *e)
 	}
 	js_set_str(o, "name", e->name);
 	js_set_str(o, "path", e->path ? e->path : "");
-	js_set(o, "io_mode", json_string(access_io_mode_name(e->io_mode) ? access_io_mode_name(e->io_mode) : "unknown"));
+	js_set(o, "io_mode", json_string(io_mode_name(e->io_mode) ? io_mode_name(e->io_mode) : "unknown"));
 	js_set(o, "allow", allow);
 	js_set(o, "openings", js_u64(e->openings));
 	return o;

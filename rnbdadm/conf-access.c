@@ -163,7 +163,7 @@ static void take_export(const struct conf_section *s, struct access_list *l)
 
 	x->path = xasprintf("%s%s", path, dir && !access_is_directory(path) ? "/" : "");
 	if (s->v[CK_IO_MODE].text)
-		access_io_mode_parse(s->v[CK_IO_MODE].text, &x->io_mode);
+		io_mode_parse(s->v[CK_IO_MODE].text, &x->io_mode);
 	for (size_t i = 0; i < s->nentries; i++)
 		if (s->entries[i].key == CK_ALLOW)
 			free(access_allow_parse(s->entries[i].v.text, x));
@@ -213,8 +213,8 @@ static void put_export(struct conf *c, const struct access_export *x)
 	struct conf_section *s = conf_section(c, CONF_EXPORT, x->name, &nowhere);
 
 	set(c, s, CK_EXPORT_PATH, xstrdup(x->path));
-	if (x->io_mode && access_io_mode_name(x->io_mode))
-		set(c, s, CK_IO_MODE, xstrdup(access_io_mode_name(x->io_mode)));
+	if (x->io_mode && io_mode_name(x->io_mode))
+		set(c, s, CK_IO_MODE, xstrdup(io_mode_name(x->io_mode)));
 	if (x->nallow)
 		set(c, s, CK_ALLOW, access_allow_text(x));
 }

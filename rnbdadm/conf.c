@@ -39,6 +39,7 @@ static const struct {
 	[CK_DEVICE_PATH] = { .name = "device-path", .kinds = DEVICE,
 			     .help = "name of the device on the server" },
 	[CK_ACCESS] = { OPT_ACCESS, .kinds = DEVICE | DEFAULTS },
+	[CK_IO_MODE] = { OPT_IO_MODE, .kinds = DEVICE | DEFAULTS | EXPORT },
 	[CK_FUA] = { .name = "fua", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
 		     .help = "yes: every write is on the server's medium before it is done (no)" },
 	[CK_OPTIONAL] = { .name = "optional", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
@@ -54,7 +55,6 @@ static const struct {
 	[CK_EXPORT_PATH] = { .name = "path", .kinds = EXPORT,
 			     .help = "block device or file of this host; a directory where the name of "
 				     "the export ends with '/'; %SESSNAME% is the session" },
-	[CK_IO_MODE] = { OPT_IO_MODE, .kinds = EXPORT },
 	[CK_ALLOW] = { OPT_ALLOW, .kinds = EXPORT, .json = CONF_JSON_LIST },
 };
 

@@ -113,6 +113,7 @@ static const struct nl_attr_desc device_attrs[] = {
 	AN(RNBD_A_DEVICE_SETTINGS, "settings", &settings_set),
 	A(RNBD_A_DEVICE_ALWAYS_FUA, "always-fua", NL_U8),
 	A(RNBD_A_DEVICE_WRITE_LOSSES, "write-losses", NL_U32),
+	A(RNBD_A_DEVICE_IO_MODE, "io-mode", NL_U32),
 };
 
 static const struct nl_attr_desc export_attrs[] = {
@@ -132,6 +133,7 @@ static const struct nl_attr_desc export_attrs[] = {
 	A(RNBD_A_EXPORT_GENERATION, "generation", NL_U32),
 	A(RNBD_A_EXPORT_TOLD_BYTES, "told-bytes", NL_U64),
 	A(RNBD_A_EXPORT_REACH, "reach", NL_U32),
+	A(RNBD_A_EXPORT_IO_MODE, "io-mode", NL_U32),
 	A(RNBD_A_EXPORT_TIMEOUT_MS, "timeout-ms", NL_U32),
 	A(RNBD_A_EXPORT_PEER_NAME, "peer-name", NL_STR),
 	A(RNBD_A_EXPORT_EXPORT_NAME, "export-name", NL_STR),

@@ -163,6 +163,7 @@ static void parse_device(struct nlattr **tb, struct device *d)
 	d->fua = get_u8(tb[RNBD_A_DEVICE_FUA]);
 	d->always_fua = get_u8(tb[RNBD_A_DEVICE_ALWAYS_FUA]);
 	d->write_losses = get_u32(tb[RNBD_A_DEVICE_WRITE_LOSSES]);
+	d->io_mode = get_u32(tb[RNBD_A_DEVICE_IO_MODE]);
 	d->poll_queues = get_u32(tb[RNBD_A_DEVICE_POLL_QUEUES]);
 	d->hw_queues = get_u32(tb[RNBD_A_DEVICE_HW_QUEUES]);
 	d->open_count = get_u32(tb[RNBD_A_DEVICE_OPEN_COUNT]);
@@ -207,6 +208,7 @@ static void parse_export(struct nlattr **tb, struct export *e)
 	e->told_bytes = get_u64(tb[RNBD_A_EXPORT_TOLD_BYTES]);
 	GET_STR(tb[RNBD_A_EXPORT_PEER_NAME], e->peer);
 	GET_STR(tb[RNBD_A_EXPORT_EXPORT_NAME], e->listed);
+	e->io_mode = get_u32(tb[RNBD_A_EXPORT_IO_MODE]);
 }
 
 static void on_export(const struct nlmsghdr *h, void *arg)

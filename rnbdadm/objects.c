@@ -237,6 +237,7 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 	js_set(j, "write_cache", js_flag(d->write_cache));
 	js_set(j, "fua", js_flag(d->fua));
 	js_set(j, "always_fua", js_flag(d->always_fua));
+	js_set(j, "io_mode", js_word(io_mode_name(d->io_mode)));
 	js_set(j, "poll_queues", js_u64(d->poll_queues));
 	js_set(j, "hw_queues", js_u64(d->hw_queues));
 	js_set(j, "open_count", js_u64(d->open_count));
@@ -299,6 +300,7 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 	}
 	js_set(j, "size_bytes", js_u64(list->size_bytes));
 	js_set(j, "logical_block_bytes", js_u64(list->logical_block));
+	js_set(j, "io_mode", js_word(io_mode_name(list->io_mode)));
 	js_set(j, "read_only", js_flag(sys_block_read_only(o->root, list->name)));
 	for (size_t i = 0; i < n; i++) {
 		json_t *c = js_client(&list[i]);

@@ -59,7 +59,6 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
 	[OPT_WIDE] = { "wide", .help = "all columns in full" },
 	[OPT_BRIEF] = { "brief", .help = "names only" },
-
 	[OPT_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION", .help = "the session" },
 	[OPT_HCA] = { "hca", 0, ARG_REQUIRED, T_TEXT, "HCA[:PORT]",
 		    .help = "the path over this RDMA device" },
@@ -69,13 +68,14 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_ALL] = { "all", .help = "all of them" },
 	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
 	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
-
 	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
 			    .help = "server; names the session if --session is absent" },
 	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
 		     .help = "path of a new session; may be repeated" },
 	[OPT_ACCESS] = { "access", 0, ARG_REQUIRED, T_WORD, "MODE", "rw|ro|migration",
 		       .help = "access mode: rw, ro or migration (rw)" },
+	[OPT_IO_MODE] = { "io-mode", 0, ARG_REQUIRED, T_WORD, "MODE", "blockio|fileio",
+			.help = "how the server serves it: blockio, past its page cache, or fileio" },
 	[OPT_FUA] = { "fua", .help = "every write is on the server's medium before it is done" },
 	[OPT_POLL_QUEUES] = { "poll-queues", 0, ARG_REQUIRED, T_WORD, "N", "all|#",
 			    .help = "hardware queues for polled I/O, or all (0)" },
@@ -422,7 +422,7 @@ const struct cmd cmd_table[] = {
 	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_FUA, OPT_POLL_QUEUES,
+	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA, OPT_POLL_QUEUES,
 		       OPT_CONNECTIONS, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
 		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "

@@ -128,6 +128,11 @@ RECORDINGS = {
         "max-reconnect-attempts": 3, "no-path-timeout-ms": 30000}), "reply": NEW}],
     "map-fua": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"always-fua": 1}), "reply": dict(NEW, **{"always-fua": 1})}],
     "map-fua-there": [UP] + lists(devices=[dict(d, **{"always-fua": 1}) for d in DEVICES]),
+    "map-io-mode": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"io-mode": 1}),
+                                      "reply": dict(NEW, **{"io-mode": 1, "write-cache": 0})}],
+    "map-io-mode-there": [UP] + lists(devices=[dict(d, **{"io-mode": 1}) for d in DEVICES]),
+    "map-io-mode-cannot": map_error("EOPNOTSUPP", extack="server knows no fileio: leave io_mode out", attr="io-mode",
+                                    request=dict(MAP, **{"io-mode": 1})),
     "map-settings-bad": map_error("EINVAL", extack="not so", attr="settings.io-timeout-ms", request=dict(MAP, settings={
         "io-timeout-ms": 1000})),
     "session-set-one": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},

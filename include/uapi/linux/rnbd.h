@@ -78,6 +78,16 @@ enum rnbd_access_mode {
 };
 
 /**
+ * enum rnbd_io_mode - How an export is read and written.
+ * @RNBD_IO_MODE_BLOCKIO: Past the page cache.
+ * @RNBD_IO_MODE_FILEIO: Through the page cache, writes to the medium.
+ */
+enum rnbd_io_mode {
+	RNBD_IO_MODE_BLOCKIO,
+	RNBD_IO_MODE_FILEIO,
+};
+
+/**
  * enum rnbd_mp_policy - Rule that picks the path of a request.
  * @RNBD_MP_POLICY_ROUND_ROBIN: Paths in turn, per CPU.
  * @RNBD_MP_POLICY_MIN_INFLIGHT: Path with the fewest requests in flight.
@@ -134,16 +144,6 @@ enum rnbd_access_state {
 enum rnbd_access_auth {
 	RNBD_ACCESS_AUTH_KEY,
 	RNBD_ACCESS_AUTH_NONE,
-};
-
-/**
- * enum rnbd_io_mode - How an export is read and written.
- * @RNBD_IO_MODE_BLOCKIO: Past the page cache.
- * @RNBD_IO_MODE_FILEIO: Through the page cache, writes to the medium.
- */
-enum rnbd_io_mode {
-	RNBD_IO_MODE_BLOCKIO,
-	RNBD_IO_MODE_FILEIO,
 };
 
 /**
@@ -366,6 +366,7 @@ enum {
 	RNBD_A_DEVICE_SETTINGS,
 	RNBD_A_DEVICE_ALWAYS_FUA,
 	RNBD_A_DEVICE_WRITE_LOSSES,
+	RNBD_A_DEVICE_IO_MODE,
 
 	__RNBD_A_DEVICE_MAX,
 	RNBD_A_DEVICE_MAX = (__RNBD_A_DEVICE_MAX - 1)
@@ -392,6 +393,7 @@ enum {
 	RNBD_A_EXPORT_TIMEOUT_MS,
 	RNBD_A_EXPORT_PEER_NAME,
 	RNBD_A_EXPORT_EXPORT_NAME,
+	RNBD_A_EXPORT_IO_MODE,
 
 	__RNBD_A_EXPORT_MAX,
 	RNBD_A_EXPORT_MAX = (__RNBD_A_EXPORT_MAX - 1)

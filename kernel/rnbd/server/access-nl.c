@@ -137,9 +137,6 @@ static int begin_export(struct rnbd_access_list *list, struct nlattr **tb,
 
 	if (list->has.exports && !strcmp(list->export[list->has.exports - 1].name, name) && !path)
 		return 0;	/* more of the last one */
-	if (io_mode && nla_get_u32(io_mode) != RNBD_IO_MODE_BLOCKIO)
-		return bad(extack, io_mode, -EOPNOTSUPP,
-			   "fileio is not supported, only blockio: export", name);
 	if (!path)
 		return bad(extack, nest, -EINVAL, "no path in export", name);
 	err = rnbd_access_add_export(list, name, strlen(name), nla_data(path),
@@ -147,6 +144,8 @@ static int begin_export(struct rnbd_access_list *list, struct nlattr **tb,
 	if (err)
 		return bad(extack, nest, err,
 			   "name or path is not one, or '/' ends one of them only: export", name);
+	if (io_mode)
+		list->export[list->has.exports - 1].io_mode = nla_get_u32(io_mode);
 	return 0;
 }
 

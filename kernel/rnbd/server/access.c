@@ -251,6 +251,7 @@ int rnbd_server_access_judge(const struct rnbd_access *access, const char *peer,
 
 	right->listed = access->state == RNBD_ACCESS_STATE_LISTED;
 	right->fixed = false;
+	right->io_mode = RNBD_IO_ANY;
 	right->number = access->number;
 	right->reason = RNBD_ACCESS_REASON_NONE;
 	right->export[0] = '\0';
@@ -270,6 +271,7 @@ int rnbd_server_access_judge(const struct rnbd_access *access, const char *peer,
 	}
 	strscpy(right->export, answer.export->name, sizeof(right->export));
 	right->fixed = !answer.export->is_dir;
+	right->io_mode = answer.export->io_mode + RNBD_IO_BLOCK;
 	if (!right->fixed)
 		return rnbd_server_path_compose(&right->path, answer.export->path, session,
 						answer.rest);
@@ -289,6 +291,13 @@ int rnbd_server_access_open(const struct rnbd_server_session *session,
 	return err;
 }
 
+/* In its mode, and files by a list alone. */
+static bool fits(const struct rnbd_server_dev *dev, const struct rnbd_server_right *right)
+{
+	return (right->io_mode == RNBD_IO_ANY || right->io_mode == dev->io_mode) &&
+	       (dev->bdev || right->listed);
+}
+
 /* What is open may be so still if it is, under another export, the same device. */
 static int judge_again(const struct rnbd_access *access, const char *peer,
 		       const struct rnbd_server_dev *dev, struct rnbd_server_right *right)
@@ -296,7 +305,7 @@ static int judge_again(const struct rnbd_access *access, const char *peer,
 	int err = rnbd_server_access_judge(access, peer, dev->session->name, dev->path,
 					   READ_ONCE(dev->access_mode), right);
 
-	if (err || !strcmp(right->path.text, dev->where))
+	if (err || (!strcmp(right->path.text, dev->where) && fits(dev, right)))
 		return err;
 	right->reason = RNBD_ACCESS_REASON_NO_EXPORT;
 	return -ENOENT;

@@ -33,6 +33,7 @@ struct rnbd_access {
  * struct rnbd_server_right - the answer to an OPEN
  * @listed: by the list
  * @fixed: one device; the administrator wrote all of @path
+ * @io_mode: RNBD_IO_*; RNBD_IO_ANY without a list
  * @number: of what answered
  * @reason: of a refusal
  * @export: name of the export; empty without a list
@@ -41,6 +42,7 @@ struct rnbd_access {
 struct rnbd_server_right {
 	bool listed;
 	bool fixed;
+	u8 io_mode;
 	u32 number;
 	enum rnbd_access_reason reason;
 	char export[RNBD_ACCESS_NAME_LEN];

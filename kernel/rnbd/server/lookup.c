@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the name in an OPEN to an opened block device. */
+/* From the name in an OPEN to an opened block device or file. */
 #include <linux/fs.h>
 #include <linux/mount.h>
 #include <linux/slab.h>
@@ -129,20 +129,11 @@ static int block_device_number(const struct path *path, dev_t *devt)
 	return 0;
 }
 
-static int lookup(struct rnbd_server_right *right, dev_t *devt)
+static int lookup(struct rnbd_server_right *right, struct path *path)
 {
-	struct path path;
-	int err;
-
 	if (!right->fixed && rnbd_server_path_confined(&right->path))
-		err = lookup_below(right, &path);
-	else
-		err = kern_path(right->path.text, LOOKUP_FOLLOW, &path);
-	if (err)
-		return err;
-	err = block_device_number(&path, devt);
-	path_put(&path);
-	return err;
+		return lookup_below(right, path);
+	return kern_path(right->path.text, LOOKUP_FOLLOW, path);
 }
 
 /* One for all disks and all who write to them: these do not shut each other out. */
@@ -201,15 +192,10 @@ static int open_claimed(dev_t devt, struct rnbd_bdev *handle)
 	return -ETXTBSY;
 }
 
-int rnbd_server_lookup(struct rnbd_server_right *right, u8 access_mode, struct rnbd_bdev *handle)
+static int open_bdev(dev_t devt, bool write, struct rnbd_bdev *handle)
 {
-	bool write = access_mode != RNBD_ACCESS_MODE_RO;
-	dev_t devt;
 	int err;
 
-	err = lookup(right, &devt);
-	if (err)
-		return err;
 	if (write && !READ_ONCE(rnbd_server_share_local))
 		err = open_claimed(devt, handle);
 	else
@@ -221,4 +207,53 @@ int rnbd_server_lookup(struct rnbd_server_right *right, u8 access_mode, struct r
 		return -EACCES;
 	}
 	return 0;
+}
+
+static void choose_io_mode(struct rnbd_server_dev *dev, const void *key)
+{
+	if (dev->io_mode == RNBD_IO_ANY)
+		dev->io_mode = rnbd_server_export_io_mode(key) ?: RNBD_IO_BLOCK;
+}
+
+int rnbd_server_open_path(struct rnbd_server_dev *dev, const struct path *path, bool files)
+{
+	dev_t devt;
+	int err;
+
+	if (files && d_is_reg(path->dentry)) {
+		choose_io_mode(dev, d_backing_inode(path->dentry));
+		return rnbd_server_file_open(dev, path);
+	}
+	err = block_device_number(path, &devt);
+	if (!err)
+		err = open_bdev(devt, !dev->read_only, &dev->handle);
+	if (err)
+		return err;
+	dev->bdev = dev->handle.bdev;
+	choose_io_mode(dev, dev->bdev);
+	if (dev->io_mode == RNBD_IO_FILE)
+		err = rnbd_server_file_open(dev, path);
+	if (err)
+		rnbd_bdev_close(&dev->handle);
+	return err;
+}
+
+void rnbd_server_close(struct rnbd_server_dev *dev)
+{
+	if (dev->file)
+		__fput_sync(dev->file);
+	if (dev->bdev)
+		rnbd_bdev_close(&dev->handle);
+}
+
+int rnbd_server_lookup(struct rnbd_server_dev *dev, struct rnbd_server_right *right)
+{
+	struct path path;
+	int err = lookup(right, &path);
+
+	if (err)
+		return err;
+	err = rnbd_server_open_path(dev, &path, right->listed);
+	path_put(&path);
+	return err;
 }

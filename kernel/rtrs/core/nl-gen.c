@@ -97,7 +97,7 @@ const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1
 };
 
 /* RNBD_CMD_MAP - do */
-const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1] = {
+const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_IO_MODE + 1] = {
 	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -108,6 +108,7 @@ const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1] = {
 	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 	[RNBD_A_DEVICE_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
 	[RNBD_A_DEVICE_ALWAYS_FUA] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RNBD_A_DEVICE_IO_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* RNBD_CMD_UNMAP - do */
@@ -306,7 +307,7 @@ const struct genl_ops rnbd_nl_ops[27] = {
 		.cmd		= RNBD_CMD_MAP,
 		.doit		= rnbd_nl_map_doit,
 		.policy		= rnbd_map_nl_policy,
-		.maxattr	= RNBD_A_DEVICE_ALWAYS_FUA,
+		.maxattr	= RNBD_A_DEVICE_IO_MODE,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

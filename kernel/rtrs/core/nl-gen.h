@@ -28,7 +28,7 @@ extern const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PA
 
 extern const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1];
 
-extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1];
+extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_IO_MODE + 1];
 
 extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
 
