@@ -269,6 +269,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 }
 
 @test "the access list: closed until it is loaded, then what it says; what a change would end is named, and ended by --force alone" {
+	unload_all
 	load_server access=closed
 	load_client
 	adm 0 server access show
