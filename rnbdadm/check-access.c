@@ -38,7 +38,7 @@ static bool has_infiniband(const struct checkup *k)
 		char *colon = strrchr(ports.v[i], ':');
 		char *link = xasprintf("/sys/class/infiniband/%.*s/ports/%s/link_layer",
 				       (int)(colon - ports.v[i]), ports.v[i], colon + 1);
-		char *text = sys_read(k->root, link);
+		char *text = sys_read(k->root, "%s", link);
 
 		any = text && !strcmp(text, "InfiniBand");
 		free(text);

@@ -293,7 +293,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 	case EOPNOTSUPP:
 		if (p->req.io_mode == M_UNKNOWN)
 			return false;
-		fail_set(f, XC_FAILED, "the server knows no fileio");
+		fail_set(f, XC_UNSUPPORTED, "the server knows no fileio");
 		fail_hint(f, "without --io-mode it is mapped with blockio");
 		return true;
 	case EMFILE:
@@ -492,7 +492,7 @@ static int do_map(struct ctx *ctx, struct plan *p)
 		if (!ctx->dry_run && !(e.kind == NL_FAIL_KERNEL && e.err == EEXIST))
 			keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
-		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
+		if (e.kind == NL_FAIL_KERNEL && !extack_says(&e, SAYS_UNLOADED))
 			explain(ctx, p, &e);
 		return ctx->fail.code;
 	}

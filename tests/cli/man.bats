@@ -14,8 +14,8 @@ setup() { load helpers; }
 
 @test "every page is clean" {
 	# that pages refer to pages that are there is looked at below
-	run mandoc -T lint -W all "$TOP"/build/man/*.[578]
-	[ "$(grep -vE 'referenced manual not found|outdated mandoc.db' <<<"$output")" = "" ]
+	run --separate-stderr mandoc -T lint -W all "$TOP"/build/man/*.[578]
+	[ "$(grep -vE 'referenced manual not found|outdated mandoc.db' <<<"$output"$'\n'"$stderr" | grep .)" = "" ]
 	for page in "$TOP"/build/man/*.[578]; do
 		run --separate-stderr -0 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
 		[ -z "$stderr" ]

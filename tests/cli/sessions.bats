@@ -119,7 +119,7 @@ setup() { load helpers; }
 	adm 0 config save
 	grep -A4 '^\[device vol0\]' <<<"$output" | grep -x 'io-mode = fileio'
 	replay map-io-mode-cannot
-	fails 1 failed "${NEW[@]}" --io-mode fileio
+	fails 9 unsupported "${NEW[@]}" --io-mode fileio
 	[[ $stderr == *"the server knows no fileio"*"without --io-mode it is mapped with blockio"* ]]
 	replay map-settings-bad
 	fails 1 failed "${NEW[@]}" --io-timeout 1s
