@@ -12,30 +12,30 @@ static const struct rnbd_access_size room = { 8, 8, 8, 16, 32, 4096 };
 
 static struct rnbd_access_list *new_list(const struct rnbd_access_size *size)
 {
-	size_t bytes = rnbd_access_list_bytes(size);
+	size_t bytes = rnbd_server_list_bytes(size);
 	struct rnbd_access_list *list = EXACT(NULL, bytes + 8);
 
 	/* where its pointers may lie */
 	list = (void *)(((unsigned long)list + 7) & ~7UL);
 	memset(list, 0, bytes);
-	rnbd_access_list_init(list, size);
+	rnbd_server_list_init(list, size);
 	return list;
 }
 
 static int peer(struct rnbd_access_list *list, const char *name)
 {
-	return rnbd_access_add_peer(list, EXACT(name, strlen(name)), strlen(name));
+	return rnbd_server_list_add_peer(list, EXACT(name, strlen(name)), strlen(name));
 }
 
 static int export(struct rnbd_access_list *list, const char *name, const char *path)
 {
-	return rnbd_access_add_export(list, EXACT(name, strlen(name)), strlen(name), EXACT(path, strlen(path)),
-				      strlen(path));
+	return rnbd_server_list_add_export(list, EXACT(name, strlen(name)), strlen(name), EXACT(path, strlen(path)),
+					   strlen(path));
 }
 
 static int allow(struct rnbd_access_list *list, const char *name, int mode)
 {
-	return rnbd_access_add_allow(list, EXACT(name, strlen(name)), strlen(name), mode);
+	return rnbd_server_list_add_allow(list, EXACT(name, strlen(name)), strlen(name), mode);
 }
 
 static void names(void)
@@ -60,10 +60,10 @@ static void names(void)
 	EQ(export(list, "z", "/d/"), -EINVAL);
 	EQ(export(list, "z/", "/d/"), 0);
 	memset(big, 'n', sizeof(big));
-	EQ(rnbd_access_add_export(list, big, 255, "/d", 2), -EINVAL);
-	EQ(rnbd_access_add_export(list, big, 254, "/d", 2), 0);
-	EQ(rnbd_access_add_peer(list, big, 64), -EINVAL);
-	EQ(rnbd_access_add_peer(list, big, 63), 0);
+	EQ(rnbd_server_list_add_export(list, big, 255, "/d", 2), -EINVAL);
+	EQ(rnbd_server_list_add_export(list, big, 254, "/d", 2), 0);
+	EQ(rnbd_server_list_add_peer(list, big, 64), -EINVAL);
+	EQ(rnbd_server_list_add_peer(list, big, 63), 0);
 	EQ(peer(list, ""), -EINVAL);
 	EQ(peer(list, "*"), -EINVAL);
 	EQ(peer(list, "a/b"), -EINVAL);
@@ -78,25 +78,25 @@ static void whole(void)
 	struct rnbd_access_list *list = new_list(&room);
 	const char *culprit;
 
-	EQ(rnbd_access_list_end(list, &culprit), -ENODATA);
+	EQ(rnbd_server_list_end(list, &culprit), -ENODATA);
 	peer(list, "b");
 	peer(list, "a");
 	peer(list, "b");
-	EQ(rnbd_access_list_end(list, &culprit), -EEXIST);
+	EQ(rnbd_server_list_end(list, &culprit), -EEXIST);
 	STR(culprit, "b");
 	list = new_list(&room);
 	export(list, "v/", "/v");
 	export(list, "v", "/v");
-	EQ(rnbd_access_list_end(list, &culprit), 0);
+	EQ(rnbd_server_list_end(list, &culprit), 0);
 	export(list, "v/", "/v");
-	EQ(rnbd_access_list_end(list, &culprit), -EEXIST);
+	EQ(rnbd_server_list_end(list, &culprit), -EEXIST);
 	STR(culprit, "v/");
 	list = new_list(&room);
 	export(list, "v", "/v");
 	allow(list, "*", 0);
-	EQ(rnbd_access_list_end(list, &culprit), 0);
+	EQ(rnbd_server_list_end(list, &culprit), 0);
 	allow(list, "a", 0);
-	EQ(rnbd_access_list_end(list, &culprit), -ENOENT);
+	EQ(rnbd_server_list_end(list, &culprit), -ENOENT);
 	STR(culprit, "a");
 }
 
@@ -107,16 +107,16 @@ static void rooms(void)
 	struct rnbd_access_prefix prefix = { .bits = 129 };
 	struct rnbd_access_list *list = new_list(&tight);
 
-	EQ(rnbd_access_add_pattern(list, "a", 1), -ENOSPC);
+	EQ(rnbd_server_list_add_pattern(list, "a", 1), -ENOSPC);
 	EQ(allow(list, "a", 0), -ENOSPC);
 	EQ(peer(list, "a"), 0);
 	EQ(peer(list, "b"), -ENOSPC);
-	EQ(rnbd_access_add_pattern(list, "a", 1), 0);
-	EQ(rnbd_access_add_pattern(list, "a", 1), -ENOSPC);
-	EQ(rnbd_access_add_prefix(list, &prefix), -EINVAL);
+	EQ(rnbd_server_list_add_pattern(list, "a", 1), 0);
+	EQ(rnbd_server_list_add_pattern(list, "a", 1), -ENOSPC);
+	EQ(rnbd_server_list_add_prefix(list, &prefix), -EINVAL);
 	prefix.bits = 128;
-	EQ(rnbd_access_add_prefix(list, &prefix), 0);
-	EQ(rnbd_access_add_prefix(list, &prefix), -ENOSPC);
+	EQ(rnbd_server_list_add_prefix(list, &prefix), 0);
+	EQ(rnbd_server_list_add_prefix(list, &prefix), -ENOSPC);
 	EQ(export(list, "abcd", "/"), -EINVAL);
 	EQ(export(list, "abcd", "/d"), -ENOSPC);
 }
@@ -130,7 +130,7 @@ static void patterns(void)
 	for (i = 0; i < sizeof(p) / sizeof(p[0]); i++)
 		for (j = 0; j < sizeof(t) / sizeof(t[0]); j++) {
 			NOTE("%s against %s", t[j], p[i]);
-			EQ(rnbd_access_match(p[i], t[j]), !fnmatch(p[i], t[j], FNM_NOESCAPE));
+			EQ(rnbd_server_list_match(p[i], t[j]), !fnmatch(p[i], t[j], FNM_NOESCAPE));
 		}
 }
 
@@ -142,26 +142,26 @@ static void who(void)
 	struct rnbd_access_list *list = new_list(&room);
 
 	peer(list, "web");
-	rnbd_access_add_prefix(list, &net);
+	rnbd_server_list_add_prefix(list, &net);
 	peer(list, "any");
-	rnbd_access_add_pattern(list, "h?*", 3);
+	rnbd_server_list_add_pattern(list, "h?*", 3);
 	peer(list, "gid");
-	rnbd_access_add_prefix(list, &gid);
-	EQ(rnbd_access_find_peer(list, &at, "web"), 0);
-	EQ(rnbd_access_find_peer(list, &at, "web@srv"), 0);
-	EQ(rnbd_access_find_peer(list, &at, "webs"), RNBD_ACCESS_NOBODY);
-	EQ(rnbd_access_find_peer(list, &at, "hv"), 1);
-	EQ(rnbd_access_find_peer(list, &at, "h"), RNBD_ACCESS_NOBODY);
-	EQ(rnbd_access_find_peer(list, &at, "gid"), 2);
-	EQ(rnbd_access_find_peer(list, &at, NULL), 0);
+	rnbd_server_list_add_prefix(list, &gid);
+	EQ(rnbd_server_list_find_peer(list, &at, "web"), 0);
+	EQ(rnbd_server_list_find_peer(list, &at, "web@srv"), 0);
+	EQ(rnbd_server_list_find_peer(list, &at, "webs"), RNBD_ACCESS_NOBODY);
+	EQ(rnbd_server_list_find_peer(list, &at, "hv"), 1);
+	EQ(rnbd_server_list_find_peer(list, &at, "h"), RNBD_ACCESS_NOBODY);
+	EQ(rnbd_server_list_find_peer(list, &at, "gid"), 2);
+	EQ(rnbd_server_list_find_peer(list, &at, NULL), 0);
 	at.ip[14] = 1;
-	EQ(rnbd_access_find_peer(list, &at, NULL), 1);
-	EQ(rnbd_access_find_peer(list, &at, "web"), RNBD_ACCESS_NOBODY);
+	EQ(rnbd_server_list_find_peer(list, &at, NULL), 1);
+	EQ(rnbd_server_list_find_peer(list, &at, "web"), RNBD_ACCESS_NOBODY);
 	at.ip[14] = 0;
 	at.has_ip = false;
-	EQ(rnbd_access_find_peer(list, &at, "web"), RNBD_ACCESS_NOBODY);
+	EQ(rnbd_server_list_find_peer(list, &at, "web"), RNBD_ACCESS_NOBODY);
 	at.gid[0] = 0xfd;
-	EQ(rnbd_access_find_peer(list, &at, "gid"), RNBD_ACCESS_NOBODY);
+	EQ(rnbd_server_list_find_peer(list, &at, "gid"), RNBD_ACCESS_NOBODY);
 }
 
 /* The same, without a search: the longest export that covers @name, which has no '/' too many. */
@@ -241,13 +241,13 @@ static void random_lists(void)
 			allow(list, peers[rand() % 4], rand() % 3);
 			allow(list, peers[rand() % 4], rand() % 3);
 		}
-		if (!rnbd_access_list_end(list, &culprit)) {
+		if (!rnbd_server_list_end(list, &culprit)) {
 			for (n = 0; n < 8; n++) {
 				u32 who = rand() % 3;
 				int mode = rand() % 3, err;
 
 				text(name, 7);
-				err = rnbd_access_judge(list, who, name, mode, &answer);
+				err = rnbd_server_list_judge(list, who, name, mode, &answer);
 				squeezed(name);
 				NOTE("list %u, %s asks %d of %s", i, list->peer[who].name, mode, name);
 				EQ(err, model(list, who, name, mode, &by));

@@ -4,7 +4,8 @@
 
 static bool goes_to(const struct rds_core_msg *msg, const struct rds_addr *to)
 {
-	return !to || (htons(msg->hdr.dport) == to->port && rds_ip_equal(&msg->path->conn->faddr, &to->ip));
+	return !to || (htons(msg->hdr.dport) == to->port &&
+		       rds_ip_equal(&msg->path->conn->faddr, &to->ip));
 }
 
 /*

@@ -48,7 +48,7 @@ static int find_destination(struct request *rq, struct msghdr *msg)
 	return 0;
 }
 
-/* Few messages have any: the others need no room for them on the stack, which takes time to clear. */
+/* Few messages have any: others need no room for them on the stack, which takes time to clear. */
 static int parse_control(struct request *rq, const struct msghdr *msg)
 {
 	rq->c = kmalloc(sizeof(*rq->c), GFP_KERNEL);
@@ -278,7 +278,6 @@ int rds_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	rq.timeout = sock_sndtimeo(&rs->sk, m->msg_flags & MSG_DONTWAIT);
 	rq.c = NULL;
 	err = check(&rq, m) ?: carry_out(&rq, m);
-	if (rq.c)
-		kfree(rq.c);
+	kfree(rq.c);
 	return err ?: len;
 }

@@ -8,7 +8,7 @@
 #include "access-list.h"
 
 /* Pointers first: each part begins where it may. */
-size_t rnbd_access_list_bytes(const struct rnbd_access_size *room)
+size_t rnbd_server_list_bytes(const struct rnbd_access_size *room)
 {
 	return sizeof(struct rnbd_access_list) +
 	       (size_t)room->peers * sizeof(struct rnbd_access_peer) +
@@ -19,7 +19,7 @@ size_t rnbd_access_list_bytes(const struct rnbd_access_size *room)
 	       (size_t)room->prefixes * sizeof(struct rnbd_access_prefix) + room->text;
 }
 
-void rnbd_access_list_init(struct rnbd_access_list *list, const struct rnbd_access_size *room)
+void rnbd_server_list_init(struct rnbd_access_list *list, const struct rnbd_access_size *room)
 {
 	list->room = *room;
 	list->peer = (void *)(list + 1);
@@ -90,7 +90,7 @@ static bool is_export_name(const char *name, size_t len)
 	return true;
 }
 
-int rnbd_access_add_peer(struct rnbd_access_list *list, const char *name, size_t len)
+int rnbd_server_list_add_peer(struct rnbd_access_list *list, const char *name, size_t len)
 {
 	struct rnbd_access_peer *peer = &list->peer[list->has.peers];
 
@@ -109,7 +109,7 @@ int rnbd_access_add_peer(struct rnbd_access_list *list, const char *name, size_t
 	return 0;
 }
 
-int rnbd_access_add_pattern(struct rnbd_access_list *list, const char *pattern, size_t len)
+int rnbd_server_list_add_pattern(struct rnbd_access_list *list, const char *pattern, size_t len)
 {
 	const char *text;
 
@@ -125,7 +125,8 @@ int rnbd_access_add_pattern(struct rnbd_access_list *list, const char *pattern, 
 	return 0;
 }
 
-int rnbd_access_add_prefix(struct rnbd_access_list *list, const struct rnbd_access_prefix *prefix)
+int rnbd_server_list_add_prefix(struct rnbd_access_list *list,
+				const struct rnbd_access_prefix *prefix)
 {
 	if (prefix->bits > 128)
 		return -EINVAL;
@@ -136,8 +137,8 @@ int rnbd_access_add_prefix(struct rnbd_access_list *list, const struct rnbd_acce
 	return 0;
 }
 
-int rnbd_access_add_export(struct rnbd_access_list *list, const char *name, size_t len,
-			   const char *path, size_t path_len)
+int rnbd_server_list_add_export(struct rnbd_access_list *list, const char *name, size_t len,
+				const char *path, size_t path_len)
 {
 	struct rnbd_access_export *export = &list->export[list->has.exports];
 
@@ -158,7 +159,7 @@ int rnbd_access_add_export(struct rnbd_access_list *list, const char *name, size
 	return 0;
 }
 
-int rnbd_access_add_allow(struct rnbd_access_list *list, const char *peer, size_t len, u8 mode)
+int rnbd_server_list_add_allow(struct rnbd_access_list *list, const char *peer, size_t len, u8 mode)
 {
 	struct rnbd_access_allow *allow = &list->allow[list->has.allows];
 
@@ -210,7 +211,7 @@ static const void *find(const void *base, u32 count, size_t size, const char *na
 	return NULL;
 }
 
-u32 rnbd_access_peer_by_name(const struct rnbd_access_list *list, const char *name)
+u32 rnbd_server_list_peer_by_name(const struct rnbd_access_list *list, const char *name)
 {
 	const struct rnbd_access_named *named;
 
@@ -224,8 +225,8 @@ static struct rnbd_access_export *find_export(const struct rnbd_access_list *lis
 	return (void *)find(list->export, list->has.exports, sizeof(*list->export), name, len);
 }
 
-struct rnbd_access_export *rnbd_access_export_by_name(const struct rnbd_access_list *list,
-						      const char *name)
+struct rnbd_access_export *rnbd_server_list_export_by_name(const struct rnbd_access_list *list,
+							   const char *name)
 {
 	return find_export(list, name, strlen(name));
 }
@@ -241,7 +242,7 @@ static const char *twice(const void *base, u32 count, size_t size)
 	return NULL;
 }
 
-int rnbd_access_list_end(struct rnbd_access_list *list, const char **culprit)
+int rnbd_server_list_end(struct rnbd_access_list *list, const char **culprit)
 {
 	struct rnbd_access_allow *allow;
 	u32 i;
@@ -257,7 +258,7 @@ int rnbd_access_list_end(struct rnbd_access_list *list, const char **culprit)
 		return -EEXIST;
 	for (i = 0; i < list->has.allows; i++) {
 		allow = &list->allow[i];
-		allow->peer = rnbd_access_peer_by_name(list, allow->name);
+		allow->peer = rnbd_server_list_peer_by_name(list, allow->name);
 		if (allow->peer == RNBD_ACCESS_NOBODY && allow->name[0] != '*') {
 			*culprit = allow->name;
 			return -ENOENT;
@@ -267,7 +268,7 @@ int rnbd_access_list_end(struct rnbd_access_list *list, const char **culprit)
 }
 
 /* The last '*' is as long as it must be: the ones before it need not be tried again. */
-bool rnbd_access_match(const char *pattern, const char *text)
+bool rnbd_server_list_match(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;
 
@@ -297,7 +298,7 @@ static bool has_name(const struct rnbd_access_list *list, const struct rnbd_acce
 	u32 i;
 
 	for (i = 0; i < peer->patterns; i++)
-		if (rnbd_access_match(list->pattern[peer->pattern + i], name))
+		if (rnbd_server_list_match(list->pattern[peer->pattern + i], name))
 			return true;
 	/* What map --server makes of the name of a host */
 	return !peer->patterns && !strncmp(name, peer->name, len) &&
@@ -328,20 +329,20 @@ static bool is_from(const struct rnbd_access_list *list, const struct rnbd_acces
 	return !peer->prefixes;
 }
 
-bool rnbd_access_is_peer(const struct rnbd_access_list *list, u32 peer,
-			 const struct rnbd_access_addr *addr, const char *name)
+bool rnbd_server_list_is_peer(const struct rnbd_access_list *list, u32 peer,
+			      const struct rnbd_access_addr *addr, const char *name)
 {
 	return peer < list->has.peers && is_from(list, &list->peer[peer], addr) &&
 	       (!name || has_name(list, &list->peer[peer], name));
 }
 
-u32 rnbd_access_find_peer(const struct rnbd_access_list *list,
-			  const struct rnbd_access_addr *addr, const char *name)
+u32 rnbd_server_list_find_peer(const struct rnbd_access_list *list,
+			       const struct rnbd_access_addr *addr, const char *name)
 {
 	u32 i;
 
 	for (i = 0; i < list->has.peers; i++)
-		if (rnbd_access_is_peer(list, i, addr, name))
+		if (rnbd_server_list_is_peer(list, i, addr, name))
 			return i;
 	return RNBD_ACCESS_NOBODY;
 }
@@ -386,8 +387,8 @@ static const struct rnbd_access_export *decides(const struct rnbd_access_list *l
 	return *name ? find_export(list, "/", 1) : NULL;
 }
 
-int rnbd_access_judge(const struct rnbd_access_list *list, u32 peer, const char *name, u8 mode,
-		      struct rnbd_access_answer *answer)
+int rnbd_server_list_judge(const struct rnbd_access_list *list, u32 peer, const char *name, u8 mode,
+			   struct rnbd_access_answer *answer)
 {
 	const struct rnbd_access_allow *allow;
 	u32 i;

@@ -138,44 +138,46 @@ struct rnbd_access_list {
 	char *text;
 };
 
-/* Makes an empty list of rnbd_access_list_bytes() zeroed bytes. */
-size_t rnbd_access_list_bytes(const struct rnbd_access_size *room);
-void rnbd_access_list_init(struct rnbd_access_list *list, const struct rnbd_access_size *room);
+/* Makes an empty list of rnbd_server_list_bytes() zeroed bytes. */
+size_t rnbd_server_list_bytes(const struct rnbd_access_size *room);
+void rnbd_server_list_init(struct rnbd_access_list *list, const struct rnbd_access_size *room);
 
 /*
  * What is added belongs to the last peer or export. -ENOSPC: there is no room; -EINVAL: not such
  * a name, pattern, address or path. @name need not be terminated.
  */
-int rnbd_access_add_peer(struct rnbd_access_list *list, const char *name, size_t len);
-int rnbd_access_add_pattern(struct rnbd_access_list *list, const char *pattern, size_t len);
-int rnbd_access_add_prefix(struct rnbd_access_list *list, const struct rnbd_access_prefix *prefix);
-int rnbd_access_add_export(struct rnbd_access_list *list, const char *name, size_t len,
-			   const char *path, size_t path_len);
-int rnbd_access_add_allow(struct rnbd_access_list *list, const char *peer, size_t len, u8 mode);
+int rnbd_server_list_add_peer(struct rnbd_access_list *list, const char *name, size_t len);
+int rnbd_server_list_add_pattern(struct rnbd_access_list *list, const char *pattern, size_t len);
+int rnbd_server_list_add_prefix(struct rnbd_access_list *list,
+				const struct rnbd_access_prefix *prefix);
+int rnbd_server_list_add_export(struct rnbd_access_list *list, const char *name, size_t len,
+				const char *path, size_t path_len);
+int rnbd_server_list_add_allow(struct rnbd_access_list *list, const char *peer, size_t len,
+			       u8 mode);
 
 /**
- * rnbd_access_list_end - all is added: sort, and check what belongs together
+ * rnbd_server_list_end - all is added: sort, and check what belongs together
  * @list: it
  * @culprit: name that is at fault
  *
  * Return: 0; -EEXIST: a peer or an export is there twice; -ENOENT: a right of a peer that is not
  * there; -ENODATA: the list is empty
  */
-int rnbd_access_list_end(struct rnbd_access_list *list, const char **culprit);
+int rnbd_server_list_end(struct rnbd_access_list *list, const char **culprit);
 
 /* '*' stands for any characters, '?' for any one. */
-bool rnbd_access_match(const char *pattern, const char *text);
+bool rnbd_server_list_match(const char *pattern, const char *text);
 
 /* Is the peer there? @name may be NULL: any session. */
-bool rnbd_access_is_peer(const struct rnbd_access_list *list, u32 peer,
-			 const struct rnbd_access_addr *addr, const char *name);
+bool rnbd_server_list_is_peer(const struct rnbd_access_list *list, u32 peer,
+			      const struct rnbd_access_addr *addr, const char *name);
 /* The first one that is; RNBD_ACCESS_NOBODY. */
-u32 rnbd_access_find_peer(const struct rnbd_access_list *list,
-			  const struct rnbd_access_addr *addr, const char *name);
-u32 rnbd_access_peer_by_name(const struct rnbd_access_list *list, const char *name);
+u32 rnbd_server_list_find_peer(const struct rnbd_access_list *list,
+			       const struct rnbd_access_addr *addr, const char *name);
+u32 rnbd_server_list_peer_by_name(const struct rnbd_access_list *list, const char *name);
 /* The export of exactly this name, or NULL. */
-struct rnbd_access_export *rnbd_access_export_by_name(const struct rnbd_access_list *list,
-						      const char *name);
+struct rnbd_access_export *rnbd_server_list_export_by_name(const struct rnbd_access_list *list,
+							   const char *name);
 
 /**
  * struct rnbd_access_answer - what a list says to an OPEN
@@ -192,7 +194,7 @@ struct rnbd_access_answer {
 };
 
 /* Return: 0, -ENOENT: no right to such an export; -EACCES: not to @mode */
-int rnbd_access_judge(const struct rnbd_access_list *list, u32 peer, const char *name, u8 mode,
-		      struct rnbd_access_answer *answer);
+int rnbd_server_list_judge(const struct rnbd_access_list *list, u32 peer, const char *name, u8 mode,
+			   struct rnbd_access_answer *answer);
 
 #endif /* RNBD_SERVER_ACCESS_LIST_H */

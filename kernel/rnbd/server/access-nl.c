@@ -57,7 +57,7 @@ static int add_prefix(struct rnbd_access_list *list, const struct nlattr *nest,
 	prefix.is_gid = ss.ss_family == AF_IB;
 	prefix.bits = bits + 128 - all;
 	rtrs_addr_bytes(&ss, prefix.addr);
-	return rnbd_access_add_prefix(list, &prefix);
+	return rnbd_server_list_add_prefix(list, &prefix);
 }
 
 static int add_pattern(struct rnbd_access_list *list, const struct nlattr *nest,
@@ -69,7 +69,7 @@ static int add_pattern(struct rnbd_access_list *list, const struct nlattr *nest,
 	if (err)
 		return err;
 	attr = tb[RNBD_A_ACL_SESSION_PATTERN];
-	err = attr ? rnbd_access_add_pattern(list, nla_data(attr), strlen(nla_data(attr))) :
+	err = attr ? rnbd_server_list_add_pattern(list, nla_data(attr), strlen(nla_data(attr))) :
 		     -EINVAL;
 	if (err)
 		return bad(extack, attr ?: nest, err, "not a pattern of session names, peer",
@@ -88,7 +88,7 @@ static int begin_peer(struct rnbd_access_list *list, struct nlattr **tb, const s
 
 	if (list->has.peers && !strcmp(list->peer[list->has.peers - 1].name, name) && !auth)
 		return 0;	/* more of the last one */
-	err = rnbd_access_add_peer(list, name, strlen(name));
+	err = rnbd_server_list_add_peer(list, name, strlen(name));
 	if (err)
 		return bad(extack, tb[RNBD_A_ACL_PEER_NAME] ?: (struct nlattr *)nest, err,
 			   "not a name of a peer:", name);
@@ -139,8 +139,8 @@ static int begin_export(struct rnbd_access_list *list, struct nlattr **tb,
 		return 0;	/* more of the last one */
 	if (!path)
 		return bad(extack, nest, -EINVAL, "no path in export", name);
-	err = rnbd_access_add_export(list, name, strlen(name), nla_data(path),
-				     strlen(nla_data(path)));
+	err = rnbd_server_list_add_export(list, name, strlen(name), nla_data(path),
+					  strlen(nla_data(path)));
 	if (err)
 		return bad(extack, nest, err,
 			   "name or path is not one, or '/' ends one of them only: export", name);
@@ -171,7 +171,7 @@ static int add_export(struct rnbd_access_list *list, const struct nlattr *nest,
 		name = of[RNBD_A_ACL_ALLOW_PEER] ? nla_data(of[RNBD_A_ACL_ALLOW_PEER]) : "";
 		mode = of[RNBD_A_ACL_ALLOW_ACCESS_MODE] ?
 		       nla_get_u32(of[RNBD_A_ACL_ALLOW_ACCESS_MODE]) : RNBD_ACCESS_MODE_RW;
-		err = rnbd_access_add_allow(list, name, strlen(name), mode);
+		err = rnbd_server_list_add_allow(list, name, strlen(name), mode);
 		if (err)
 			return bad(extack, attr, err, "not a name of a peer:", name);
 	}
@@ -194,7 +194,7 @@ static int check_peers(const struct rnbd_access_list *list, struct netlink_ext_a
 static int end_list(struct rnbd_access_list *list, struct netlink_ext_ack *extack)
 {
 	const char *culprit;
-	int err = rnbd_access_list_end(list, &culprit);
+	int err = rnbd_server_list_end(list, &culprit);
 
 	switch (err) {
 	case 0:
@@ -220,11 +220,11 @@ static struct rnbd_access_list *list_of(struct genl_info *info)
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
 		if (nla_type(attr) == RNBD_A_ACCESS_PEER || nla_type(attr) == RNBD_A_ACCESS_EXPORT)
 			count_nest(&room, attr, nla_type(attr) == RNBD_A_ACCESS_PEER);
-	list = kvzalloc(rnbd_access_list_bytes(&room), GFP_KERNEL);
+	list = kvzalloc(rnbd_server_list_bytes(&room), GFP_KERNEL);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_LIST);
-	rnbd_access_list_init(list, &room);
+	rnbd_server_list_init(list, &room);
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) == RNBD_A_ACCESS_PEER)
 			err = add_peer(list, attr, info->extack);
@@ -353,7 +353,7 @@ struct used {
 static void count_used(struct rnbd_server_session *session, void *arg)
 {
 	struct used *used = arg;
-	u32 peer = rnbd_access_peer_by_name(used->list, session->peer);
+	u32 peer = rnbd_server_list_peer_by_name(used->list, session->peer);
 	struct rnbd_access_export *export;
 	struct rnbd_server_dev *dev;
 
@@ -364,7 +364,7 @@ static void count_used(struct rnbd_server_session *session, void *arg)
 	used->peer[peer].pinned += rtrs_server_session_pinned(session->transport);
 	mutex_lock(&session->lock);
 	list_for_each_entry(dev, &session->devs, session_entry) {
-		export = rnbd_access_export_by_name(used->list, dev->by);
+		export = rnbd_server_list_export_by_name(used->list, dev->by);
 		if (export)
 			export->openings++;
 	}
@@ -602,7 +602,7 @@ static int find_asker(struct question *q, struct genl_info *info)
 	int err;
 
 	if (name) {
-		q->peer = rnbd_access_peer_by_name(rnbd_server_access.list, nla_data(name));
+		q->peer = rnbd_server_list_peer_by_name(rnbd_server_access.list, nla_data(name));
 		if (q->peer == RNBD_ACCESS_NOBODY)
 			return bad(info->extack, name, -ENOENT, "the list has no peer",
 				   nla_data(name));
@@ -645,7 +645,7 @@ static int test_locked(struct sk_buff *msg, struct genl_info *info, struct quest
 		err = find_asker(q, info);
 		if (err)
 			return err;
-		rnbd_access_judge(access->list, q->peer, q->asked, q->mode, &q->answer);
+		rnbd_server_list_judge(access->list, q->peer, q->asked, q->mode, &q->answer);
 		if (q->peer != RNBD_ACCESS_NOBODY)
 			peer = access->list->peer[q->peer].name;
 	}

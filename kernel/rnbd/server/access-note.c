@@ -85,7 +85,7 @@ static void send(struct sk_buff *skb, void *hdr, int err)
 static void count_denied(const char *name)
 {
 	struct rnbd_access_list *list = rnbd_server_access.list;
-	u32 peer = list && name ? rnbd_access_peer_by_name(list, name) : RNBD_ACCESS_NOBODY;
+	u32 peer = list && name ? rnbd_server_list_peer_by_name(list, name) : RNBD_ACCESS_NOBODY;
 
 	denied_total++;
 	if (peer != RNBD_ACCESS_NOBODY)

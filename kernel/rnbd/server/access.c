@@ -58,10 +58,10 @@ void rnbd_server_access_addr(const struct sockaddr_storage *from, const u8 *gid,
 int rnbd_server_access_find(const struct rnbd_access *access, const struct rnbd_access_addr *addr,
 			    const char *session, u32 *peer, enum rnbd_access_reason *reason)
 {
-	*peer = rnbd_access_find_peer(access->list, addr, session);
+	*peer = rnbd_server_list_find_peer(access->list, addr, session);
 	if (*peer != RNBD_ACCESS_NOBODY)
 		return 0;
-	if (session && rnbd_access_find_peer(access->list, addr, NULL) != RNBD_ACCESS_NOBODY) {
+	if (session && rnbd_server_list_find_peer(access->list, addr, NULL) != RNBD_ACCESS_NOBODY) {
 		*reason = RNBD_ACCESS_REASON_SESSION_NAME;
 		return -EACCES;
 	}
@@ -180,9 +180,9 @@ static int join(struct rnbd_server_session *session, const struct rtrs_server_gu
 	if (err || peer == RNBD_ACCESS_NOBODY)
 		return err;
 	if (!first) {
-		peer = rnbd_access_peer_by_name(access->list, session->peer);
+		peer = rnbd_server_list_peer_by_name(access->list, session->peer);
 		rnbd_server_access_addr(&guest->addr->src, guest->gid, &addr);
-		if (!rnbd_access_is_peer(access->list, peer, &addr, guest->name)) {
+		if (!rnbd_server_list_is_peer(access->list, peer, &addr, guest->name)) {
 			*reason = RNBD_ACCESS_REASON_SESSION_NAME;
 			return -EACCES;
 		}
@@ -262,8 +262,9 @@ int rnbd_server_access_judge(const struct rnbd_access *access, const char *peer,
 	if (!right->listed)
 		return rnbd_server_path_compose(&right->path, rnbd_server_search_path, session,
 						asked);
-	err = rnbd_access_judge(access->list, rnbd_access_peer_by_name(access->list, peer), asked,
-				mode, &answer);
+	err = rnbd_server_list_judge(access->list,
+				     rnbd_server_list_peer_by_name(access->list, peer), asked,
+				     mode, &answer);
 	if (err) {
 		right->reason = err == -EACCES ? RNBD_ACCESS_REASON_ACCESS_MODE :
 						 RNBD_ACCESS_REASON_NO_EXPORT;
@@ -319,7 +320,7 @@ static int check_devices(const struct rnbd_server_dev *dev)
 
 	if (access->state != RNBD_ACCESS_STATE_LISTED)
 		return 0;
-	peer = rnbd_access_peer_by_name(access->list, usage.peer);
+	peer = rnbd_server_list_peer_by_name(access->list, usage.peer);
 	if (peer == RNBD_ACCESS_NOBODY || !access->list->peer[peer].max_devices)
 		return 0;
 	rnbd_server_access_sessions(add_usage, &usage);
@@ -421,8 +422,8 @@ static int judge_path(const struct rtrs_server_guest *guest, void *arg)
 
 	if (!err && peer != RNBD_ACCESS_NOBODY && session && session->next_peer[0]) {
 		rnbd_server_access_addr(&guest->addr->src, guest->gid, &addr);
-		peer = rnbd_access_peer_by_name(change->to.list, session->next_peer);
-		if (!rnbd_access_is_peer(change->to.list, peer, &addr, guest->name)) {
+		peer = rnbd_server_list_peer_by_name(change->to.list, session->next_peer);
+		if (!rnbd_server_list_is_peer(change->to.list, peer, &addr, guest->name)) {
 			reason = RNBD_ACCESS_REASON_SESSION_NAME;
 			err = -EACCES;
 		}
@@ -487,7 +488,7 @@ static void keep_counts(const struct rnbd_access_list *from, struct rnbd_access_
 	u32 i, peer;
 
 	for (i = 0; from && to && i < to->has.peers; i++) {
-		peer = rnbd_access_peer_by_name(from, to->peer[i].name);
+		peer = rnbd_server_list_peer_by_name(from, to->peer[i].name);
 		if (peer != RNBD_ACCESS_NOBODY)
 			to->peer[i].denied = from->peer[peer].denied;
 	}

@@ -96,7 +96,8 @@ static void wake(const struct rnbd_server_dev *dev)
 	lockdep_assert_held(&exports_lock);
 	list_for_each_entry_safe(wait, next, &waiting, entry) {
 		if (wait->key != dev->export->key ||
-		    !(writes(dev) || wait->io_mode != dev->io_mode || is_namesake(wait->session, dev->session) ||
+		    !(writes(dev) || wait->io_mode != dev->io_mode ||
+		      is_namesake(wait->session, dev->session) ||
 		      has_lost(wait->session, dev->session)))
 			continue;
 		list_del_init(&wait->entry);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What names a disk, or a file, for ever: numbers of block devices and names of disks come to others. Taken
- * from the files that the kernel shows of a disk, as they are the same for all drivers; sent and
- * kept as a hash.
+ * What names a disk, or a file, for ever: numbers of block devices and names of disks come to
+ * others. Taken from the files that the kernel shows of a disk, as they are the same for all
+ * drivers; sent and kept as a hash.
  */
 #include <linux/fs.h>
 #include <linux/siphash.h>

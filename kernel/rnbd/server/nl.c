@@ -28,8 +28,8 @@ static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 	    nla_put_string(msg, RNBD_A_EXPORT_SESSION_NAME, dev->session->name) ||
 	    nla_put_string(msg, RNBD_A_EXPORT_DEVICE_PATH, dev->path) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_ACCESS_MODE, dev->access_mode) ||
-	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SIZE_BYTES, rnbd_server_sectors(dev) << SECTOR_SHIFT,
-			      RNBD_A_EXPORT_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SIZE_BYTES,
+			      rnbd_server_sectors(dev) << SECTOR_SHIFT, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES,
 			dev->file ? dev->block : bdev_logical_block_size(dev->bdev)) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_IO_MODE, dev->io_mode - RNBD_IO_BLOCK) ||
