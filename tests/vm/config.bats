@@ -322,7 +322,7 @@ cut_before() {
 # it is: what lines of a batch make is nobody's
 what_runs() {
 	adm 0 status --client -j
-	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner) else . end)' <<<"$output" >>/run/tmp/runs.$1
+	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner, .open_count, .openers) else . end)' <<<"$output" >>/run/tmp/runs.$1
 	[ -b /dev/rnbd/by-name/data ]
 	adm 0 config diff
 	[ -z "$output" ]
