@@ -537,21 +537,29 @@ static enum monitor_end sleep_for_event(struct ctx *ctx, const struct monitor *m
 	return monitor_sleep(ctx, m->signals, m->end, wake);
 }
 
-/* --follow: until the modules are back, a signal, or no time; then what is there is told anew. */
-static enum monitor_end await_family(struct ctx *ctx, struct monitor *m, int *rc)
+enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end)
 {
-	struct pollfd p = { .fd = m->signals, .events = POLLIN };
+	struct pollfd p = { .fd = signals, .events = POLLIN };
 
 	if (ctx->nl_replay)
 		return ENOUGH;
+	rnl_close(ctx->nl);
+	ctx->nl = NULL;
+	fail_clear(&ctx->fail);
+	if (end >= 0 && now_ms() >= end)
+		return TIMED_OUT;
+	return poll(&p, 1, 500) > 0 ? ENOUGH : GO_ON;
+}
+
+/* --follow: until the modules are back, a signal, or no time; then what is there is told anew. */
+static enum monitor_end await_family(struct ctx *ctx, struct monitor *m, int *rc)
+{
+	enum monitor_end end;
+
 	do {
-		rnl_close(ctx->nl);
-		ctx->nl = NULL;
-		fail_clear(&ctx->fail);
-		if (m->end >= 0 && now_ms() >= m->end)
-			return TIMED_OUT;
-		if (poll(&p, 1, 500) > 0)
-			return ENOUGH;
+		end = monitor_away(ctx, m->signals, m->end);
+		if (end != GO_ON)
+			return end;
 	} while (!ctx_nl(ctx) && ctx->fail.code == XC_UNAVAILABLE);
 	m->resync = true;
 	*rc = listen_all(ctx, m) ? snapshot(ctx, m, false) : (int)ctx->fail.code;

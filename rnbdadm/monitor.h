@@ -14,6 +14,8 @@ int monitor_signals(void);
  * else is due.
  */
 enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake);
+/* Module or family are gone, and --follow waits for them: half a second, then GO_ON to look again, anew. */
+enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end);
 uint64_t monotonic_ns(void);
 
 #endif

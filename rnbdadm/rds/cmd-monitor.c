@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* monitor rds: the paths that there are, and then what happens to them */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,20 +176,13 @@ static int again(struct rds_monitor *m, int (*how)(struct rds_monitor *m))
 /* --follow: until the module is there. */
 static enum monitor_end await_module(struct rds_monitor *m, int *rc)
 {
-	struct pollfd p = { .fd = m->signals, .events = POLLIN };
-	struct ctx *ctx = m->ctx;
+	enum monitor_end end;
 
-	if (ctx->nl_replay)
-		return ENOUGH;
 	do {
-		rnl_close(ctx->nl);
-		ctx->nl = NULL;
-		fail_clear(&ctx->fail);
 		*rc = XC_OK;
-		if (m->end >= 0 && now_ms() >= m->end)
-			return TIMED_OUT;
-		if (poll(&p, 1, 500) > 0)
-			return ENOUGH;
+		end = monitor_away(m->ctx, m->signals, m->end);
+		if (end != GO_ON)
+			return end;
 		*rc = again(m, begin);
 	} while (*rc == XC_UNAVAILABLE);
 	return GO_ON;

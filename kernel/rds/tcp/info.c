@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* RDS_INFO_TCP_SOCKETS: the TCP sockets of a namespace. And what netlink tells of them. */
 #include <linux/rds.h>
+#include <linux/rds_netlink.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "tcp.h"
@@ -78,7 +79,7 @@ void rds_tcp_ends(const struct rds_core_path *path, struct rds_core_ends *ends)
 	if (tp->sock) {
 		ends->lport = ntohs(inet_sk(tp->sock->sk)->inet_sport);
 		ends->fport = ntohs(inet_sk(tp->sock->sk)->inet_dport);
-		ends->abilities = peer == RDS_TCP_PEER_ACKS ? RDS_ABLE_ACK :
+		ends->abilities = peer == RDS_TCP_PEER_ACKS ? RDS_ABILITY_ACK :
 				  peer == RDS_TCP_PEER_PLAIN ? 0 : -1;
 	}
 	spin_unlock_bh(&tn->paths_lock);

@@ -176,7 +176,6 @@ static int accept_one(struct rds_tcp_net *tn)
 void rds_tcp_accept_work(struct work_struct *work)
 {
 	struct rds_tcp_net *tn = container_of(work, struct rds_tcp_net, accept_work);
-
 	int err;
 
 	/* Without memory it is tried again: nobody tells of the same connection twice. */
