@@ -58,7 +58,7 @@ raw() {
 # raw_begin WORD..: the same in the background, until it has said "ready"; what it prints is in /run/tmp/raw
 raw_begin() {
 	ip netns exec peer "$TOOLS/rds-raw" "${VRF[@]}" "$@" >/run/tmp/raw 2>&1 3>&- & RAW=$!
-	await 10 grep -q ready /run/tmp/raw || fail "$(</run/tmp/raw)"
+	await 60 grep -q ready /run/tmp/raw || fail "$(</run/tmp/raw)"
 }
 
 # reads [OPTION].. ADDRESS PORT: from now on this socket prints what it reads, "FROM:PORT LEN SUM [CONTROL..]", to /run/tmp/reads
