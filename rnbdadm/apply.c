@@ -288,10 +288,11 @@ static void do_map(struct apply *a, struct plan_step *st)
 {
 	const struct conf_section *sec = st->section;
 	const struct conf_value *access = conf_get(a->c, sec, CK_ACCESS);
+	const struct conf_value *io_mode = conf_get(a->c, sec, CK_IO_MODE);
 	const struct conf_section *session = conf_find(a->c, CONF_SESSION, st->session);
 	struct map_request req = {
 		.session = st->session, .device_path = sec->v[CK_DEVICE_PATH].text,
-		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN, .connections = M_UNKNOWN,
+		.access = M_UNKNOWN, .io_mode = M_UNKNOWN, .poll_queues = M_UNKNOWN, .connections = M_UNKNOWN,
 		.timeout_ms = conf_wait(a->c, session),
 	};
 	struct device d;
@@ -304,6 +305,8 @@ static void do_map(struct apply *a, struct plan_step *st)
 	settings_init(&req.set);
 	if (access)
 		access_parse(access->text, &req.access);
+	if (io_mode)
+		io_mode_parse(io_mode->text, &req.io_mode);
 	req.always_fua = conf_yes(a->c, sec, CK_FUA);
 	if (!claim(a, st, req.device_path))
 		return;

@@ -17,6 +17,7 @@ static const struct {
 	{ .attr = "path-id", .args = { "PATH" } },
 	{ .attr = "device-path", .args = { "DEVICE_PATH", "DEVICE" }, .key = "device-path" },
 	{ .attr = "access-mode", .opts = { OPT_ACCESS, OPT_SET_ACCESS } },
+	{ .attr = "io-mode", .opts = { OPT_IO_MODE } },
 	{ .attr = "always-fua", .opts = { OPT_FUA } },
 	{ .attr = "poll-queues", .opts = { OPT_POLL_QUEUES } },
 	{ .attr = "connections", .opts = { OPT_CONNECTIONS } },

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "cmd-access.h"
 #include "plan.h"
 #include "sysfile.h"
 #include "sysinfo.h"
@@ -86,6 +87,31 @@ static void compare(struct checkup *k, struct conf *c)
 	plan_free(&p);
 }
 
+static void compare_access(struct checkup *k, const struct conf *c)
+{
+	struct access_list want, now;
+	bool any = conf_access(c, &want);
+	json_t *changes;
+	size_t n;
+	int rc;
+
+	access_free(&want);
+	if (!any || !check_loaded(k, "rnbd_server"))
+		return;
+	if (access_read_if(k->ctx, &now, &rc)) {
+		changes = access_to_do(&now, c);
+		n = json_array_size(changes);
+		check_tell(k, n ? CHECK_WARN : CHECK_PASS, "access list", n ? "%zu change%s to be made" :
+			   "what is configured is loaded", n, n == 1 ? "" : "s");
+		if (n)
+			check_hint(k, "rnbdadm server access diff shows them, rnbdadm server access apply makes "
+				   "them");
+		json_decref(changes);
+	}
+	access_free(&now);
+	fail_clear(&k->ctx->fail);
+}
+
 static void config_drift(struct checkup *k)
 {
 	struct conf c = { 0 };
@@ -95,6 +121,8 @@ static void config_drift(struct checkup *k)
 			check_tell(k, CHECK_SKIP, "", "the configuration has mistakes");
 		else if (check_client(k))
 			compare(k, &c);
+		if (!c.errors)
+			compare_access(k, &c);
 	}
 	conf_free(&c);
 }

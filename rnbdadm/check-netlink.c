@@ -71,7 +71,7 @@ static void netlink_ops(struct checkup *k)
 
 static void netlink_mcast(struct checkup *k)
 {
-	static const char *const groups[] = { "session", "path", "device", "export" };
+	static const char *const groups[] = { "session", "path", "device", "export", "access" };
 	struct strlist missing = { 0 };
 	char *list;
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check-access.h"
 #include "check.h"
 #include "rdma-listeners.h"
 #include "sysfile.h"
@@ -611,6 +612,12 @@ const struct check server_checks[] = {
 	{ "server.search_path", "its dev_search_path is a directory that can be read",
 	  server_search_path, .cause = "the directory was never made, or is not mounted yet",
 	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
+	{ "server.access", "an access list says who may map what", server_access,
+	  .cause = "the server is open, or closed since its boot; or an address is no proof on InfiniBand",
+	  .cure = "[peer] and [export] sections and rnbdadm server access apply; from = gid:GID" },
+	{ "server.access_dirs", "what the access list offers is there, and its directories are root's alone", server_access_dirs,
+	  .cause = "a disk or file was moved, or a directory may be written to by others than root",
+	  .cure = "correct the path of the export; chown root, chmod go-w" },
 	{ "server.record", "who wrote last to each disk can be kept", server_record,
 	  .cause = "the directory is missing or read-only, or there is no record by choice",
 	  .cure = "load rnbd_server with a record in a directory that outlasts a boot" },

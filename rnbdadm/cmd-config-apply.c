@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd-access.h"
 #include "cmd.h"
 #include "node.h"
 #include "plan-line.h"
@@ -145,29 +146,127 @@ static void work_free(struct work *w)
 	conf_free(&w->c);
 }
 
-static int differs(struct ctx *ctx, const struct plan *p)
+static int differs(struct ctx *ctx, const struct plan *p, size_t access)
 {
-	const char *s = p->n == 1 ? "" : "s";
+	size_t n = p->n + access;
+	const char *s = n == 1 ? "" : "s";
 
 	if (!p->nunmet)
-		return fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", p->n, s);
+		return fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", n, s);
 	return fail_set(&ctx->fail, XC_DIFFERS,
-			"%zu change%s, and %zu that apply cannot make", p->n, s, p->nunmet);
+			"%zu change%s, and %zu that apply cannot make", n, s, p->nunmet);
+}
+
+/* Does the configuration have a list, for a server that takes one? --only is of sessions and devices alone. */
+static bool has_access(struct ctx *ctx, const struct work *w, struct access_list *now, int *rc)
+{
+	struct access_list want;
+	bool any = conf_access(&w->c, &want);
+
+	access_free(&want);
+	*now = (struct access_list){ 0 };
+	*rc = XC_OK;
+	if (!any || w->only.n)
+		return false;
+	if (access_read_if(ctx, now, rc))
+		return true;
+	if (!*rc)
+		warn(ctx, "[peer] and [export] are left out: there is no server with an access list (modprobe "
+		     "rnbd_server)");
+	return false;
+}
+
+static json_t *access_document(struct ctx *ctx)
+{
+	json_t *doc = json_object();
+
+	js_set(doc, "changed", json_false());
+	js_set(doc, "state", json_string("listed"));
+	js_set(doc, "number", json_null());
+	js_set(doc, "changes", json_array());
+	js_set(doc, "ended", json_array());
+	js_set(doc, "error", json_null());
+	js_set(ctx->data, "access", doc);
+	return doc;
+}
+
+static int diff_access(struct ctx *ctx, const struct work *w, size_t *n)
+{
+	struct access_list now;
+	json_t *doc, *changes, *one;
+	size_t i;
+	int rc;
+
+	*n = 0;
+	if (has_access(ctx, w, &now, &rc)) {
+		doc = access_document(ctx);
+		changes = access_to_do(&now, &w->c);
+		js_set(doc, "number", js_u64(now.number));
+		js_set(doc, "changes", changes);
+		*n = json_array_size(changes);
+		json_array_foreach(changes, i, one) {
+			char *text = access_change_text(one);
+
+			if (ctx->out.fmt == OUT_TEXT)
+				puts(text);
+			free(text);
+		}
+	}
+	access_free(&now);
+	return rc;
+}
+
+/* It comes first: a server lets its clients in before it goes for disks of others. Its failure does not keep those back. */
+static int apply_access(struct ctx *ctx, const struct work *w, bool *failed)
+{
+	struct access_list now;
+	json_t *doc;
+	int rc;
+
+	if (!has_access(ctx, w, &now, &rc)) {
+		access_free(&now);
+		return rc;
+	}
+	doc = access_document(ctx);
+	rc = access_apply(ctx, &now, &w->c, doc);
+	access_free(&now);
+	if (rc) {
+		js_set(doc, "error", js_fail(ctx, &ctx->fail));
+	} else if (ctx->dry_run && json_array_size(json_object_get(doc, "changes")) && ctx->out.fmt == OUT_TEXT) {
+		struct strlist words = { 0 };
+
+		strlist_addf(&words, "server");
+		strlist_addf(&words, "access");
+		strlist_addf(&words, "apply");
+		if (ctx->args.nargs)
+			plan_name(&words, ctx->args.args[0]);
+		plan_line(ctx, &words);
+		strlist_free(&words);
+	}
+	if (!rc || args_has(&ctx->args, OPT_STOP_ON_ERROR))
+		return rc;
+	fail_print(ctx, &ctx->fail);
+	fail_clear(&ctx->fail);
+	*failed = true;
+	return XC_OK;
 }
 
 int cmd_config_diff(struct ctx *ctx)
 {
 	struct work w = { 0 };
 	int rc = read_conf(ctx, &w);
+	size_t access = 0;
 
+	if (!rc)
+		rc = diff_access(ctx, &w, &access);
 	if (!rc)
 		rc = make_plan(ctx, &w);
 	if (!rc) {
 		plan_document(ctx, &w.p);
 		if (ctx->out.fmt == OUT_TEXT && (w.p.n || w.p.nunlisted || w.p.nunmet))
 			plan_print(&w.p);
-		if (w.p.n || w.p.nunmet)
-			rc = differs(ctx, &w.p);
+		if (w.p.n || w.p.nunmet || access)
+			rc = differs(ctx, &w.p, access);
 	}
 	work_free(&w);
 	return rc;
@@ -227,8 +326,11 @@ int cmd_config_apply(struct ctx *ctx)
 {
 	struct work w = { 0 };
 	int rc = read_conf(ctx, &w);
-	bool plan;
+	bool plan, access_failed = false;
 
+	if (!rc)
+		rc = ctx_lock(ctx) ? apply_access(ctx, &w, &access_failed) : (int)ctx->fail.code;
+	/* a change gives it back */
 	if (!rc)
 		rc = ctx_lock(ctx) ? make_plan(ctx, &w) : (int)ctx->fail.code;
 	plan = !rc;
@@ -247,5 +349,7 @@ int cmd_config_apply(struct ctx *ctx)
 	if (plan)
 		plan_document(ctx, &w.p);
 	work_free(&w);
+	if (!rc && access_failed)
+		rc = fail_set(&ctx->fail, XC_PARTIAL, "the access list was not loaded");
 	return rc;
 }

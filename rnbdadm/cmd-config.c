@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd-access.h"
 #include "cmd.h"
 #include "conf.h"
 #include "node.h"
@@ -95,6 +96,18 @@ static int tell_left(struct ctx *ctx, const char *session, const struct strlist 
 	return XC_OK;
 }
 
+/* The list that is loaded, if there is a server with one. */
+static int save_access(struct ctx *ctx, struct conf *c)
+{
+	struct access_list l = { 0 };
+	int rc;
+
+	if (access_read_if(ctx, &l, &rc) && l.state == ACCESS_LISTED)
+		conf_access_running(c, &l);
+	access_free(&l);
+	return rc;
+}
+
 int cmd_config_save(struct ctx *ctx)
 {
 	const char *session = args_value(&ctx->args, OPT_SESSION), *file = file_arg(ctx);
@@ -114,6 +127,8 @@ int cmd_config_save(struct ctx *ctx)
 		conf_running(&c, &s, session, &named, ctx->test_root, &left);
 		rc = tell_left(ctx, session, &left);
 	}
+	if (!rc && !session)
+		rc = save_access(ctx, &c);
 	if (!rc)
 		rc = save(ctx, &c, file && strcmp(file, "-") ? file : NULL);
 	strlist_free(&left);
@@ -229,6 +244,10 @@ int cmd_config_edit_hints(struct ctx *ctx)
 	strbuf_puts(&b, "\n# A device; its name becomes the link /dev/rnbd/by-name/data\n"
 		    "# [device data]\n");
 	hint_keys(&b, CONF_DEVICE);
+	strbuf_puts(&b, "\n# On a server: a client, as it is recognised\n# [peer old1]\n");
+	hint_keys(&b, CONF_PEER);
+	strbuf_puts(&b, "\n# On a server: what clients may map as vol0\n# [export vol0]\n");
+	hint_keys(&b, CONF_EXPORT);
 	if (is_json(ctx))
 		js_set(ctx->data, "lines", js_lines(b.s));
 	else

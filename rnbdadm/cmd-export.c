@@ -476,14 +476,3 @@ int cmd_export_revalidate(struct ctx *ctx)
 	job_free(&j);
 	return rc;
 }
-
-/* add, remove: there is no list to change. */
-int cmd_export_table(struct ctx *ctx)
-{
-	if (!ctx_nl(ctx))
-		return ctx->fail.code;
-	fail_object(&ctx->fail, "export", ctx->args.args[0]);
-	fail_hint(&ctx->fail, "clients map what is below dev_search_path of rnbd_server; 'server export "
-		  "close' takes a device away");
-	return fail_set(&ctx->fail, XC_UNSUPPORTED, "the loaded modules keep no list of exports");
-}

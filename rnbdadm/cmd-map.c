@@ -81,7 +81,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		return fail_set(&ctx->fail, XC_USAGE, "DEVICE_PATH has at most 254 bytes");
 	p->req = (struct map_request){
 		.session = p->session, .device_path = a->args[0],
-		.access = M_UNKNOWN, .poll_queues = M_UNKNOWN,
+		.access = M_UNKNOWN, .io_mode = M_UNKNOWN, .poll_queues = M_UNKNOWN,
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),
 		.always_fua = args_has(a, OPT_FUA),
 	};
@@ -89,6 +89,8 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		return XC_USAGE;
 	if (args_has(a, OPT_ACCESS))
 		access_parse(args_value(a, OPT_ACCESS), &p->req.access);
+	if (args_has(a, OPT_IO_MODE))
+		io_mode_parse(args_value(a, OPT_IO_MODE), &p->req.io_mode);
 	if (args_has(a, OPT_MP_POLICY))
 		mp_policy_parse(args_value(a, OPT_MP_POLICY), &p->req.set.mp_policy);
 	if (polls && !strcmp(polls, "all"))
@@ -288,6 +290,12 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		fail_set(f, XC_FAILED, "the server cannot open '%s' (%s)", p->req.device_path,
 			 errno_name(e->err));
 		return true;
+	case EOPNOTSUPP:
+		if (p->req.io_mode == M_UNKNOWN)
+			return false;
+		fail_set(f, XC_UNSUPPORTED, "the server knows no fileio");
+		fail_hint(f, "without --io-mode it is mapped with blockio");
+		return true;
 	case EMFILE:
 		if (!server)
 			return false;
@@ -332,7 +340,7 @@ static void print_plan(struct ctx *ctx, const struct plan *p)
 	for (size_t i = 0; i < a->nopts; i++) {
 		enum opt_id id = a->opts[i].id;
 
-		if (id != OPT_ACCESS && id != OPT_POLL_QUEUES && id != OPT_CONNECTIONS &&
+		if (id != OPT_ACCESS && id != OPT_IO_MODE && id != OPT_POLL_QUEUES && id != OPT_CONNECTIONS &&
 		    id != OPT_DEST_PORT && id != OPT_MP_POLICY)
 			continue;
 		strlist_addf(&w, "--%s", opt_table[id].name);
@@ -369,6 +377,11 @@ static bool has_fua(const struct plan *p, const struct device *d)
 	return p->req.always_fua == (d->always_fua == 1);
 }
 
+static bool has_io_mode(const struct plan *p, const struct device *d)
+{
+	return p->req.io_mode == M_UNKNOWN || p->req.io_mode == d->io_mode;
+}
+
 /* 0: go on; an exit code, or -1: nothing left to do. */
 static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
@@ -382,7 +395,8 @@ static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 			continue;
 		if (want == M_UNKNOWN)
 			access_parse("rw", &want);
-		if (ctx->idempotent && d->access == want && has_fua(p, d)) {
+		if (ctx->idempotent && d->access == want && has_fua(p, d) &&
+		    has_io_mode(p, d)) {
 			rc = found_mapped(ctx, p, s, d);
 			return rc ? rc : -1;
 		}
@@ -390,8 +404,11 @@ static int check_mapped(struct ctx *ctx, struct plan *p, const struct snapshot *
 		fail_object(&ctx->fail, "device", d->name);
 		if (ctx->idempotent)
 			return fail_set(&ctx->fail, XC_CONFLICT,
-					"already mapped as /dev/%s with access %s%s", d->name,
+					"already mapped as /dev/%s with access %s%s%s%s", d->name,
 					access_name(d->access) ? access_name(d->access) : "unknown",
+					has_io_mode(p, d) ? "" : " and --io-mode ",
+					has_io_mode(p, d) || !io_mode_name(d->io_mode) ? "" :
+					io_mode_name(d->io_mode),
 					d->always_fua == 1 ? " and --fua" : "");
 		return fail_set(&ctx->fail, XC_CONFLICT, "already mapped as /dev/%s", d->name);
 	}
@@ -475,7 +492,7 @@ static int do_map(struct ctx *ctx, struct plan *p)
 		if (!ctx->dry_run && !(e.kind == NL_FAIL_KERNEL && e.err == EEXIST))
 			keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
-		if (e.kind == NL_FAIL_KERNEL && e.err != EOPNOTSUPP)
+		if (e.kind == NL_FAIL_KERNEL && !extack_says(&e, SAYS_UNLOADED))
 			explain(ctx, p, &e);
 		return ctx->fail.code;
 	}

@@ -92,6 +92,14 @@ static void remap_one(struct ctx *ctx, struct job *j, struct item *it)
 		job_fail(ctx, it);
 }
 
+/* blockio may have been nobody's wish, and the server's choice be another one by now. */
+static uint64_t io_mode_asked(const struct device *d)
+{
+	const char *mode = io_mode_name(d->io_mode);
+
+	return mode && !strcmp(mode, "fileio") ? d->io_mode : M_UNKNOWN;
+}
+
 /* The request that maps the device as it is mapped now. */
 static void request_like(const struct ctx *ctx, const struct snapshot *s, const struct device *d,
 			 struct map_request *req, struct addr_pair *pairs, size_t max)
@@ -103,7 +111,7 @@ static void request_like(const struct ctx *ctx, const struct snapshot *s, const 
 
 	*req = (struct map_request){
 		.session = d->session, .device_path = d->device_path, .access = d->access,
-		.always_fua = d->always_fua == 1,
+		.io_mode = io_mode_asked(d), .always_fua = d->always_fua == 1,
 		.poll_queues = d->poll_queues, .connections = M_UNKNOWN,
 		.timeout_ms = timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, .paths = pairs,
 	};

@@ -13,14 +13,19 @@ static bool on_server(const struct parsed *p)
 	return args_has(p, OPT_SERVER_ROLE) || (p->object && !strncmp(p->object, "server", 6));
 }
 
-static bool read_lists(struct complete *c, enum m_role role, unsigned int what, struct snapshot *s)
+/* Looking for a family that is not there would make the kernel load modules. */
+static bool is_loaded(const struct complete *c)
 {
 	char *version;
-	/* looking for a family that is not there would make the kernel load modules */
 	bool there = sys_module(c->ctx->test_root, "rtrs_core", &version);
 
 	free(version);
-	if (there && ctx_snapshot(c->ctx, role, what, s))
+	return there;
+}
+
+static bool read_lists(struct complete *c, enum m_role role, unsigned int what, struct snapshot *s)
+{
+	if (is_loaded(c) && ctx_snapshot(c->ctx, role, what, s))
 		return true;
 	memset(s, 0, sizeof(*s));
 	fail_clear(&c->ctx->fail);
@@ -251,6 +256,38 @@ static void add_hcas(struct complete *c)
 	strlist_free(&l);
 }
 
+/* Names of the access list. */
+static void add_listed(struct complete *c, bool peers, bool exports)
+{
+	struct access_list l = { 0 };
+	struct nl_error e;
+
+	if (is_loaded(c) && ctx_nl(c->ctx) && rnl_access_get(c->ctx->nl, &l, &e)) {
+		for (size_t i = 0; peers && i < l.npeers; i++)
+			complete_add(c, l.peers[i].name, "peer");
+		for (size_t i = 0; exports && i < l.nexports; i++)
+			complete_add(c, l.exports[i].name, "%s", l.exports[i].path ? l.exports[i].path : "");
+	}
+	access_free(&l);
+	fail_clear(&c->ctx->fail);
+}
+
+/* PEER, and after its colon a mode; with commas for more */
+static void add_grants(struct complete *c)
+{
+	static const char *const modes[] = { "ro", "rw", "migration" };
+
+	complete_skip(c, ',');
+	if (!strchr(c->tail, ':')) {
+		add_listed(c, true, false);
+		complete_add(c, "*", "each peer");
+		return;
+	}
+	complete_skip(c, ':');
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		complete_add(c, modes[i], "%s", "");
+}
+
 /* What the session has now. */
 static void add_setting(struct complete *c)
 {
@@ -277,7 +314,13 @@ void complete_live(struct complete *c, const char *what)
 {
 	bool server = on_server(c->p);
 
-	if (!strcmp(what, "SESSION"))
+	if (!strcmp(what, "PEER") || !strcmp(what, "EXPORT"))
+		add_listed(c, *what == 'P', *what == 'E');
+	else if (!strcmp(what, "PEER[:MODE]"))
+		add_grants(c);
+	else if (!strcmp(what, "NAME") && server)
+		add_listed(c, !verb_is(c->p, "add"), !verb_is(c->p, "add"));
+	else if (!strcmp(what, "SESSION"))
 		add_objects(c, true, false);
 	else if (!strcmp(what, "DEVICE") && server)
 		add_exports(c);

@@ -134,7 +134,8 @@ static void read_head(struct reader *r, const char *line, const char *p)
 				  strncmp(conf_kind_name(k), kind, len)))
 		k++;
 	if (k == CONF_KINDS) {
-		conf_problem(r->c, &r->at, "a section is [defaults], [session NAME] or [device NAME]");
+		conf_problem(r->c, &r->at, "a section is [defaults], or [session], [device], [peer] or "
+			     "[export] with a NAME");
 		return;
 	}
 	p = kind + len;
@@ -263,6 +264,13 @@ static void put_source(struct strbuf *b, const struct conf_place *at, bool sourc
 	free(where);
 }
 
+static void put_value(enum conf_key k, const struct conf_value *v, struct strbuf *b, bool sources)
+{
+	strbuf_printf(b, "%s =%s", conf_key_name(k), *v->text ? " " : "");
+	put_text(b, v->text, false);
+	put_source(b, &v->at, sources);
+}
+
 static void put_section(const struct conf_section *s, struct strbuf *b, bool sources)
 {
 	strbuf_printf(b, "[%s%s", conf_kind_name(s->kind), *s->name ? " " : "");
@@ -276,11 +284,11 @@ static void put_section(const struct conf_section *s, struct strbuf *b, bool sou
 		put_source(b, &s->paths[i].at, sources);
 	}
 	for (int k = 0; k < CK_N; k++) {
-		if (!s->v[k].text)
-			continue;
-		strbuf_printf(b, "%s =%s", conf_key_name(k), *s->v[k].text ? " " : "");
-		put_text(b, s->v[k].text, false);
-		put_source(b, &s->v[k].at, sources);
+		if (s->v[k].text)
+			put_value(k, &s->v[k], b, sources);
+		for (size_t i = 0; i < s->nentries; i++)
+			if (s->entries[i].key == (enum conf_key)k)
+				put_value(k, &s->entries[i].v, b, sources);
 	}
 }
 

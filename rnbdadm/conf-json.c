@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "conf.h"
+#include "size.h"
 
 struct reader {
 	struct conf *c;
 	struct conf_place at;
 };
 
-static const char *const lists[CONF_KINDS] = { "defaults", "sessions", "devices" };
+static const char *const lists[CONF_KINDS] = { "defaults", "sessions", "devices", "peers", "exports" };
 
 /* Of what is around the sections in a document of this tool. */
 static bool is_envelope(const char *key)
@@ -51,7 +52,7 @@ static char *value_text(enum conf_key k, const json_t *o, const char *key, const
 		return xstrdup("");
 	if (kind == CONF_JSON_BOOL && json_is_boolean(v))
 		return xstrdup(json_is_true(v) ? "yes" : "no");
-	if (kind == CONF_JSON_INT && json_is_integer(v))
+	if ((kind == CONF_JSON_INT || kind == CONF_JSON_BYTES) && json_is_integer(v))
 		return xasprintf("%lld", (long long)n);
 	if (kind == CONF_JSON_MS && json_is_integer(v))
 		return n == -1 ? xstrdup("infinite") : xasprintf("%lld%s", (long long)n, n ? "ms" : "");
@@ -69,20 +70,22 @@ static bool is_hex_key(const char *key)
 	return n > 4 && !strcmp(key + n - 4, "_hex");
 }
 
-static void read_paths(struct reader *r, struct conf_section *s, const json_t *list)
+/* @name as JSON has it. */
+static void read_list(struct reader *r, struct conf_section *s, const char *key, const char *name,
+		      const json_t *list)
 {
 	const json_t *v;
 	size_t i;
 
 	if (!json_is_array(list))
-		conf_problem(r->c, &r->at, "paths is not a list");
+		conf_problem(r->c, &r->at, "%s is not a list", name);
 	json_array_foreach(list, i, v) {
 		struct conf_place at = r->at;
 
-		strlist_addf(&r->c->sections, "%s paths[%zu]", r->at.section, i);
+		strlist_addf(&r->c->sections, "%s %s[%zu]", r->at.section, name, i);
 		at.section = r->c->sections.v[r->c->sections.n - 1];
 		if (json_is_string(v))
-			conf_set(r->c, s, "path", json_string_value(v), &at);
+			conf_set(r->c, s, key, json_string_value(v), &at);
 		else
 			conf_problem(r->c, &at, "not a string");
 	}
@@ -106,6 +109,10 @@ static void read_key(struct reader *r, struct conf_section *s, const json_t *o, 
 	if (k == CK_N) {
 		/* says that it is unknown */
 		conf_set(r->c, s, key, "", &r->at);
+		return;
+	}
+	if (conf_key_is_list(k)) {
+		read_list(r, s, conf_key_name(k), key, v);
 		return;
 	}
 	text = value_text(k, o, key, v);
@@ -150,7 +157,7 @@ static void read_section(struct reader *r, enum conf_kind kind, size_t i, const 
 	free(bytes);
 	json_object_foreach((json_t *)o, key, v) {
 		if (!strcmp(key, "paths") && kind == CONF_SESSION)
-			read_paths(r, s, v);
+			read_list(r, s, "path", key, v);
 		else if (strcmp(key, "sources") && strcmp(key, "name") && !is_hex_key(key))
 			read_key(r, s, o, key, v);
 	}
@@ -219,6 +226,7 @@ static void set_value(json_t *o, enum conf_key k, const char *text)
 {
 	char *key = conf_key_json(k);
 	enum conf_json kind = conf_key_json_kind(k);
+	uint64_t bytes;
 	int64_t ms = 0;
 
 	if (!*text) {
@@ -233,6 +241,8 @@ static void set_value(json_t *o, enum conf_key k, const char *text)
 	} else if (kind == CONF_JSON_MS) {
 		parse_time(text, &ms);
 		js_set(o, key, json_integer(ms));
+	} else if (kind == CONF_JSON_BYTES) {
+		js_set(o, key, parse_size(text, &bytes) ? js_u64(bytes) : js_str(text));
 	} else {
 		js_set_str(o, key, text);
 	}
@@ -266,6 +276,31 @@ static json_t *js_paths(const struct conf_section *s, json_t *sources)
 	return list;
 }
 
+/* All values of one key that may be repeated. */
+static void set_entries(json_t *o, json_t *sources, const struct conf_section *s, enum conf_key k)
+{
+	json_t *list = json_array(), *from = json_array();
+	char *key = conf_key_json(k);
+
+	for (size_t i = 0; i < s->nentries; i++) {
+		char *where;
+
+		if (s->entries[i].key != k)
+			continue;
+		where = conf_place_text(&s->entries[i].v.at);
+		json_array_append_new(list, js_str(s->entries[i].v.text));
+		json_array_append_new(from, js_str_or_null(where));
+		free(where);
+	}
+	if (json_array_size(list)) {
+		json_object_set(o, key, list);
+		json_object_set(sources, key, from);
+	}
+	json_decref(list);
+	json_decref(from);
+	free(key);
+}
+
 static json_t *js_section(const struct conf_section *s, bool sources)
 {
 	json_t *o = json_object(), *from = json_object();
@@ -277,6 +312,8 @@ static json_t *js_section(const struct conf_section *s, bool sources)
 	for (int k = 0; k < CK_N; k++) {
 		char *key;
 
+		if (conf_key_is_list(k))
+			set_entries(o, from, s, k);
 		if (!s->v[k].text)
 			continue;
 		key = conf_key_json(k);
@@ -295,8 +332,8 @@ void conf_json_write(const struct conf *c, json_t *o, bool sources)
 {
 	json_t *defaults = NULL, *list[CONF_KINDS] = { 0 };
 
-	list[CONF_SESSION] = json_array();
-	list[CONF_DEVICE] = json_array();
+	for (int k = CONF_SESSION; k < CONF_KINDS; k++)
+		list[k] = json_array();
 	for (size_t i = 0; i < c->n; i++) {
 		json_t *s = js_section(&c->v[i], sources);
 
@@ -308,6 +345,6 @@ void conf_json_write(const struct conf *c, json_t *o, bool sources)
 			json_array_append_new(list[c->v[i].kind], s);
 	}
 	js_set(o, lists[CONF_DEFAULTS], defaults ? defaults : json_object());
-	js_set(o, lists[CONF_SESSION], list[CONF_SESSION]);
-	js_set(o, lists[CONF_DEVICE], list[CONF_DEVICE]);
+	for (int k = CONF_SESSION; k < CONF_KINDS; k++)
+		js_set(o, lists[k], list[k]);
 }

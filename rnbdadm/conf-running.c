@@ -118,6 +118,8 @@ static void add_device(struct conf *c, const struct device *d, char *name)
 	set(c, sec, CK_DEVICE_PATH, xstrdup(d->device_path));
 	if (access_name(d->access))
 		set(c, sec, CK_ACCESS, xstrdup(access_name(d->access)));
+	if (d->io_mode != M_UNKNOWN && !strcmp(io_mode_name(d->io_mode), "fileio"))
+		set(c, sec, CK_IO_MODE, xstrdup("fileio"));
 	if (d->always_fua == 1)
 		set(c, sec, CK_FUA, xstrdup("yes"));
 	free(name);

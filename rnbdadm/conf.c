@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "conf.h"
 #include "select.h"
 #include "settings.h"
@@ -10,6 +11,8 @@
 #define DEFAULTS	(1 << CONF_DEFAULTS)
 #define SESSION		(1 << CONF_SESSION)
 #define DEVICE		(1 << CONF_DEVICE)
+#define PEER		(1 << CONF_PEER)
+#define EXPORT		(1 << CONF_EXPORT)
 
 /* Keys are the long names of options, where there is one. */
 static const struct {
@@ -36,10 +39,23 @@ static const struct {
 	[CK_DEVICE_PATH] = { .name = "device-path", .kinds = DEVICE,
 			     .help = "name of the device on the server" },
 	[CK_ACCESS] = { OPT_ACCESS, .kinds = DEVICE | DEFAULTS },
+	[CK_IO_MODE] = { OPT_IO_MODE, .kinds = DEVICE | DEFAULTS | EXPORT },
 	[CK_FUA] = { .name = "fua", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
 		     .help = "yes: every write is on the server's medium before it is done (no)" },
 	[CK_OPTIONAL] = { .name = "optional", .kinds = DEVICE | DEFAULTS, .json = CONF_JSON_BOOL,
 			  .help = "yes: apply does not fail if it cannot be mapped (no)" },
+	[CK_KEY] = { .name = "key", .kinds = PEER, .json = CONF_JSON_LIST,
+		     .help = "kept for authentication, which these modules do not have yet" },
+	[CK_AUTH] = { OPT_AUTH, .kinds = PEER },
+	[CK_PEER_SESSION] = { OPT_PATTERN, .kinds = PEER, .json = CONF_JSON_LIST },
+	[CK_FROM] = { OPT_FROM, .kinds = PEER, .json = CONF_JSON_LIST },
+	[CK_MAX_SESSIONS] = { OPT_MAX_SESSIONS, .kinds = PEER, .json = CONF_JSON_INT },
+	[CK_MAX_DEVICES] = { OPT_MAX_DEVICES, .kinds = PEER, .json = CONF_JSON_INT },
+	[CK_MAX_MEMORY] = { OPT_MAX_MEMORY, .kinds = PEER, .json = CONF_JSON_BYTES },
+	[CK_EXPORT_PATH] = { .name = "path", .kinds = EXPORT,
+			     .help = "block device or file of this host; a directory where the name of "
+				     "the export ends with '/'; %SESSNAME% is the session" },
+	[CK_ALLOW] = { OPT_ALLOW, .kinds = EXPORT, .json = CONF_JSON_LIST },
 };
 
 static enum opt_id key_opt(enum conf_key k)
@@ -49,7 +65,7 @@ static enum opt_id key_opt(enum conf_key k)
 
 const char *conf_kind_name(enum conf_kind k)
 {
-	static const char *const names[] = { "defaults", "session", "device" };
+	static const char *const names[] = { "defaults", "session", "device", "peer", "export" };
 
 	return names[k];
 }
@@ -73,8 +89,9 @@ enum conf_json conf_key_json_kind(enum conf_key k)
 
 char *conf_key_json(enum conf_key k)
 {
-	char *s = xasprintf("%s%s", conf_key_name(k),
-			    conf_key_json_kind(k) == CONF_JSON_MS ? "_ms" : "");
+	enum conf_json kind = conf_key_json_kind(k);
+	char *s = xasprintf("%s%s", conf_key_name(k), kind == CONF_JSON_MS ? "_ms" :
+			    kind == CONF_JSON_BYTES ? "_bytes" : "");
 
 	for (char *p = s; *p; p++)
 		if (*p == '-')
@@ -94,6 +111,20 @@ static void add_problem(struct conf *c, const struct conf_place *at, char *messa
 	c->problems = xrealloc(c->problems, (c->nproblems + 1) * sizeof(*c->problems));
 	c->problems[c->nproblems++] = (struct conf_problem){ *at, message, warning };
 	c->errors += !warning;
+}
+
+bool conf_key_is_list(enum conf_key k)
+{
+	return keys[k].json == CONF_JSON_LIST;
+}
+
+void conf_warning(struct conf *c, const struct conf_place *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_problem(c, at, xvasprintf(fmt, ap), true);
+	va_end(ap);
 }
 
 void conf_problem(struct conf *c, const struct conf_place *at, const char *fmt, ...)
@@ -208,6 +239,10 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 		msg = session_name_problem(name);
 	else if (kind == CONF_DEVICE)
 		msg = device_name_problem(name);
+	else if (kind == CONF_PEER)
+		msg = access_peer_problem(name);
+	else if (kind == CONF_EXPORT)
+		msg = access_export_problem(name);
 	if (msg)
 		conf_problem(c, at, "%s", msg);
 	free(msg);
@@ -283,6 +318,8 @@ static char *value_problem(enum conf_key k, const char *text)
 	uint64_t n;
 	int64_t v;
 
+	if (k >= CK_KEY)
+		return conf_access_problem(k, text);
 	if (!*text && k != CK_SESSION && k != CK_DEVICE_PATH)
 		return NULL;
 	if (!key_opt(k))
@@ -328,6 +365,18 @@ static void add_path(struct conf *c, struct conf_section *s, const char *text,
 	s->paths[s->npaths++] = p;
 }
 
+static void add_entry(struct conf *c, struct conf_section *s, enum conf_key k, const char *text,
+		      const struct conf_place *at)
+{
+	char *msg = value_problem(k, text);
+
+	if (msg)
+		conf_problem(c, at, "%s", msg);
+	free(msg);
+	s->entries = xrealloc(s->entries, (s->nentries + 1) * sizeof(*s->entries));
+	s->entries[s->nentries++] = (struct conf_entry){ k, { xstrdup(text), *at } };
+}
+
 void conf_set(struct conf *c, struct conf_section *s, const char *key, const char *text,
 	      const struct conf_place *at)
 {
@@ -343,6 +392,8 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 		unknown_key(c, s, key, &key_at);
 	} else if (k == CK_PATH) {
 		add_path(c, s, text, at);
+	} else if (conf_key_is_list(k)) {
+		add_entry(c, s, k, text, at);
 	} else if (s->v[k].text && s->v[k].at.file == at->file) {
 		conf_problem(c, &key_at, "%s is given twice, first in line %u", key, s->v[k].at.line);
 	} else {
@@ -406,6 +457,7 @@ void conf_check(struct conf *c)
 		else if (c->v[i].kind == CONF_DEVICE)
 			check_device(c, &c->v[i]);
 	}
+	conf_access_check(c);
 }
 
 void conf_resolve(struct conf *c)
@@ -564,6 +616,9 @@ static void section_free(struct conf_section *s)
 	for (size_t j = 0; j < s->npaths; j++)
 		free(s->paths[j].text);
 	free(s->paths);
+	for (size_t j = 0; j < s->nentries; j++)
+		free(s->entries[j].v.text);
+	free(s->entries);
 }
 
 void conf_drop_defaults(struct conf *c)

@@ -10,13 +10,16 @@
 
 #include "ctx.h"
 
-enum conf_kind { CONF_DEFAULTS, CONF_SESSION, CONF_DEVICE, CONF_KINDS };
+enum conf_kind { CONF_DEFAULTS, CONF_SESSION, CONF_DEVICE, CONF_PEER, CONF_EXPORT, CONF_KINDS };
 
 /* The settings of a session come first. */
 enum conf_key {
 	CK_SETTINGS = SET_N,
 	CK_MP_POLICY = CK_SETTINGS, CK_DEST_PORT, CK_CONNECTIONS, CK_POLL_QUEUES, CK_WAIT,
-	CK_PATH, CK_SESSION, CK_DEVICE_PATH, CK_ACCESS, CK_FUA, CK_OPTIONAL,
+	CK_PATH, CK_SESSION, CK_DEVICE_PATH, CK_ACCESS, CK_IO_MODE, CK_FUA, CK_OPTIONAL,
+	/* of the access list */
+	CK_KEY, CK_AUTH, CK_PEER_SESSION, CK_FROM, CK_MAX_SESSIONS, CK_MAX_DEVICES, CK_MAX_MEMORY,
+	CK_EXPORT_PATH, CK_ALLOW,
 	CK_N
 };
 
@@ -39,6 +42,12 @@ struct conf_path {
 	struct conf_place at;
 };
 
+/* A key that may be repeated. */
+struct conf_entry {
+	enum conf_key key;
+	struct conf_value v;
+};
+
 struct conf_section {
 	enum conf_kind kind;
 	char *name;
@@ -46,6 +55,8 @@ struct conf_section {
 	struct conf_value v[CK_N];
 	struct conf_path *paths;
 	size_t npaths;
+	struct conf_entry *entries;
+	size_t nentries;
 };
 
 struct conf_problem {
@@ -68,7 +79,7 @@ const char *conf_kind_name(enum conf_kind k);
 const char *conf_key_name(enum conf_key k);
 /* Name and kind of value in JSON: "heartbeat_interval_ms" is an integer. To be freed. */
 char *conf_key_json(enum conf_key k);
-enum conf_json { CONF_JSON_TEXT, CONF_JSON_INT, CONF_JSON_MS, CONF_JSON_BOOL };
+enum conf_json { CONF_JSON_TEXT, CONF_JSON_INT, CONF_JSON_MS, CONF_JSON_BOOL, CONF_JSON_BYTES, CONF_JSON_LIST };
 enum conf_json conf_key_json_kind(enum conf_key k);
 /* NULL, or what is wrong with the name of a device, which becomes a link. To be freed. */
 char *device_name_problem(const char *name);
@@ -76,6 +87,11 @@ bool conf_key_fits(enum conf_key k, enum conf_kind kind);
 /* What it means, for people. */
 const char *conf_key_help(enum conf_key k);
 
+/* May it be repeated? Its values are among the entries of the section then. */
+bool conf_key_is_list(enum conf_key k);
+
+void conf_warning(struct conf *c, const struct conf_place *at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void conf_problem(struct conf *c, const struct conf_place *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The copy of a file's name that places refer to. */
@@ -165,9 +181,18 @@ void conf_ini_read(struct conf *c, const char *file, const char *text, size_t le
 /* @sources: with a comment that says where each value is from. */
 void conf_ini_write(const struct conf *c, struct strbuf *b, bool sources);
 
+/* conf-access.c: the sections of the access list. What is wrong with a value, to be freed, or NULL. */
+char *conf_access_problem(enum conf_key k, const char *text);
+void conf_access_check(struct conf *c);
+/* The list that the sections make, which were checked; false if there are none. */
+struct access_list;
+bool conf_access(const struct conf *c, struct access_list *l);
+/* The same the other way round. */
+void conf_access_running(struct conf *c, const struct access_list *l);
+
 /* conf-json.c: the same as JSON. */
 void conf_json_read(struct conf *c, const char *file, const char *text, size_t len);
-/* Adds "defaults", "sessions" and "devices" to @o. */
+/* Adds "defaults", "sessions", "devices", "peers" and "exports" to @o. */
 void conf_json_write(const struct conf *c, json_t *o, bool sources);
 
 #endif

@@ -12,7 +12,6 @@
 #include "sysfile.h"
 #include "wholefile.h"
 
-#define SAVED_FILE	"/etc/rnbd/conf.d/90-saved.conf"
 #define OWNER_MAX	64
 
 static int usage(struct ctx *ctx, const char *option, char *msg)
@@ -78,7 +77,7 @@ static int make_dirs(struct ctx *ctx)
 }
 
 /* The file as it is, which can be replaced; none is as good as an empty one. */
-static int read_saved(struct ctx *ctx, struct map_keep *k)
+int saved_read(struct ctx *ctx, char **text)
 {
 	int rc = ctx->dry_run ? XC_OK : make_dirs(ctx), err;
 	struct strbuf b = { 0 };
@@ -88,7 +87,7 @@ static int read_saved(struct ctx *ctx, struct map_keep *k)
 		return rc;
 	path = below(ctx, SAVED_FILE);
 	err = whole_read(path, &b);
-	k->saved = b.s;
+	*text = b.s;
 	if (!err || err == ENOENT)
 		err = replace_problem(path);
 	free(path);
@@ -165,7 +164,7 @@ int keep_check(struct ctx *ctx, struct map_keep *k, const struct device *known)
 	else if (conf_read(ctx, NULL, &k->named))
 		fail_clear(&ctx->fail);
 	if (!rc && k->save)
-		rc = read_saved(ctx, k);
+		rc = saved_read(ctx, &k->saved);
 	if (!rc && k->name)
 		rc = check_name(ctx, k, known);
 	if (rc || !known)
@@ -187,7 +186,7 @@ int keep_again(struct ctx *ctx, struct map_keep *k)
 	k->named = (struct conf){ 0 };
 	k->saved = NULL;
 	rc = conf_load(ctx, NULL, &k->named);
-	return rc ? rc : read_saved(ctx, k);
+	return rc ? rc : saved_read(ctx, &k->saved);
 }
 
 int keep_note(struct ctx *ctx, const struct map_keep *k)
@@ -212,15 +211,15 @@ void keep_forget(struct ctx *ctx, const struct map_keep *k)
 	registry_forget(ctx->test_root, k->session, k->device_path);
 }
 
-static int write_saved(struct ctx *ctx, const struct map_keep *k, const struct conf *c)
+int saved_append(struct ctx *ctx, const char *text, const struct conf *c)
 {
-	size_t len = strlen(k->saved);
+	size_t len = strlen(text);
 	struct strbuf b = { 0 };
 	char *path = below(ctx, SAVED_FILE);
 	int err;
 
 	if (len)
-		strbuf_printf(&b, "%s%s\n", k->saved, k->saved[len - 1] == '\n' ? "" : "\n");
+		strbuf_printf(&b, "%s%s\n", text, text[len - 1] == '\n' ? "" : "\n");
 	else
 		strbuf_puts(&b, "# 'rnbdadm map --save' adds to it; 'rnbdadm config apply' makes it so "
 				"again.\n\n");
@@ -266,7 +265,7 @@ static int add_mapping(struct ctx *ctx, const struct map_keep *k, const struct s
 		rc = XC_OK;
 	if (!rc) {
 		add_connections(ctx, &c);
-		rc = write_saved(ctx, k, &c);
+		rc = saved_append(ctx, k->saved, &c);
 	}
 	conf_free(&c);
 	free(name);

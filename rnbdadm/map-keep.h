@@ -5,6 +5,14 @@
 
 #include "conf.h"
 
+/* What --save adds to. */
+#define SAVED_FILE	"/etc/rnbd/conf.d/90-saved.conf"
+
+/* Its text, to be freed, if it can be added to; an exit code. */
+int saved_read(struct ctx *ctx, char **text);
+/* Puts it back with what @c has behind it. */
+int saved_append(struct ctx *ctx, const char *text, const struct conf *c);
+
 struct map_keep {
 	const char *session, *device_path;
 	const char *name, *owner;		/* NULL: not asked for */

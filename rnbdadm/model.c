@@ -35,6 +35,7 @@ static const char *const settings[SET_N] = {
 	[SET_LOST_WRITES] = "lost_writes",
 };
 static const char *const losts[] = { "fail-flush", "disconnect" };
+static const char *const io_modes[] = { "blockio", "fileio" };
 static const char *const accesses[] = { "ro", "rw", "migration" };
 
 static const char *word(const char *const *words, size_t n, uint64_t v)
@@ -90,6 +91,11 @@ const char *mp_policy_name(uint64_t v)
 	return word(policies, ARRAY_SIZE(policies), v);
 }
 
+const char *io_mode_name(uint64_t v)
+{
+	return word(io_modes, ARRAY_SIZE(io_modes), v);
+}
+
 const char *access_name(uint64_t v)
 {
 	return word(accesses, ARRAY_SIZE(accesses), v);
@@ -119,6 +125,11 @@ bool mp_policy_parse(const char *s, uint64_t *v)
 {
 	return word_parse(policies, ARRAY_SIZE(policies), s, v) ||
 	       word_parse(policy_shorts, ARRAY_SIZE(policy_shorts), s, v);
+}
+
+bool io_mode_parse(const char *s, uint64_t *v)
+{
+	return word_parse(io_modes, ARRAY_SIZE(io_modes), s, v);
 }
 
 bool access_parse(const char *s, uint64_t *v)
@@ -174,7 +185,7 @@ void device_init(struct device *d)
 	d->major = d->minor = d->access = d->state = d->size_bytes = M_UNKNOWN;
 	d->logical_block = d->physical_block = M_UNKNOWN;
 	d->read_only = d->write_cache = d->fua = M_UNKNOWN;
-	d->always_fua = d->write_losses = M_UNKNOWN;
+	d->always_fua = d->write_losses = d->io_mode = M_UNKNOWN;
 	d->poll_queues = d->hw_queues = d->open_count = M_UNKNOWN;
 }
 
@@ -190,7 +201,7 @@ void export_init(struct export *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->major = e->minor = e->access = e->size_bytes = M_UNKNOWN;
-	e->logical_block = e->read_only = e->since_ns = e->told_bytes = M_UNKNOWN;
+	e->logical_block = e->read_only = e->since_ns = e->told_bytes = e->io_mode = M_UNKNOWN;
 }
 
 void port_init(struct port *p)

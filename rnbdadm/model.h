@@ -101,6 +101,7 @@ struct session {
 	uint64_t role, state, queue_depth, max_io_bytes, poll_queues, held;
 	bool removing;			/* it will not stay */
 	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
+	char peer[M_NAME_MAX];		/* of the access list, "" without one */
 	struct session_settings set;
 };
 
@@ -110,7 +111,7 @@ struct device {
 	uint64_t major, minor, access, state, size_bytes;
 	uint64_t logical_block, physical_block;
 	uint64_t read_only, write_cache, fua;
-	uint64_t always_fua, write_losses;
+	uint64_t always_fua, write_losses, io_mode;
 	uint64_t poll_queues, hw_queues, open_count;
 	int64_t last_error;
 	/* from /sys, /proc and /dev */
@@ -122,7 +123,8 @@ struct export {
 	uint32_t id, session_id, generation;
 	char name[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX];
 	uint64_t major, minor, access, size_bytes, logical_block, read_only, since_ns;
-	uint64_t told_bytes;
+	uint64_t told_bytes, io_mode;
+	char peer[M_NAME_MAX], listed[M_NAME_MAX];	/* by the access list, "" without one */
 	struct strlist users;	/* from /sys and /proc: what this host itself does with it */
 };
 
@@ -164,7 +166,7 @@ struct snapshot {
 /* What map and, without device, session-add ask of the kernel. */
 struct map_request {
 	const char *session, *device_path;
-	uint64_t access, poll_queues, connections, timeout_ms;
+	uint64_t access, io_mode, poll_queues, connections, timeout_ms;
 	bool always_fua;
 	struct session_settings set;
 	const struct addr_pair *paths;
@@ -189,6 +191,7 @@ const char *role_name(uint64_t v);
 /* NULL for an unknown value. */
 const char *mp_policy_name(uint64_t v);
 const char *access_name(uint64_t v);
+const char *io_mode_name(uint64_t v);
 /* "heartbeat_interval_ms" */
 const char *setting_name(enum m_setting i);
 /* The values of SET_LOST_WRITES. */
@@ -197,6 +200,7 @@ bool lost_writes_parse(const char *s, int64_t *v);
 /* The reverse; false if there is no such word. */
 bool mp_policy_parse(const char *s, uint64_t *v);
 bool access_parse(const char *s, uint64_t *v);
+bool io_mode_parse(const char *s, uint64_t *v);
 bool path_state_parse(const char *s, uint64_t *v);
 bool device_kernel_state_parse(const char *s, uint64_t *v);
 

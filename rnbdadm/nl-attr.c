@@ -55,6 +55,7 @@ static const struct nl_attr_desc session_attrs[] = {
 	A(RNBD_A_SESSION_TIMEOUT_MS, "timeout-ms", NL_U32),
 	A(RNBD_A_SESSION_HELD, "held", NL_U8),
 	A(RNBD_A_SESSION_REMOVING, "removing", NL_U8),
+	A(RNBD_A_SESSION_PEER_NAME, "peer-name", NL_STR),
 };
 
 static const struct nl_attr_desc path_attrs[] = {
@@ -78,6 +79,7 @@ static const struct nl_attr_desc path_attrs[] = {
 	A(RNBD_A_PATH_GENERATION, "generation", NL_U32),
 	A(RNBD_A_PATH_TIMEOUT_MS, "timeout-ms", NL_U32),
 	A(RNBD_A_PATH_REMOVING, "removing", NL_U8),
+	A(RNBD_A_PATH_PEER_NAME, "peer-name", NL_STR),
 };
 
 static const struct nl_attr_desc device_attrs[] = {
@@ -111,6 +113,7 @@ static const struct nl_attr_desc device_attrs[] = {
 	AN(RNBD_A_DEVICE_SETTINGS, "settings", &settings_set),
 	A(RNBD_A_DEVICE_ALWAYS_FUA, "always-fua", NL_U8),
 	A(RNBD_A_DEVICE_WRITE_LOSSES, "write-losses", NL_U32),
+	A(RNBD_A_DEVICE_IO_MODE, "io-mode", NL_U32),
 };
 
 static const struct nl_attr_desc export_attrs[] = {
@@ -130,7 +133,10 @@ static const struct nl_attr_desc export_attrs[] = {
 	A(RNBD_A_EXPORT_GENERATION, "generation", NL_U32),
 	A(RNBD_A_EXPORT_TOLD_BYTES, "told-bytes", NL_U64),
 	A(RNBD_A_EXPORT_REACH, "reach", NL_U32),
+	A(RNBD_A_EXPORT_IO_MODE, "io-mode", NL_U32),
 	A(RNBD_A_EXPORT_TIMEOUT_MS, "timeout-ms", NL_U32),
+	A(RNBD_A_EXPORT_PEER_NAME, "peer-name", NL_STR),
+	A(RNBD_A_EXPORT_EXPORT_NAME, "export-name", NL_STR),
 };
 
 static const struct nl_attr_desc port_attrs[] = {
@@ -212,6 +218,89 @@ static const struct nl_attr_set export_set = SET(export_attrs);
 static const struct nl_attr_set port_set = SET(port_attrs);
 static const struct nl_attr_set stats_set = SET(stats_attrs);
 
+static const struct nl_attr_desc prefix_attrs[] = {
+	A(RNBD_A_ACL_PREFIX_ADDR, "addr", NL_BIN),
+	A(RNBD_A_ACL_PREFIX_BITS, "bits", NL_U32),
+};
+static const struct nl_attr_set prefix_set = SET(prefix_attrs);
+
+static const struct nl_attr_desc pattern_attrs[] = {
+	A(RNBD_A_ACL_SESSION_PATTERN, "pattern", NL_STR),
+};
+static const struct nl_attr_set pattern_set = SET(pattern_attrs);
+
+static const struct nl_attr_desc peer_attrs[] = {
+	A(RNBD_A_ACL_PEER_NAME, "name", NL_STR),
+	A(RNBD_A_ACL_PEER_AUTH, "auth", NL_U32),
+	AN(RNBD_A_ACL_PEER_SESSION, "session", &pattern_set),
+	AN(RNBD_A_ACL_PEER_FROM, "from", &prefix_set),
+	A(RNBD_A_ACL_PEER_MAX_SESSIONS, "max-sessions", NL_U32),
+	A(RNBD_A_ACL_PEER_MAX_DEVICES, "max-devices", NL_U32),
+	A(RNBD_A_ACL_PEER_MAX_MEMORY_BYTES, "max-memory-bytes", NL_U64),
+	A(RNBD_A_ACL_PEER_SESSIONS, "sessions", NL_U32),
+	A(RNBD_A_ACL_PEER_DEVICES, "devices", NL_U32),
+	A(RNBD_A_ACL_PEER_PINNED_BYTES, "pinned-bytes", NL_U64),
+	A(RNBD_A_ACL_PEER_DENIED, "denied", NL_U64),
+};
+static const struct nl_attr_set peer_set = SET(peer_attrs);
+
+static const struct nl_attr_desc allow_attrs[] = {
+	A(RNBD_A_ACL_ALLOW_PEER, "peer", NL_STR),
+	A(RNBD_A_ACL_ALLOW_ACCESS_MODE, "access-mode", NL_U32),
+};
+static const struct nl_attr_set allow_set = SET(allow_attrs);
+
+static const struct nl_attr_desc listed_attrs[] = {
+	A(RNBD_A_ACL_EXPORT_NAME, "name", NL_STR),
+	A(RNBD_A_ACL_EXPORT_PATH, "path", NL_STR),
+	A(RNBD_A_ACL_EXPORT_IO_MODE, "io-mode", NL_U32),
+	AN(RNBD_A_ACL_EXPORT_ALLOW, "allow", &allow_set),
+	A(RNBD_A_ACL_EXPORT_KIND, "kind", NL_U32),
+	A(RNBD_A_ACL_EXPORT_OPENINGS, "openings", NL_U32),
+};
+static const struct nl_attr_set listed_set = SET(listed_attrs);
+
+static const struct nl_attr_desc access_attrs[] = {
+	A(RNBD_A_ACCESS_STATE, "state", NL_U32),
+	A(RNBD_A_ACCESS_NUMBER, "number", NL_U32),
+	A(RNBD_A_ACCESS_LOADED_NS, "loaded-ns", NL_U64),
+	A(RNBD_A_ACCESS_UID, "uid", NL_U32),
+	A(RNBD_A_ACCESS_DENIED_TOTAL, "denied-total", NL_U64),
+	A(RNBD_A_ACCESS_LAST_SEQ, "last-seq", NL_U64),
+	AN(RNBD_A_ACCESS_PEER, "peer", &peer_set),
+	AN(RNBD_A_ACCESS_EXPORT, "export", &listed_set),
+	A(RNBD_A_ACCESS_EXPECT, "expect", NL_U32),
+	A(RNBD_A_ACCESS_FORCE, "force", NL_FLAG_T),
+	A(RNBD_A_ACCESS_DRY_RUN, "dry-run", NL_FLAG_T),
+	A(RNBD_A_ACCESS_ENDED_PATHS, "ended-paths", NL_U32),
+	A(RNBD_A_ACCESS_ENDED_EXPORTS, "ended-exports", NL_U32),
+	A(RNBD_A_ACCESS_ENDED_PATH_ID, "ended-path-id", NL_U32),
+	A(RNBD_A_ACCESS_ENDED_EXPORT_ID, "ended-export-id", NL_U32),
+	A(RNBD_A_ACCESS_PEER_NAME, "peer-name", NL_STR),
+	A(RNBD_A_ACCESS_SESSION_NAME, "session-name", NL_STR),
+	A(RNBD_A_ACCESS_CLIENT_ADDR, "client-addr", NL_BIN),
+	A(RNBD_A_ACCESS_SERVER_ADDR, "server-addr", NL_BIN),
+	A(RNBD_A_ACCESS_DEVICE_PATH, "device-path", NL_STR),
+	A(RNBD_A_ACCESS_ACCESS_MODE, "access-mode", NL_U32),
+	A(RNBD_A_ACCESS_ALLOWED, "allowed", NL_U8),
+	A(RNBD_A_ACCESS_ERROR, "error", NL_S32),
+	A(RNBD_A_ACCESS_REASON, "reason", NL_U32),
+	A(RNBD_A_ACCESS_EXPORT_NAME, "export-name", NL_STR),
+	A(RNBD_A_ACCESS_PATH, "path", NL_STR),
+	A(RNBD_A_ACCESS_GRANTED_MODE, "granted-mode", NL_U32),
+	A(RNBD_A_ACCESS_EVENT, "event", NL_U32),
+	A(RNBD_A_ACCESS_STEP, "step", NL_U32),
+	A(RNBD_A_ACCESS_SEQ, "seq", NL_U64),
+	A(RNBD_A_ACCESS_TIME_NS, "time-ns", NL_U64),
+	A(RNBD_A_ACCESS_SUPPRESSED, "suppressed", NL_U32),
+	A(RNBD_A_ACCESS_OLD_NUMBER, "old-number", NL_U32),
+	A(RNBD_A_ACCESS_OLD_STATE, "old-state", NL_U32),
+	A(RNBD_A_ACCESS_PEERS, "peers", NL_U32),
+	A(RNBD_A_ACCESS_EXPORTS, "exports", NL_U32),
+	A(RNBD_A_ACCESS_LOGINUID, "loginuid", NL_U32),
+};
+static const struct nl_attr_set access_set = SET(access_attrs);
+
 static const struct nl_cmd_desc rnbd_cmds[] = {
 	[RNBD_CMD_SESSION_GET] = { "session-get", &session_set },
 	[RNBD_CMD_PATH_GET] = { "path-get", &path_set },
@@ -241,6 +330,10 @@ static const struct nl_cmd_desc rnbd_cmds[] = {
 	[RNBD_CMD_PORT_DRAIN] = { "port-drain", &port_set },
 	[RNBD_CMD_PORT_UNDRAIN] = { "port-undrain", &port_set },
 	[RNBD_CMD_DEVICE_SET] = { "device-set", &device_set },
+	[RNBD_CMD_ACCESS_GET] = { "access-get", &access_set },
+	[RNBD_CMD_ACCESS_SET] = { "access-set", &access_set },
+	[RNBD_CMD_ACCESS_TEST] = { "access-test", &access_set },
+	[RNBD_CMD_ACCESS_NTF] = { "access-ntf", &access_set },
 };
 
 const struct nl_family rnl_family_rnbd = {

@@ -97,6 +97,7 @@ bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
 	put_settings(msg, RNBD_A_DEVICE_SETTINGS, &req->set, 0);
 	if (req->always_fua)
 		nla_put_u8(msg, RNBD_A_DEVICE_ALWAYS_FUA, 1);
+	put_opt(msg, RNBD_A_DEVICE_IO_MODE, req->io_mode);
 	device_init(dev);
 	return rnl_transact(nl, msg, on_device, dev, e);
 }

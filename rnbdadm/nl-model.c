@@ -4,62 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nl-get.h"
 #include "nl-priv.h"
 #include "sysfs.h"
 #include "util.h"
 
 #define ATTR_MAX	32	/* above every *_MAX of the family that we read */
 
-static uint64_t get_u64(struct nlattr *a)
-{
-	return a && nla_len(a) >= 8 ? nla_get_u64(a) : M_UNKNOWN;
-}
-
-static uint64_t get_u32(struct nlattr *a)
-{
-	return a && nla_len(a) >= 4 ? nla_get_u32(a) : M_UNKNOWN;
-}
-
-static uint64_t get_u8(struct nlattr *a)
-{
-	return a && nla_len(a) >= 1 ? nla_get_u8(a) : M_UNKNOWN;
-}
-
-static int64_t get_s32(struct nlattr *a, int64_t none)
-{
-	return a && nla_len(a) >= 4 ? nla_get_s32(a) : none;
-}
-
-static uint32_t get_id(struct nlattr *a)
-{
-	return a && nla_len(a) >= 4 ? nla_get_u32(a) : 0;
-}
-
-static void get_str(struct nlattr *a, char *dst, size_t size)
-{
-	size_t len = a ? strnlen(nla_data(a), nla_len(a)) : 0;
-
-	if (len >= size)
-		len = size - 1;
-	if (len)
-		memcpy(dst, nla_data(a), len);
-	dst[len] = '\0';
-}
-
-#define GET_STR(a, f)	get_str(a, f, sizeof(f))
-
 static bool parse(const struct nlmsghdr *h, struct nlattr **tb)
 {
 	return nla_parse(tb, ATTR_MAX,
 			 (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
 			 (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) >= 0;
-}
-
-static void get_addr(struct nlattr *a, struct addr *out)
-{
-	memset(out, 0, sizeof(*out));
-	if (a)
-		addr_from_bin(nla_data(a), nla_len(a), out);
 }
 
 /* Makes room for one more element of a list. */
@@ -118,6 +74,7 @@ static void parse_session(struct nlattr **tb, struct session *s)
 	s->paths_configured = get_u32(tb[RNBD_A_SESSION_PATHS_CONFIGURED]);
 	s->devices = get_u32(tb[RNBD_A_SESSION_DEVICES]);
 	s->pinned_bytes = get_u64(tb[RNBD_A_SESSION_PINNED_BYTES]);
+	GET_STR(tb[RNBD_A_SESSION_PEER_NAME], s->peer);
 }
 
 static void on_session(const struct nlmsghdr *h, void *arg)
@@ -206,6 +163,7 @@ static void parse_device(struct nlattr **tb, struct device *d)
 	d->fua = get_u8(tb[RNBD_A_DEVICE_FUA]);
 	d->always_fua = get_u8(tb[RNBD_A_DEVICE_ALWAYS_FUA]);
 	d->write_losses = get_u32(tb[RNBD_A_DEVICE_WRITE_LOSSES]);
+	d->io_mode = get_u32(tb[RNBD_A_DEVICE_IO_MODE]);
 	d->poll_queues = get_u32(tb[RNBD_A_DEVICE_POLL_QUEUES]);
 	d->hw_queues = get_u32(tb[RNBD_A_DEVICE_HW_QUEUES]);
 	d->open_count = get_u32(tb[RNBD_A_DEVICE_OPEN_COUNT]);
@@ -248,6 +206,9 @@ static void parse_export(struct nlattr **tb, struct export *e)
 	e->read_only = get_u8(tb[RNBD_A_EXPORT_READ_ONLY]);
 	e->since_ns = get_u64(tb[RNBD_A_EXPORT_SINCE_NS]);
 	e->told_bytes = get_u64(tb[RNBD_A_EXPORT_TOLD_BYTES]);
+	GET_STR(tb[RNBD_A_EXPORT_PEER_NAME], e->peer);
+	GET_STR(tb[RNBD_A_EXPORT_EXPORT_NAME], e->listed);
+	e->io_mode = get_u32(tb[RNBD_A_EXPORT_IO_MODE]);
 }
 
 static void on_export(const struct nlmsghdr *h, void *arg)
@@ -327,6 +288,9 @@ bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev)
 		ev->old_state = M_UNKNOWN;
 		parse_export(tb, &ev->export);
 		return ev->export.id;
+	case RNBD_CMD_ACCESS_NTF:
+		ev->kind = NL_IS_ACCESS;
+		return rnl_parse_access(h, &ev->access);
 	default:
 		return false;
 	}

@@ -53,6 +53,9 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 /* nl-event.c: the next message of a group that was listened to, or of the controller: with NL_NEXT_EVENT in @h */
 enum nl_next rnl_next_message(struct nl *nl, const struct nlmsghdr **h);
 
+/* The same with room for @size bytes. */
+struct nl_msg *rnl_new_sized(struct nl *nl, int cmd, size_t size);
+
 /* nl-send.c: sends within the limit for changes; errno is set on failure */
 #define RNL_LATE	1		/* not done in time, @nl is stuck and keeps @msg */
 int rnl_send(struct nl *nl, struct nl_msg *msg);
@@ -64,6 +67,9 @@ bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev);
 void rnl_parse_device(const struct nlmsghdr *h, struct device *d);
 void rnl_parse_revalidated(const struct nlmsghdr *h, struct export *now, enum m_reach *reach);
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
+
+/* nl-access.c */
+bool rnl_parse_access(const struct nlmsghdr *h, struct access_event *ev);
 
 /* nl-file.c: the transfer functions while recording or replaying */
 struct nl_file *rnl_file_open(const char *path, bool write, struct nl_error *e);

@@ -145,9 +145,9 @@ static int on_intr(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t version)
+static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t version, size_t size)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(32768);
+	struct nl_msg *msg = nlmsg_alloc_size(size);
 
 	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, version)) {
 		fputs("rnbdadm: out of memory\n", stderr);
@@ -158,13 +158,18 @@ static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t versio
 
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
 {
-	return new_message(nl->family, cmd, flags, nl->cfg.family->version);
+	return new_message(nl->family, cmd, flags, nl->cfg.family->version, 32768);
+}
+
+struct nl_msg *rnl_new_sized(struct nl *nl, int cmd, size_t size)
+{
+	return new_message(nl->family, cmd, 0, nl->cfg.family->version, size);
 }
 
 /* A question to nlctrl about the family. */
 static struct nl_msg *new_question(const struct nl *nl, int cmd, int flags)
 {
-	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1);
+	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1, 32768);
 
 	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, nl->cfg.family->name);
 	return msg;

@@ -8,6 +8,7 @@
 #ifndef RNBDADM_NL_H
 #define RNBDADM_NL_H
 
+#include "access.h"
 #include "model.h"
 
 struct nl;
@@ -96,7 +97,7 @@ uint64_t rnl_max_mp_policy(struct nl *nl);
 bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 		 struct snapshot *s, bool *torn, struct nl_error *e);
 
-enum nl_kind { NL_IS_SESSION, NL_IS_PATH, NL_IS_DEVICE, NL_IS_EXPORT };
+enum nl_kind { NL_IS_SESSION, NL_IS_PATH, NL_IS_DEVICE, NL_IS_EXPORT, NL_IS_ACCESS };
 /* In the order of the family. */
 enum nl_edge { NL_CREATE, NL_CHANGE, NL_DESTROY };
 
@@ -109,6 +110,7 @@ struct nl_event {
 		struct path path;
 		struct device device;
 		struct export export;
+		struct access_event access;
 	};
 };
 
@@ -119,7 +121,7 @@ enum nl_next {
 	NL_NEXT_LOST,		/* the family is gone */
 };
 
-/* Events of one of the groups session, path, device, export; from the call on. sysfs has none. */
+/* Events of one of the groups session, path, device, export, access; from the call on. sysfs has none. */
 bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e);
 /* To poll() for events; -1 in a replay. */
 int rnl_event_fd(const struct nl *nl);
@@ -170,6 +172,14 @@ bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, stru
 			   enum m_reach *reach, struct nl_error *e);
 bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_error *e);
 bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e);
+
+/* nl-access.c: the access list; it is read as a whole, and replaced as a whole. */
+bool rnl_access_get(struct nl *nl, struct access_list *l, struct nl_error *e);
+/* A dry run of the request is sent in a dry run of the program, too: it changes nothing. */
+bool rnl_access_set(struct nl *nl, const struct access_request *req, struct access_ended *end,
+		    struct nl_error *e);
+bool rnl_access_test(struct nl *nl, const struct access_question *q, struct access_answer *a,
+		     struct nl_error *e);
 
 /* @path_id or @session_id 0: not used; both 0: all paths of @role. */
 struct nl_stats_reset {

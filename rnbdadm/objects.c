@@ -171,6 +171,9 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ?
 					   ndevices + nexports : sess->devices));
 	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
+	/* with an access list alone */
+	if (*sess->peer)
+		js_set(j, "peer", js_str(sess->peer));
 	js_set(j, "poll_queues", js_u64(sess->poll_queues));
 	js_set(j, "held", js_flag(sess->held));
 	js_set(j, "owner", owner ? js_str(owner) : json_null());
@@ -234,6 +237,7 @@ json_t *js_device(const struct device *d, const struct object_opts *o)
 	js_set(j, "write_cache", js_flag(d->write_cache));
 	js_set(j, "fua", js_flag(d->fua));
 	js_set(j, "always_fua", js_flag(d->always_fua));
+	js_set(j, "io_mode", js_word(io_mode_name(d->io_mode)));
 	js_set(j, "poll_queues", js_u64(d->poll_queues));
 	js_set(j, "hw_queues", js_u64(d->hw_queues));
 	js_set(j, "open_count", js_u64(d->open_count));
@@ -296,10 +300,15 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 	}
 	js_set(j, "size_bytes", js_u64(list->size_bytes));
 	js_set(j, "logical_block_bytes", js_u64(list->logical_block));
+	js_set(j, "io_mode", js_word(io_mode_name(list->io_mode)));
 	js_set(j, "read_only", js_flag(sys_block_read_only(o->root, list->name)));
 	for (size_t i = 0; i < n; i++) {
 		json_t *c = js_client(&list[i]);
 
+		if (*list[i].peer)
+			js_set(c, "peer", js_str(list[i].peer));
+		if (*list[i].listed)
+			js_set_str(c, "export", list[i].listed);
 		if (o->details) {
 			js_set(c, "id", js_id(list[i].id));
 			js_set(c, "told_size_bytes", js_u64(list[i].told_bytes));

@@ -42,6 +42,7 @@ json_t *js_counters(const struct counters *c);
 
 /* view-text.c: columns that say more than one field */
 char *col_paths(const json_t *obj, const struct out_opts *o);
+char *col_listed(const json_t *obj, const struct out_opts *o);
 char *col_clients(const json_t *obj, const struct out_opts *o);
 char *col_hca(const json_t *obj, const struct out_opts *o);
 char *col_users(const json_t *obj, const struct out_opts *o);

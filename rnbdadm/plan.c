@@ -353,7 +353,7 @@ static const struct device *find_device(const struct snapshot *s, const char *se
 	return NULL;
 }
 
-/* A mapping keeps its access, and whether its writes go with FUA. */
+/* A mapping keeps its access, its I/O mode, and whether its writes go with FUA. */
 static void plan_access(struct maker *m, const struct conf_section *s, const struct device *d)
 {
 	const struct conf_value *v = conf_given(m->c, s, CK_ACCESS);
@@ -363,6 +363,9 @@ static void plan_access(struct maker *m, const struct conf_section *s, const str
 	if (v && access_parse(*v->text ? v->text : "rw", &want) && d->access != M_UNKNOWN &&
 	    want != d->access)
 		add_unmet(m, s, CK_ACCESS, old ? xstrdup(old) : NULL, xstrdup(access_name(want)));
+	v = conf_given(m->c, s, CK_IO_MODE);
+	if (v && io_mode_parse(v->text, &want) && d->io_mode != M_UNKNOWN && want != d->io_mode)
+		add_unmet(m, s, CK_IO_MODE, xstrdup(io_mode_name(d->io_mode)), xstrdup(v->text));
 	if (conf_given(m->c, s, CK_FUA) && d->always_fua != M_UNKNOWN &&
 	    conf_yes(m->c, s, CK_FUA) != d->always_fua)
 		add_unmet(m, s, CK_FUA, xstrdup(d->always_fua ? "yes" : "no"),
@@ -390,6 +393,7 @@ static void plan_device(struct maker *m, const struct conf_section *s)
 	word(st, "--session");
 	word(st, session);
 	word_value(m, st, s, CK_ACCESS, "access");
+	word_value(m, st, s, CK_IO_MODE, "io-mode");
 	if (conf_yes(m->c, s, CK_FUA))
 		word(st, "--fua");
 	strlist_addf(&st->command, "--name=%s", s->name);
@@ -500,11 +504,11 @@ void plan_make(struct plan *p, const struct conf *c, const struct snapshot *s,
 	memset(p, 0, sizeof(*p));
 	p->mode = o->mode;
 	for (size_t i = 0; i < c->n; i++) {
-		if (c->v[i].kind == CONF_DEFAULTS || !selected(&m, &c->v[i]))
+		if ((c->v[i].kind != CONF_SESSION && c->v[i].kind != CONF_DEVICE) || !selected(&m, &c->v[i]))
 			continue;
 		if (c->v[i].kind == CONF_SESSION)
 			plan_session(&m, &c->v[i]);
-		else
+		else if (c->v[i].kind == CONF_DEVICE)
 			plan_device(&m, &c->v[i]);
 	}
 	if (!o->only || !o->only->n)

@@ -373,6 +373,7 @@ void sysfs_read_device(struct sysfs *f, const char *dir, struct device *d)
 	if (d->fua == M_UNKNOWN)
 		d->fua = get_flag(f, dir, "queue/fua");
 	d->always_fua = get_flag(f, dir, "rnbd/always_fua");
+	d->io_mode = get_word(f, dir, "rnbd/io_mode", io_mode_parse);
 	sys_list(f->root, &queues, "%s/mq", dir);
 	if (queues.n)
 		d->hw_queues = queues.n;

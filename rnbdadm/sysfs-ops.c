@@ -238,6 +238,8 @@ bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct 
 				 "'session add-path' adds more");
 	if (req->connections != M_UNKNOWN)
 		return sysfs_cannot(e, "set a number of connections");
+	if (io_mode_name(req->io_mode) && strcmp(io_mode_name(req->io_mode), "blockio"))
+		return sysfs_cannot(e, "ask for fileio");
 	if (req->always_fua)
 		return sysfs_cannot(e, "map with FUA for every write");
 	for (int i = SET_MAX_RECONNECT_ATTEMPTS + 1; i < SET_N; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command table: the whole grammar of the tool. */
+#include "access-commands.h"
 #include "args.h"
 #include "cmd.h"
 #include "objects.h"
@@ -58,7 +59,6 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
 	[OPT_WIDE] = { "wide", .help = "all columns in full" },
 	[OPT_BRIEF] = { "brief", .help = "names only" },
-
 	[OPT_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION", .help = "the session" },
 	[OPT_HCA] = { "hca", 0, ARG_REQUIRED, T_TEXT, "HCA[:PORT]",
 		    .help = "the path over this RDMA device" },
@@ -68,13 +68,14 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_ALL] = { "all", .help = "all of them" },
 	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
 	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
-
 	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
 			    .help = "server; names the session if --session is absent" },
 	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
 		     .help = "path of a new session; may be repeated" },
 	[OPT_ACCESS] = { "access", 0, ARG_REQUIRED, T_WORD, "MODE", "rw|ro|migration",
 		       .help = "access mode: rw, ro or migration (rw)" },
+	[OPT_IO_MODE] = { "io-mode", 0, ARG_REQUIRED, T_WORD, "MODE", "blockio|fileio",
+			.help = "how the server serves it: blockio, past its page cache, or fileio" },
 	[OPT_FUA] = { "fua", .help = "every write is on the server's medium before it is done" },
 	[OPT_POLL_QUEUES] = { "poll-queues", 0, ARG_REQUIRED, T_WORD, "N", "all|#",
 			    .help = "hardware queues for polled I/O, or all (0)" },
@@ -197,6 +198,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
 	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
+	ACCESS_OPTIONS,
 	RDS_OPTIONS,
 };
 
@@ -231,19 +233,13 @@ const struct opt opt_table[OPT_MAX] = {
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
-#define EXPORT_TABLE(...)								\
-	.text = "For modules that keep a list of what they offer; with these, which offer what "	\
-		"is below their dev_search_path, the exit code is 9.",			\
-	.opts = OPTS(WAIT_OPTS),							\
-	.examples = { __VA_ARGS__ }, .topic = "export", .empty = "{\"exports\":[]}",	\
-	.page = "rnbdadm-server", .flags = CMD_CHANGES | CMD_PLAIN, .run = cmd_export_table
 
 #define ARG_PORT	{ "PORT", .help = "HCA:PORT, as 'server port list' prints it" }
 #define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
 
 #define ARG_CONFIG	{ "FILE", .optional = true, \
 			  .help = "instead of the files below /etc/rnbd; - is stdin" }
-#define EMPTY_CONFIG	"\"defaults\":{},\"sessions\":[],\"devices\":[]"
+#define EMPTY_CONFIG	"\"defaults\":{},\"sessions\":[],\"devices\":[],\"peers\":[],\"exports\":[]"
 #define EMPTY_PLAN	.empty = "{\"changed\":false,\"mode\":null,\"dry_run\":false,\"changes\":[],"	\
 				 "\"unlisted\":[],\"unmet\":[],\"summary\":{\"add\":0,"		\
 				 "\"change\":0,\"remove\":0,\"unlisted\":0,\"failed\":0}}"
@@ -426,7 +422,7 @@ const struct cmd cmd_table[] = {
 	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_FUA, OPT_POLL_QUEUES,
+	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA, OPT_POLL_QUEUES,
 		       OPT_CONNECTIONS, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
 		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
 	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
@@ -533,10 +529,6 @@ const struct cmd cmd_table[] = {
 		   "\"clients\":[]}",
 	  .page = "rnbdadm-server", .view = &revalidate_view, .flags = CMD_CHANGES,
 	  .check = cmd_export_revalidate_check, .run = cmd_export_revalidate },
-	{ "server export", "add", "offer a device to clients", { ARG_EXPORT },
-	  EXPORT_TABLE("rnbdadm server export add sdb", "rnbdadm server export add /dev/sdb -j") },
-	{ "server export", "remove", "offer a device no more", { ARG_EXPORT },
-	  EXPORT_TABLE("rnbdadm server export remove sdb", "rnbdadm server export remove /dev/sdb -j") },
 	{ "server client", "list", "list the clients of this server",
 	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm server client list", "rnbdadm server client list --stats -p" },
@@ -604,6 +596,7 @@ const struct cmd cmd_table[] = {
 	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
 	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
 	  .run = cmd_port_undrain },
+	ACCESS_COMMANDS,
 	{ "stats", NULL, "show counters",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
@@ -643,8 +636,8 @@ const struct cmd cmd_table[] = {
 	  .check = cmd_stats_reset_check, .run = cmd_stats_reset },
 	{ "monitor", NULL, "show changes as they happen",
 	  { { "TYPE", .optional = true, .repeat = true,
-	      .values = "session|path|device|export|client|rds",
-	      .help = "session, path, device, export, client, none is all of these; or rds" } },
+	      .values = "session|path|device|export|client|access|rds",
+	      .help = "session, path, device, export, client, access, none is all of these; or rds" } },
 	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
 		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
 	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
@@ -791,6 +784,8 @@ const struct object_desc object_table[] = {
 	{ "config", "the configuration: what is to run" },
 	{ "server", "the server side: what clients have open here" },
 	{ "server export", "block devices that clients have open here" },
+	{ "server access", "the access list: who may map what" },
+	{ "server peer", "clients that the access list knows" },
 	{ "server client", "clients of this server" },
 	{ "server path", "paths of the clients" },
 	{ "server port", "ports of RDMA devices that this server listens on" },

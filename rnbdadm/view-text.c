@@ -176,6 +176,27 @@ char *col_mib_write(const json_t *obj, const struct out_opts *o)
 	return mib(obj, "write_bytes_per_second");
 }
 
+char *col_listed(const json_t *obj, const struct out_opts *o)
+{
+	struct strlist l = { 0 };
+	char *raw, *text;
+	json_t *c;
+	size_t i;
+
+	(void)o;
+	json_array_foreach(json_object_get(obj, "clients"), i, c) {
+		const char *name = json_string_value(json_object_get(c, "export"));
+
+		if (name && !strlist_has(&l, name))
+			strlist_add(&l, name);
+	}
+	raw = strlist_join(&l, ", ");
+	text = printable(l.n ? raw : "-");
+	free(raw);
+	strlist_free(&l);
+	return text;
+}
+
 char *col_clients(const json_t *obj, const struct out_opts *o)
 {
 	(void)o;

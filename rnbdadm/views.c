@@ -33,6 +33,7 @@ static const struct field session_fields[] = {
 	{ "paths_configured", NULL, F_COUNT, false, "paths in all" },
 	{ "devices_mapped", NULL, F_COUNT, false, "devices mapped" },
 	{ "pinned_bytes", NULL, F_BYTES, false, "memory that it keeps in this host" },
+	{ "peer", NULL, F_STR, true, "peer of the access list that it is (server)" },
 	{ "poll_queues", NULL, F_COUNT, false, "connections for polled I/O" },
 	{ "held", NULL, F_BOOL, false, "stays without a device until it is removed" },
 	{ "owner", NULL, F_STR, false, "who made it" },
@@ -66,10 +67,32 @@ static const struct column client_columns[] = {
 	{ 0 }
 };
 
+static const struct column listed_client_columns[] = {
+	{ .title = "NAME", .field = "name" },
+	{ .title = "PEER", .field = "peer" },
+	{ .title = "STATE", .field = "state" },
+	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
+	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
+	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
+	{ 0 }
+};
+
+/* Without an access list there are no peers. */
+static const struct column *pick_client(const json_t *list)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o)
+		if (json_object_get(o, "peer"))
+			return listed_client_columns;
+	return client_columns;
+}
+
 /* A session as the server sees it. */
 const struct view client_view = {
 	.name = "client", .key = "clients", .fields = session_fields,
-	.columns = client_columns, .children = session_children, .brief = "name",
+	.columns = client_columns, .children = session_children, .pick = pick_client, .brief = "name",
 };
 
 #define PATH_NAMES									\
@@ -238,6 +261,7 @@ static const struct field device_fields[] = {
 	{ "write_cache", NULL, F_BOOL, false, "volatile write cache on the server" },
 	{ "fua", NULL, F_BOOL, false, "takes FUA writes" },
 	{ "always_fua", NULL, F_BOOL, false, "every write is sent with FUA" },
+	{ "io_mode", NULL, F_STR, false, "how the server serves it: blockio, fileio" },
 	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
 	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
 	{ "open_count", NULL, F_COUNT, false, "openers" },
@@ -318,6 +342,7 @@ static const struct field export_fields[] = {
 	{ "devnum", NULL, F_STR, false, "major:minor" },
 	{ "size_bytes", NULL, F_BYTES, false, "capacity" },
 	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
+	{ "io_mode", NULL, F_STR, false, "how it is served: blockio, fileio" },
 	{ "read_only", NULL, F_BOOL, false, "the block device itself refuses writes" },
 	{ "clients", NULL, F_LIST, false, "sessions that have it open" },
 	{ "used_by", NULL, F_LIST, false, "what this host itself does with it" },
@@ -332,9 +357,30 @@ static const struct column export_columns[] = {
 	{ 0 }
 };
 
+static const struct column listed_export_columns[] = {
+	{ .title = "DEVICE", .field = "device" },
+	{ .title = "NAME", .field = "clients", .text = col_listed },
+	{ .title = "SIZE", .field = "size_bytes", .right = true },
+	{ .title = "CLIENTS", .field = "clients", .right = true, .text = col_clients },
+	{ .title = "USED BY", .field = "used_by" },
+	{ 0 }
+};
+
+static const struct column *pick_export(const json_t *list)
+{
+	const json_t *o, *c;
+	size_t i, k;
+
+	json_array_foreach(list, i, o)
+		json_array_foreach(json_object_get(o, "clients"), k, c)
+			if (json_object_get(c, "export"))
+				return listed_export_columns;
+	return export_columns;
+}
+
 const struct view export_view = {
 	.name = "export", .key = "exports", .fields = export_fields, .columns = export_columns,
-	.children = export_children, .brief = "device",
+	.children = export_children, .pick = pick_export, .brief = "device",
 };
 
 static const struct field close_fields[] = {

@@ -141,6 +141,8 @@ void watch_event(const struct nl_event *ev, struct seen *s)
 	case NL_IS_EXPORT:
 		watch_export(&ev->export, s);
 		break;
+	case NL_IS_ACCESS:
+		return;
 	}
 	s->edge = ev->edge;
 	if (ev->old_state == M_UNKNOWN)

@@ -15,7 +15,8 @@ enum {
 	WATCH_DEVICE	= 1 << 2,
 	WATCH_EXPORT	= 1 << 3,
 	WATCH_CLIENT	= 1 << 4,
-	WATCH_ALL	= (1 << 5) - 1,
+	WATCH_ACCESS	= 1 << 5,
+	WATCH_ALL	= (1 << 6) - 1,
 };
 
 struct watch {
@@ -32,6 +33,11 @@ struct seen {
 	uint64_t edge;
 	const char *old_state;		/* of the event, or NULL */
 	const struct counters *counters; /* to be told with it, or NULL */
+	/* of a decision about access */
+	json_t *access;
+	char *text;			/* what a line says of it */
+	const char *reason;
+	uint64_t time_ns;
 };
 
 void watch_init(struct watch *w);
@@ -42,6 +48,11 @@ void watch_session(const struct session *sess, struct seen *s);
 void watch_path(const struct path *p, struct seen *s);
 void watch_device(const struct device *d, struct seen *s);
 void watch_export(const struct export *e, struct seen *s);
+/*
+ * watch-access.c: a decision about access; returns the word for it. What @s has is to be released,
+ * its text, too.
+ */
+const char *watch_access(const struct access_event *ev, struct seen *s);
 /* The path that was counted, as far as it is known. */
 void watch_stats(const struct watch *w, const struct stats *st, struct seen *s);
 

@@ -69,6 +69,12 @@ struct rnbd_msg_open {
 #define RNBD_OPEN_CLAIM		0x2
 /* Minor version 3: a struct rnbd_msg_open_rsp_more is to follow the response. */
 #define RNBD_OPEN_MORE		0x4
+/*
+ * Minor version 3: the client asks for an I/O mode, fileio if RNBD_OPEN_FILEIO is set, too, else
+ * blockio. A server that knows no modes ignores both bits and sets no RNBD_RSP_IO_MODE.
+ */
+#define RNBD_OPEN_IO_MODE	0x8
+#define RNBD_OPEN_FILEIO	0x10
 
 /*
  * Extension, with RNBD_OPEN_CLAIM: the client had the device open, lost it, and comes back by
@@ -95,7 +101,8 @@ struct rnbd_msg_open_rsp {
 	__le16	secure_discard;
 	__u8	rotational;
 	__u8	cache_policy;
-	__u8	reserved[2];
+	__u8	io_mode;	/* extension, RNBD_RSP_*, with RNBD_OPEN_MORE */
+	__u8	reserved;
 	__le32	start;		/* extension, see RNBD_OPEN_TELL_WRITERS */
 	__le32	writers;
 } __packed;
@@ -115,6 +122,15 @@ struct rnbd_msg_open_rsp_more {
 #define RNBD_MORE_TOLD		0x1
 /* The identity is made of a name that another disk may have later. */
 #define RNBD_MORE_WEAK		0x2
+
+/* The server knows I/O modes: it has obeyed. The device is open with fileio, else blockio. */
+#define RNBD_RSP_IO_MODE	0x1
+#define RNBD_RSP_FILEIO		0x2
+
+/* One more than the values of enum rnbd_io_mode of the uapi. */
+#define RNBD_IO_ANY		0	/* none asked for, none told */
+#define RNBD_IO_BLOCK		1
+#define RNBD_IO_FILE		2
 
 #define RNBD_IO_OPT_MAX		(64U << 20)	/* as much again is read ahead */
 
@@ -290,6 +306,7 @@ struct rnbd_claim {
  * @tell_writers: the client wants to know who else writes
  * @claims: it comes back by itself, and has no use for another device than @claim says
  * @more: it wants the longer response
+ * @io_mode: RNBD_IO_*
  * @claim: zeroes where there is none
  * @path: device, terminated, not empty
  */
@@ -298,9 +315,17 @@ struct rnbd_open {
 	bool	tell_writers;
 	bool	claims;
 	bool	more;
+	__u8	io_mode;
 	struct rnbd_claim claim;
 	char	path[RNBD_PATH_LEN];
 };
+
+static inline __u8 rnbd_io_mode(bool told, bool fileio)
+{
+	if (!told)
+		return RNBD_IO_ANY;
+	return fileio ? RNBD_IO_FILE : RNBD_IO_BLOCK;
+}
 
 static inline void rnbd_claim_parse(const void *p, struct rnbd_claim *out)
 {
@@ -337,6 +362,8 @@ static inline int rnbd_open_parse(const void *p, size_t len, __u8 minor, struct 
 	out->tell_writers = m->flags & RNBD_OPEN_TELL_WRITERS;
 	out->claims = minor >= 3 && m->flags & RNBD_OPEN_CLAIM;
 	out->more = minor >= 3 && m->flags & RNBD_OPEN_MORE;
+	out->io_mode = rnbd_io_mode(minor >= 3 && m->flags & RNBD_OPEN_IO_MODE,
+				    m->flags & RNBD_OPEN_FILEIO);
 	__builtin_memset(&out->claim, 0, sizeof(out->claim));
 	__builtin_memcpy(out->path, m->path, n + 1);
 	if (!out->claims)
@@ -354,6 +381,15 @@ static inline void rnbd_open_pack(struct rnbd_msg_open *m, const char *path, __u
 	rnbd_put_le16(&m->hdr.type, RNBD_MSG_OPEN);
 	m->access_mode = access_mode;
 	__builtin_memcpy(m->path, path, __builtin_strlen(path));
+}
+
+/* Of a message that was packed, for a server of minor version 3. */
+static inline void rnbd_open_set_io_mode(struct rnbd_msg_open *m, __u8 io_mode)
+{
+	if (io_mode != RNBD_IO_ANY)
+		m->flags |= RNBD_OPEN_IO_MODE;
+	if (io_mode == RNBD_IO_FILE)
+		m->flags |= RNBD_OPEN_FILEIO;
 }
 
 /**
@@ -374,6 +410,7 @@ static inline void rnbd_open_pack(struct rnbd_msg_open *m, const char *path, __u
  * @start: any number; as long as it stays the same, @writers has counted all
  * @writers: how often the right to write went to another client, from 1 on for one that has it;
  *	0: not told
+ * @io_mode: RNBD_IO_*, that the device is open with; RNBD_IO_ANY: not told
  * @more: what follows was told; else it is zero
  * @identity: of the disk, for ever, by its serial number or the like; zeroes: has none
  * @weak: that is only the name that it has now
@@ -399,6 +436,7 @@ struct rnbd_device_info {
 	bool	writeback;
 	__u32	start;
 	__u32	writers;
+	__u8	io_mode;
 	bool	more;
 	__u8	identity[RNBD_IDENTITY_LEN];
 	bool	weak;
@@ -479,6 +517,7 @@ static inline int rnbd_open_rsp_parse(const void *p, size_t len, struct rnbd_dev
 	out->writeback = m->cache_policy & RNBD_CACHE_WRITEBACK;
 	out->start = rnbd_get_le32(&m->start);
 	out->writers = rnbd_get_le32(&m->writers);
+	out->io_mode = rnbd_io_mode(m->io_mode & RNBD_RSP_IO_MODE, m->io_mode & RNBD_RSP_FILEIO);
 	out->more = false;
 	__builtin_memset(out->identity, 0, sizeof(out->identity));
 	out->weak = false;
@@ -520,6 +559,8 @@ static inline void rnbd_open_rsp_pack(struct rnbd_msg_open_rsp *m, const struct 
 	m->cache_policy = (d->fua ? RNBD_CACHE_FUA : 0) | (d->writeback ? RNBD_CACHE_WRITEBACK : 0);
 	rnbd_put_le32(&m->start, d->start);
 	rnbd_put_le32(&m->writers, d->writers);
+	m->io_mode = (d->io_mode == RNBD_IO_ANY ? 0 : RNBD_RSP_IO_MODE) |
+		     (d->io_mode == RNBD_IO_FILE ? RNBD_RSP_FILEIO : 0);
 }
 
 /* What partitions would lie across blocks with is no hint. */

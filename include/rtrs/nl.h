@@ -17,6 +17,7 @@
  * @get: put the attributes of the object that @info->attrs name into @msg (head and end
  *	are core's). -ENOENT where there is none, with a text in @info->extack. Also for MAP,
  *	whose reply is an object.
+ *	@info->user_ptr: uid and loginuid of who asks for a change.
  * @act: do something that has no reply, or NULL
  * @dump: for each object with an id above *@cursor, in ascending order of ids, that fits
  *	the filter in @attrs: begin a message with rtrs_nl_dump_begin(), put, end with

@@ -16,6 +16,8 @@ struct rtrs_server_op;
 /* User messages longer than this are not handed over: answered with -EMSGSIZE. */
 #define RTRS_SERVER_USR_MAX	512
 
+#define RTRS_SERVER_PEER_LEN	64
+
 /**
  * struct rtrs_server_request - a request of a client
  * @op: to be answered with rtrs_server_respond()
@@ -39,7 +41,32 @@ struct rtrs_server_request {
 };
 
 /**
+ * struct rtrs_server_guest - who wants to come in, or has
+ * @addr: of the path; that of the client is what it says
+ * @gid: where answers go to, 16 bytes
+ * @forged: @addr is not an address of @gid, on a link where it must be
+ * @name: of the session; NULL before INFO
+ * @session_id: in netlink, 0 before INFO
+ * @path_id: in netlink, 0 before there is a path
+ */
+struct rtrs_server_guest {
+	const struct rtrs_path_addr *addr;
+	const u8 *gid;
+	bool forged;
+	const char *name;
+	u32 session_id;
+	u32 path_id;
+};
+
+/**
  * struct rtrs_server_ops - callbacks of the user of a server
+ * @admit: may it come in? Asked for each connection, and again when the name of the session
+ *	is known. An errno goes to the client. Process context.
+ * @refused: it was not let in for another reason. Process context.
+ * @path_up: a path of the session is about to be up, or has an errno. Behind session_up().
+ *	Process context.
+ * @peer_name: RTRS_SERVER_PEER_LEN bytes for what the user calls the client of the session with
+ *	this netlink id, empty where it has no name. Process context.
  * @session_up: first path of a session is up. Returns 0 and the user's private pointer
  *	in @priv, or an errno, and the session is refused. Process context.
  * @session_lost: no path is left that takes requests; those that came before may run for ever.
@@ -53,6 +80,10 @@ struct rtrs_server_request {
  * @opens: number of devices that a session has open, for netlink; may be NULL
  */
 struct rtrs_server_ops {
+	int (*admit)(const struct rtrs_server_guest *guest);
+	void (*refused)(const struct rtrs_server_guest *guest, int err);
+	int (*path_up)(void *priv, const struct rtrs_server_guest *guest);
+	void (*peer_name)(u32 session_id, char *name);
 	int (*session_up)(struct rtrs_server_session *session, const char *name, void **priv);
 	void (*session_lost)(void *priv);
 	void (*session_down)(void *priv);
@@ -98,6 +129,23 @@ void rtrs_server_session_closed(struct rtrs_server_session *session);
  * Return: 0, or -EOPNOTSUPP where the client takes no notice on any of its paths
  */
 int rtrs_server_notify(struct rtrs_server_session *session, u32 what);
+
+typedef int (*rtrs_server_judge_fn)(const struct rtrs_server_guest *guest, void *arg);
+
+/**
+ * rtrs_server_judge_paths - let paths stay, or close them
+ * @server: of which
+ * @fn: returns an errno to close the path, 0 to let it stay; must not sleep for long, nor take a
+ *	lock that is held while a callback runs, but one that the caller holds
+ * @arg: for @fn
+ *
+ * In ascending order of ids, those that are not closing. The name of the session is known from
+ * path_up() on. Process context.
+ */
+void rtrs_server_judge_paths(struct rtrs_server *server, rtrs_server_judge_fn fn, void *arg);
+
+/* Bytes that the session pins. */
+u64 rtrs_server_session_pinned(const struct rtrs_server_session *session);
 
 /* Id of the session in netlink. */
 u32 rtrs_server_session_id(const struct rtrs_server_session *session);

@@ -63,6 +63,11 @@ int rtrs_addr_print_path(const struct rtrs_path_addr *path, char *buf, size_t si
 /* Same host; ports and scopes do not count; other families differ. */
 bool rtrs_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 
+/* Its 16 bytes, an IPv4 address as IPv6. */
+void rtrs_addr_bytes(const struct sockaddr_storage *addr, u8 *out);
+/* The same into an address of this family. */
+void rtrs_addr_set_bytes(struct sockaddr_storage *addr, const u8 *bytes);
+
 /* Port in host order; 0 where the family has none. */
 u16 rtrs_addr_port(const struct sockaddr_storage *addr);
 void rtrs_addr_set_port(struct sockaddr_storage *addr, u16 port);
@@ -98,6 +103,7 @@ enum rtrs_census {
 	RTRS_CENSUS_RNBD_SERVER_SESSION,
 	RTRS_CENSUS_RNBD_SERVER_DEV,
 	RTRS_CENSUS_RNBD_SERVER_EXPORT,
+	RTRS_CENSUS_RNBD_SERVER_LIST,
 	RTRS_CENSUS_COUNT,
 };
 

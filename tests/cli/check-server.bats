@@ -242,4 +242,40 @@ setup() {
 	RNBDADM_CONFIG=/nonexistent finds fail config.valid "" ENOENT
 }
 
+@test "server: the access list, what it offers, and whether it is what the configuration says" {
+	finds pass server.access "" "1 peer, 1 export"
+	finds pass server.access_dirs srv/ "/srv/ is there"
+	chmod 777 "$ROOT/srv"
+	finds fail server.access_dirs srv/ "/srv/ is not root's alone"
+	rmdir "$ROOT/srv"
+	finds fail server.access_dirs srv/ "/srv/ is not there (ENOENT)"
+	put /srv "no directory"
+	finds fail server.access_dirs srv/ "/srv/ is "
+	world access
+	put /dev/vg0/vol0 "a file"
+	mkdir -p "$ROOT/srv2" "$ROOT/dev/vg1"
+	finds pass server.access_dirs vol0 "/dev/vg0/vol0 is there"
+	finds pass server.access_dirs vms/ "/dev/vg1/ is there"
+	finds fail server.access_dirs image "/srv/images/golden.img is not there"
+	rm "$ROOT/srv" && mkdir -p "$ROOT/srv/images/golden.img"
+	finds fail server.access_dirs image "is neither a block device nor a file"
+	put /sys/class/infiniband/mlx5_1/ports/1/link_layer InfiniBand
+	finds warn server.access hv "is known by an IP address, which nothing proves on InfiniBand"
+	finds pass config.drift "" "what is configured runs"
+	cp "$CLI/access.conf" "$ROOT/etc/rnbd/conf.d/20-access.conf"
+	finds warn config.drift "access list" "6 changes to be made"
+	world access-same
+	finds pass config.drift "access list" "what is configured is loaded"
+	world access-open
+	finds warn server.access "" "open: whoever reaches this server"
+	finds skip server.access_dirs "" "there is no list"
+	world access-closed
+	finds warn server.access "" "closed: nobody can map anything"
+	world access-unloaded
+	finds skip server.access "" "the module keeps no access list"
+	gone sys/module/rnbd_server
+	finds skip server.access "" "server module not loaded"
+	finds skip server.access_dirs "" "server module not loaded"
+}
+
 @test "the documents of these tests are valid" { all_valid; }

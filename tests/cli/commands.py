@@ -23,6 +23,7 @@ def metadata(binary):
     return json.loads(run(binary, "metadata", "-j").stdout)
 
 
+ACCESS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "access.conf")
 # One legal command line for each command that needs arguments: words that exist, and words that do not
 ARGUMENTS = {
     "show": (["cl1@srv1"], ["nosuch"]),
@@ -39,8 +40,16 @@ ARGUMENTS = {
     "server export show": (["sdb"], ["nosuch"]),
     "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
     "server export revalidate": (["ram0"], ["nosuch"]),
-    "server export add": (["sdb"], None),
-    "server export remove": (["sdb"], None),
+    "server export add": (["/dev/sdb", "--allow", "hv"], None),
+    "server export remove": (["vol0"], ["nosuch"]),
+    "server peer add": (["web1", "--auth", "none", "--session", "web1", "--from", "10.0.0.9"], None),
+    "server peer remove": (["old1"], ["nosuch"]),
+    "server access show": ([], ["nosuch"]),
+    "server access apply": ([ACCESS], ["/nonexistent"]),
+    "server access diff": ([ACCESS], ["/nonexistent"]),
+    "server access test": (["vol0", "--peer", "old1", "--access", "ro"], None),
+    "server access close": (["--force"], None),
+    "server access open": (["--force"], None),
     "server path show": (["cl7@here", "10.0.1.1"], ["cl7@here", "10.9.9.9"]),
     "server path disconnect": (["cl7@here", "10.0.1.1"], ["nosuch", "10.9.9.9"]),
     "server port drain": (["mlx5_0:1", "--force"], ["mlx9_0:1"]),
@@ -99,7 +108,9 @@ BY_OPTION = {
 CHANGES = ("unmap", "stats reset", "remap", "resize", "device set", "session set", "server export close", "server client disconnect",
            "server export revalidate", "server path disconnect", "server port drain", "server port undrain",
            "session add", "session remove", "session add-path", "session remove-path", "session reconnect",
-           "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set")
+           "session disconnect", "session recover", "recover", "recover session", "recover device", "mp-policy set",
+           "server access apply", "server access close", "server access open", "server export add", "server export remove",
+           "server peer add", "server peer remove")
 SILENT = CHANGES + ("device wait", "wait", "batch", "config diff", "config apply", "config validate", "restore", "udev")
 # Where each change is answered with success; a new size is to be seen in the next list
 ANSWERED = {"resize": "resize", **{n: "changes" for n in ("map", "config apply", "restore") + CHANGES if n != "resize"}}
@@ -121,14 +132,19 @@ def expect(name, state, known, changes=False):
         return {8}
     if name == "mp-policy list":
         return {0}
-    if name in ("server export add", "server export remove"):
-        return {9}
     if state == "denied" or (state == "may-look" and changes):
         return {5}
     if (name, state) in (("session add", "empty"), ("recover", "empty")):
         return {1} if name == "session add" else {0}
     if name == "monitor":
         return {0} if known else {2}
+    # an open server has no list
+    if state == "empty" and name in ("server export add", "server export remove", "server peer add", "server peer remove"):
+        return {6}
+    if name == "server access diff" and known:
+        return {11}
+    if name.startswith("server access ") and state == "empty":
+        return {0} if name in ("server access show", "server access test", "server access open") else {1}
     if name in ("device wait", "wait") and (not known or state == "empty"):
         return {10}
     if not known or (state == "empty" and name in ARGUMENTS and ARGUMENTS[name][0]):

@@ -38,8 +38,7 @@ setup() {
 	[ "$(grep -cF "execve(\"$PLAIN\"" "$BATS_TEST_TMPDIR/trace")" = "$n" ]
 	[ "$(grep -c exec "$BATS_TEST_TMPDIR/trace")" = $((n + 1)) ]
 	diff "$BATS_TEST_TMPDIR/failed" - <<-END
-		9 server export add sdb
-		9 server export remove sdb
+		11 server access diff $CLI/access.conf
 		11 check
 	END
 }
@@ -76,11 +75,19 @@ setup() {
 		1 resize rnbd0 +10G
 		7 server export close sdb --all-clients --force
 		9 server export revalidate ram0
-		9 server export add sdb
-		9 server export remove sdb
 		9 server port list
 		9 server port drain mlx5_0:1 --force
 		9 server port undrain mlx5_1:1
+		9 server access show
+		9 server access apply $CLI/access.conf
+		9 server access diff $CLI/access.conf
+		9 server access test vol0 --peer old1 --access ro
+		9 server access close --force
+		9 server access open --force
+		9 server export add /dev/sdb --allow hv
+		9 server export remove vol0
+		9 server peer add web1 --auth none --session web1 --from 10.0.0.9
+		9 server peer remove old1
 		9 stats latency
 		8 rds status
 		8 rds socket
@@ -113,7 +120,7 @@ setup() {
 	valid rnbdadm.batch/1
 	# resize, as the list tells no other size then; what there is not; check
 	[ "$(jqv '[.results[] | select(.exit_status != 0) | .exit_status, .command[:6]] | tojson')" = \
-		'[1,"resize",9,"server",9,"server",11,"check"]' ]
+		'[1,"resize",11,"server",11,"check"]' ]
 	replay monitor-overrun
 	run --separate-stderr -0 "${check[@]}" "$PLAIN" "${R[@]}" monitor --diff --full -j
 	valid any
@@ -134,6 +141,7 @@ setup() {
 		cp -r "$REC/root" "$root"
 		case "$*" in
 		*revalidate*) replay revalidate-shrank ;;
+		*"server access"* | *"export remove"* | *"peer remove"*) replay access-busy ;;
 		*) replay changes ;;
 		esac
 		command=("$PLAIN" "${R[@]}" --test-root "$root" "${@:3}")
@@ -177,6 +185,11 @@ setup() {
 		server export close sdb --all-clients
 		server export revalidate sdb
 		server port drain mlx5_0:1
+		server access apply $CLI/access.conf
+		server access close
+		server access open
+		server export remove vol0
+		server peer remove old1
 		remap rnbd0 --recreate
 		unmap rnbd0
 		config apply --prune=all $conf

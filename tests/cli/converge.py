@@ -17,6 +17,7 @@ import sys
 
 import documents
 import nlgen
+import objects
 import recordings as rec
 
 SESSIONS, PATHS, DEVICES = 3, 4, 3
@@ -274,6 +275,7 @@ class Round:
             if set(w["paths"]) != set(c["paths"]) or not set(c["devices"]) <= set(w["devices"]):
                 self.fail("converged to something else:", text, world.sessions)
         # what was saved is what runs
+        nlgen.write(os.path.join(self.dir, "rec.nl"), [rec.UP] + world.lists() + [objects.opened()])
         saved = subprocess.run([self.binary, "--nl-replay", os.path.join(self.dir, "rec.nl"), "--test-root",
                                 os.path.join(self.dir, "root"), "config", "save"] + ["-j"] * as_json, capture_output=True, text=True, timeout=60)
         self.put("conf", saved.stdout)

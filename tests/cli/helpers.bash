@@ -20,7 +20,7 @@ prepare() {
 		flock 9
 		make -s -C "$TOP/rnbdadm" all "$@" || exit
 		make -s -C "$TOP/rnbdadm" SAN=1 || exit
-		[[ -e $REC/stamp && -z $(find "$CLI"/{recordings,objects,systems,nlgen,rdsgen}.py "$TOP/include/netlink/rnbd.yaml" -newer "$REC/stamp") ]] && exit
+		[[ -e $REC/stamp && -z $(find "$CLI"/{recordings,objects,access,systems,nlgen,rdsgen}.py "$TOP/include/netlink/rnbd.yaml" -newer "$REC/stamp") ]] && exit
 		rm -rf "$REC"
 		"$PY" "$CLI/recordings.py" "$REC" && touch "$REC/stamp"
 	) 9<"$TOP/build" >&2

@@ -31,7 +31,7 @@ setup() {
 		case $name in
 		# what they print is in the sources, and a batch prints what its commands do
 		help | completion | metadata | schema | batch) continue ;;
-		check | config\ diff) WANT=11 ;;
+		check | config\ diff | server\ access\ diff) WANT=11 ;;
 		stats\ latency) line=$name ;;
 		esac
 		[[ $csv == false ]] || FORMS+=" csv"

@@ -11,9 +11,10 @@ from documents import NAMES, PARAMETERS, is_object, kinds, load, parts, topic_of
 
 # Keys that are there with an option, or where there is something to say
 OPTIONAL = ("warnings", "error", "details", "id", "per_cpu", "rates", "latency", "sg_entries", "sample", "dry_run", "plan", "changes")
-OPTIONAL_OF = {"session": ("changed", "counters"), "export": ("told_size_bytes", "used_by"), "event": ("data",), "client": ("changed", "counters"), "path": ("changed", "role", "counters"),
-               "device": ("changed", "counters", "queue", "openers"), "map": ("openers",), "show": ("openers", "used_by"),
-               "status": ("openers", "used_by"), "stats-latency": ("devices",), "plan": ("unmet",)}
+OPTIONAL_OF = {"session": ("changed", "counters"), "export": ("told_size_bytes", "used_by", "io_mode", "peer", "export"), "event": ("data", "access", "io_mode"),
+               "client": ("changed", "counters", "peer"), "config": ("peers", "exports"), "path": ("changed", "role", "counters"),
+               "device": ("changed", "counters", "queue", "openers", "io_mode"), "map": ("openers", "io_mode"), "show": ("openers", "used_by", "io_mode", "peer", "export"),
+               "status": ("openers", "used_by", "io_mode", "peer", "export"), "stats-latency": ("devices",), "plan": ("unmet", "access")}
 # What is not configured has no key
 CONFIGURED = ("name", "paths", "session", "device_path")
 

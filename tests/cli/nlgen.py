@@ -35,6 +35,9 @@ NLM_F_DUMP_INTR, NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x10, 0x100, 0x200
 NLMSG_ERROR, NLMSG_DONE, NLA_F_NESTED = 2, 3, 0x8000
 
 
+PREFIX = {}
+
+
 def load_spec(name):
     """{set: {attribute: (type, nested set)}}; the file is regular enough for indentation."""
     sets, cur, attr = {}, None, None
@@ -45,12 +48,14 @@ def load_spec(name):
                 part = line.strip()
             if part != "attribute-sets:":
                 continue
-            m = re.match(r"( +)(name|type|nested-attributes): (\S+)", line)
+            m = re.match(r"( +)(name|type|nested-attributes|name-prefix): (\S+)", line)
             if not m:
                 continue
             depth, key, value = len(m[1]), m[2], m[3]
             if depth == 4 and key == "name":
-                cur = sets[value] = {}
+                cur, in_set = sets.setdefault(value, {}), value
+            elif depth == 4 and key == "name-prefix":
+                PREFIX[in_set] = value.removeprefix("rnbd-a-")
             elif depth == 8 and key == "name":
                 attr = cur[value] = [None, None]
             elif depth == 8 and key == "type":
@@ -92,7 +97,7 @@ def upper(s):
 
 
 def attr_number(attr_set, name):
-    return NUMBERS["%s_A_%s_%s" % (OF.upper(), upper(attr_set), upper(name))]
+    return NUMBERS["%s_A_%s%s" % (OF.upper(), upper(PREFIX.get(attr_set, attr_set + "-")), upper(name))]
 
 
 def cmd_number(cmd):
@@ -207,7 +212,8 @@ def number_of(error):
 
 OPS = ("session-get", "path-get", "device-get", "export-get", "map", "unmap", "stats-get", "stats-reset", "remap", "resize",
        "export-close", "session-set", "session-disconnect", "session-add", "session-del", "path-add", "path-del", "path-reconnect",
-       "path-disconnect", "export-revalidate", "port-get", "port-drain", "port-undrain", "device-set")
+       "path-disconnect", "export-revalidate", "port-get", "port-drain", "port-undrain", "device-set", "access-get", "access-set",
+       "access-test")
 
 
 def family(answer):
@@ -220,7 +226,7 @@ def family(answer):
     if OF == "rds":
         ops, groups = ("connection-get",), ("monitor",)
     else:
-        ops, groups = OPS, ("session", "path", "device", "export")
+        ops, groups = OPS, ("session", "path", "device", "export", "access")
     ops, groups = answer.get("ops", ops), answer.get("groups", groups)
     body = nla(2, OF.encode() + b"\0") + nla(1, struct.pack("<H", FAMILY)) + nla(3, struct.pack("<I", answer.get("version", 1)))
     body += nla(6 | NLA_F_NESTED, b"".join(

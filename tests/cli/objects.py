@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a kernel has, and what it says: sessions, paths, devices, statistics, and the answers to requests."""
 
-UP = {"family": True}
+from access import MAY, UP, listed, opened
+
 S1, S2 = "cl1@srv1", "cl1@srv2"
 SINCE = 1795248002000000000       # 2026-11-21T08:00:02Z
 U64 = 2**64 - 1
@@ -119,12 +120,12 @@ def server(clients=CLIENTS, paths=CLIENT_PATHS, exports=EXPORTS, counters=CLIENT
             {"dump": "path-get", "request": {"role": 1}, "objects": paths},
             {"dump": "stats-get", "request": {"role": 1}, "objects": counters},
             {"dump": "export-get", "objects": exports},
-            {"dump": "port-get", "objects": ports}]
+            {"dump": "port-get", "objects": ports}, opened(), MAY]
 
 
 def lists(sessions=SESSIONS, paths=PATHS, devices=DEVICES, counters=STATS):
     return [{"dump": "session-get", "objects": sessions}, {"dump": "path-get", "objects": paths},
-            {"dump": "device-get", "objects": devices}, {"dump": "stats-get", "objects": counters}]
+            {"dump": "device-get", "objects": devices}, {"dump": "stats-get", "objects": counters}, opened()]
 
 
 # The second path is down already, and not gone yet
@@ -133,7 +134,8 @@ LEAVING = lists(paths=[PATHS[0], dict(PATHS[1], state=4, removing=1)] + PATHS[2:
 
 def refused(error, **more):
     return [{"dump": c, "error": error, **more}
-            for c in ("session-get", "path-get", "device-get", "stats-get", "export-get", "port-get")]
+            for c in ("session-get", "path-get", "device-get", "stats-get", "export-get", "port-get", "access-get")] + [
+                {"do": "access-test", "error": error, **more}]
 
 
 def grown(counters, **add):

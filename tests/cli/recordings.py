@@ -4,13 +4,14 @@
 import os
 import sys
 
+import access
 import nlgen
 from objects import *
 from systems import make_roots
 
 RECORDINGS = {
     "empty": [UP] + server([], [], [], [], []) + lists([], [], [], []),
-    "two-sessions": [UP] + server() + lists(),
+    "two-sessions": [UP] + 9 * [listed()] + server() + lists() + 2 * [access.DONE],
     "absent": [{"family": False}],
     "denied": [UP] + refused("EPERM"),
     "no-client": [UP] + 2 * refused("EOPNOTSUPP", extack="rnbd-client is not loaded"),
@@ -127,6 +128,11 @@ RECORDINGS = {
         "max-reconnect-attempts": 3, "no-path-timeout-ms": 30000}), "reply": NEW}],
     "map-fua": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"always-fua": 1}), "reply": dict(NEW, **{"always-fua": 1})}],
     "map-fua-there": [UP] + lists(devices=[dict(d, **{"always-fua": 1}) for d in DEVICES]),
+    "map-io-mode": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"io-mode": 1}),
+                                      "reply": dict(NEW, **{"io-mode": 1, "write-cache": 0})}],
+    "map-io-mode-there": [UP] + lists(devices=[dict(d, **{"io-mode": 1}) for d in DEVICES]),
+    "map-io-mode-cannot": map_error("EOPNOTSUPP", extack="server knows no fileio: leave io_mode out", attr="io-mode",
+                                    request=dict(MAP, **{"io-mode": 1})),
     "map-settings-bad": map_error("EINVAL", extack="not so", attr="settings.io-timeout-ms", request=dict(MAP, settings={
         "io-timeout-ms": 1000})),
     "session-set-one": [UP] + lists() + [{"do": "session-set", "request": {"id": 1, "role": 0, "mp-policy": 0},
@@ -372,18 +378,18 @@ RECORDINGS["same-path"] = [UP] + 2 * lists(paths=[dict(PATHS[0]), dict(PATHS[0],
 
 RECORDINGS["reads"] = [UP] + 40 * (server() + lists())
 # who may look, and change nothing
-RECORDINGS["may-look"] = [UP] + 4 * (server() + lists(devices=MIGRATING)) + 2 * [{"do": c, "error": "EPERM"} for c in (
+RECORDINGS["may-look"] = [UP] + 9 * [listed()] + 4 * (server() + lists(devices=MIGRATING)) + 2 * [{"do": c, "error": "EPERM"} for c in (
     "map", "unmap", "remap", "resize", "session-set", "session-disconnect", "session-add", "session-del", "path-add", "path-del",
     "path-reconnect", "path-disconnect", "stats-reset", "export-close", "export-revalidate", "port-drain", "port-undrain",
-    "device-set")]
+    "device-set", "access-set")]
 # each change is done, as often as may be
-RECORDINGS["changes"] = [UP] + 60 * (server() + lists(devices=MIGRATING)) + 8 * [
+RECORDINGS["changes"] = [UP] + 60 * [listed()] + 60 * (server() + lists(devices=MIGRATING)) + 8 * [
     {"do": "map", "reply": NEW}, {"do": "unmap"}, {"do": "remap", "reply": dict(DEVICES[0], state=1)},
     {"do": "resize", "reply": {"id": 1, "size-bytes": 21 << 30}}, {"do": "session-set", "reply": SESSIONS[1]},
     {"do": "session-disconnect"}, {"do": "session-add", "reply": ADDED}, {"do": "session-del"}, {"do": "path-add", "reply": NEW_PATH},
     {"do": "path-del"}, {"do": "path-reconnect", **now(2, 1)}, {"do": "path-disconnect", **now(2, 4)}, {"do": "stats-reset"},
     {"do": "export-close"}, {"do": "export-revalidate", "reply": {"id": 31, "size-bytes": 1 << 40, "told-bytes": 1 << 40, "reach": 0}},
-    {"do": "port-drain"}, {"do": "port-undrain"}, {"do": "device-set", "reply": DEVICES[1]}]
+    {"do": "port-drain"}, {"do": "port-undrain"}, {"do": "device-set", "reply": DEVICES[1]}, *60 * [access.DONE]]
 
 
 # what check finds nothing wrong with, and all that the kernel can tell of what is wrong
@@ -406,7 +412,8 @@ BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl
 RECORDINGS.update({
     "batch": [UP] + lists()[:3] + lists()[:3] + lists() + [unmap(3)] + lists(devices=DEVICES[1:]),
     "batch-fails": [UP] + lists() + [unmap(3, error="EBUSY")] + lists(),
-    "check-good": [UP] + GOOD_SERVER + GOOD,
+    "check-good": [UP] + 2 * [listed(peers=access.CONFIGURED[:1], exports=[{"name": "srv/", "path": "/srv/", "allow": [{"peer": "hv"}]}])] +
+                  GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,
     "check-grew": [UP] + server(exports=[dict(EXPORTS[2], **{"told-bytes": 1 << 40}), GREW[0], EXPORTS[1]]) + GOOD,
     "check-names": [UP] + server(exports=[dict(EXPORTS[1], **{"device-path": "/dev/vols/sdb1"}), EXPORTS[2]]) + GOOD,
@@ -455,6 +462,9 @@ RECORDINGS.update({
                     rds_event(2, 2, **{"last-error": -111}), rds_event(0, 7)],
     "monitor-rds-overrun": [RDS, RDS_CONNECTIONS, rds_event(0, 0), {"overrun": True}, RDS_CONNECTIONS, rds_event(1, 0), {"lost": True}],
 })
+
+
+RECORDINGS.update(access.recordings(server, lists, CLIENTS, EXPORTS))
 
 
 if __name__ == "__main__":

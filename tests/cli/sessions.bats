@@ -104,6 +104,23 @@ setup() { load helpers; }
 	[[ $stderr == *"already mapped as /dev/rnbd0 with access rw and --fua"* ]]
 	adm 0 config save
 	grep -A4 '^\[device vol0\]' <<<"$output" | grep -x 'fua = yes'
+	replay map-io-mode
+	adm 0 "${NEW[@]}" --io-mode fileio -j
+	valid rnbdadm.map/1
+	[ "$(jqv '.devices[0] | [.io_mode, .write_cache] | @csv')" = '"fileio",false' ]
+	adm 0 "${NEW[@]}" --io-mode fileio -n
+	[ "$output" = "rnbdadm ${NEW[*]} --io-mode fileio" ]
+	fails 2 usage "${NEW[@]}" --io-mode file
+	replay map-io-mode-there
+	adm 0 map vol0 --session cl1@srv1 --io-mode fileio --idempotent
+	adm 0 map vol0 --session cl1@srv1 --idempotent
+	fails 6 conflict map vol0 --session cl1@srv1 --io-mode blockio --idempotent
+	[[ $stderr == *"already mapped as /dev/rnbd0 with access rw and --io-mode fileio"* ]]
+	adm 0 config save
+	grep -A4 '^\[device vol0\]' <<<"$output" | grep -x 'io-mode = fileio'
+	replay map-io-mode-cannot
+	fails 9 unsupported "${NEW[@]}" --io-mode fileio
+	[[ $stderr == *"the server knows no fileio"*"without --io-mode it is mapped with blockio"* ]]
 	replay map-settings-bad
 	fails 1 failed "${NEW[@]}" --io-timeout 1s
 	[[ $stderr == *"kernel: not so (--io-timeout)"* ]]

@@ -32,6 +32,8 @@ teardown() { only_failed_allocations; }
 
 @test "a client connects and opens, server: pages" { "$NTH" any page "$MAP" "$UNMAP" >&3; }
 
+@test "the access list is read and replaced" { "$NTH" any slab "+listed" "+open" >&3; }
+
 # But not the object of a connection: no driver makes that
 @test "E22: queues that cannot be made are made smaller, and the client is served" {
 	local attr=/sys/kernel/debug/failslab i

@@ -55,7 +55,7 @@ static void holds(const struct rnbd_client_map_args *a)
 		MUST(rtrs_addr_len(&a->path[i].dst));
 		MUST(rtrs_addr_port(&a->path[i].dst) == rtrs_addr_port(&a->path[0].dst));
 	}
-	MUST(!rnbd_client_map_args_parse(text, write_again(a, text, sizeof(text)), CPUS, &settings, &again));
+	MUST(!rnbd_client_map_args_parse(text, write_again(a, text, sizeof(text)), CPUS, "host", &settings, &again));
 	MUST(!strcmp(a->session, again.session) && !strcmp(a->device_path, again.device_path));
 	MUST(a->access_mode == again.access_mode && a->poll_queues == again.poll_queues);
 	MUST(a->path_count == again.path_count);
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct rnbd_client_map_args a;
 	char *text = exact(data, size);
-	int err = rnbd_client_map_args_parse(text, size, CPUS, &settings, &a);
+	int err = rnbd_client_map_args_parse(text, size, CPUS, "host", &settings, &a);
 
 	MUST(err == 0 || err == -EINVAL || err == -EPROTONOSUPPORT || err == -ENOMEM);
 	if (!err) {

@@ -166,6 +166,7 @@ static void rnbd(void)
 
 static void texts(void)
 {
+	static const char list[] = "\10\10\10\10\10\20pweb\ns*\nf\20\npold\nevol0=/dev/ram0\na\1web\nevms/=/dev/vg1\na\2*\ne/=/dev\na\1old";
 	static const char paths[] = "/export/%SESSNAME%/disks\0client\0dev/ram0";
 
 	text("fuzz-addr", "ipv4", 2, "ip:10.0.0.1");
@@ -186,6 +187,7 @@ static void texts(void)
 	text("fuzz-select", "name", 0, "/dev/rnbd1\ns2\nmlx5_1:1");
 	text("fuzz-select", "path", 0, "10.0.1.1@10.0.1.2\na@b\nmlx5_1");
 	text("fuzz-select", "session", 0, "a@b\n\nrxe:0:1");
+	seed("fuzz-access-list", "list", "", 0, list, sizeof(list) - 1);
 	seed("fuzz-export-path", "token", "", 0, paths, sizeof(paths) - 1);
 	seed("fuzz-export-path", "root", "", 0, "/\0s\0/dev//ram0", 14);
 	seed("fuzz-export-path", "dotdot", "", 0, "/a\0s\0b/../c", 11);

@@ -115,11 +115,13 @@ script() {
 
 purge() {
 	is "before it is removed" "$(script rnbdadm prerm remove)" "rnbdadm: to be unmapped, unless in use: rnbd0 rnbd1
-deb-systemd-invoke stop rnbd-device@*.service rnbd-restore.service rnbd-shutdown.service
+deb-systemd-invoke stop rnbd-device@*.service rnbd-audit.service rnbd-restore.service rnbd-shutdown.service
 rnbdadm: still mapped, and not unmapped at shutdown any more: rnbd0 rnbd1"
-	is "removed" "$(script rnbdadm postrm remove)" "systemctl --system daemon-reload"
+	is "removed" "$(script rnbdadm postrm remove)" "systemctl --system daemon-reload
+systemctl --system daemon-reload"
 	is "purged" "$(script rnbdadm postrm purge)" "rm -rf /etc/rnbd /run/rnbd /run/rnbdadm.lock
 rm -f /etc/systemd/system/*.wants/rnbd-device@*.service
+deb-systemd-helper purge rnbd-audit.service rnbd-server.service
 deb-systemd-helper purge rnbd-restore.service"
 	is "modules removed" "$(script rnbd-dkms prerm remove)" "dkms remove -m rnbd -v $version --all"
 	is "modules purged" "$(script rnbd-dkms postrm purge)" "rm -f /var/lib/rnbd-writers"

@@ -178,7 +178,8 @@ static void rnbd_open_rsp(void)
 	       F(rnbd_msg_open_rsp, secure_discard, 42, 2),
 	       F(rnbd_msg_open_rsp, rotational, 44, 1),
 	       F(rnbd_msg_open_rsp, cache_policy, 45, 1),
-	       F(rnbd_msg_open_rsp, reserved, 46, 2),
+	       F(rnbd_msg_open_rsp, io_mode, 46, 1),
+	       F(rnbd_msg_open_rsp, reserved, 47, 1),
 	       F(rnbd_msg_open_rsp, start, 48, 4),
 	       F(rnbd_msg_open_rsp, writers, 52, 4));
 	FIELDS(rnbd_msg_open_rsp_more, 32,

@@ -11,6 +11,7 @@
 
 static struct rnbd_client_map_args a;
 static struct rtrs_client_settings settings;
+static const char *host = "web1.example.com";
 
 int rtrs_addr_scope_index(const char *name, size_t len)
 {
@@ -21,7 +22,7 @@ static int parse_n(const char *text, size_t len)
 {
 	memset(&a, 0xa5, sizeof(a));
 	NOTE("\"%.*s\"", (int)(len > 100 ? 100 : len), text);
-	return rnbd_client_map_args_parse(EXACT(text, len), len, CPUS, &settings, &a);
+	return rnbd_client_map_args_parse(EXACT(text, len), len, CPUS, host, &settings, &a);
 }
 
 static int parse(const char *text)
@@ -143,7 +144,7 @@ static void unknown(void)
 {
 	static const char *const bad[] = {
 		"x=1", "=", "=1", "sessname", "sessnam=s", "sessname2=s", "SESSNAME=s", "Path=ip:1.2.3.4", "x",
-		"input_mode=mq", "io_mode=fileio", "server=ip:1.2.3.4", "-", "#", "path", "access_mode", "dest_port",
+		"input=mq", "iomode=fileio", "io-mode=fileio", "servers=ip:1.2.3.4", "-", "#", "path", "access_mode", "dest_port",
 		"device=d", "sess=s",
 	};
 	char text[100];
@@ -160,7 +161,7 @@ static void unknown(void)
 static void empty_values(void)
 {
 	static const char *const names[] = {
-		"sessname", "device_path", "path", "dest_port", "access_mode", "nr_poll_queues",
+		"sessname", "device_path", "path", "dest_port", "access_mode", "nr_poll_queues", "io_mode", "input_mode", "server",
 	};
 	char text[100];
 	size_t i;
@@ -231,6 +232,67 @@ static void access_modes(void)
 		snprintf(text, sizeof(text), MUST "access_mode=%s", bad[i]);
 		EQ(parse(text), -EINVAL);
 	}
+}
+
+static void io_modes(void)
+{
+	static const char *const bad[] = {
+		"io_mode=file", "io_mode=FILEIO", "io_mode=fileio2", "io_mode=block", "io_mode=0", "io_mode=1", "io_mode=fileio,blockio",
+		"input_mode=m", "input_mode=MQ", "input_mode=rqx", "input_mode=0", "input_mode=mq,rq",
+	};
+	char text[100];
+	size_t i;
+
+	EQ(parse(MUST), 0);
+	EQ(a.io_mode, RNBD_IO_ANY);
+	CHECK(!a.input_rq);
+	EQ(parse(MUST "io_mode=blockio"), 0);
+	EQ(a.io_mode, RNBD_IO_BLOCK);
+	EQ(parse("io_mode=blockio " MUST "io_mode=fileio"), 0);
+	EQ(a.io_mode, RNBD_IO_FILE);
+	EQ(parse(MUST "input_mode=rq"), 0);
+	CHECK(a.input_rq);
+	EQ(parse(MUST "input_mode=rq input_mode=mq"), 0);
+	CHECK(!a.input_rq);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), MUST "%s", bad[i]);
+		EQ(parse(text), -EINVAL);
+	}
+}
+
+/* The line of the first version of this interface: no session, no path. */
+static void server(void)
+{
+	char longest[RTRS_NAME_MAX + 1];
+
+	EQ(parse("server=ip:10.50.100.64 device_path=/dev/ram1 input_mode=mq"), 0);
+	STR(a.session, "web1-example-com@ip:10-50-100-64");
+	STR(a.device_path, "/dev/ram1");
+	EQ(a.path_count, 1);
+	path_is(0, "<none>@ip:10.50.100.64", 1234);
+	EQ(parse("device_path=d server=gid:fe80::2 dest_port=7 server=ip:10.0.0.2"), 0);
+	STR(a.session, "web1-example-com@gid:fe80::2");
+	EQ(a.path_count, 2);
+	path_is(1, "<none>@ip:10.0.0.2", 7);
+	EQ(parse("device_path=d server=ip:10.0.0.2 path=ip:10.0.0.3 sessname=s"), 0);
+	STR(a.session, "s");
+	EQ(a.path_count, 2);
+	EQ(parse("server=ip:10.0.0.2"), -EINVAL);
+	EQ(parse("device_path=d server=ip:10.0.0.1@ip:10.0.0.2"), -EINVAL);
+	EQ(parse("device_path=d server=ip:10.0.0.1,ip:10.0.0.2"), -EINVAL);
+	EQ(parse("device_path=d server=10.0.0.2"), -EPROTONOSUPPORT);
+	EQ(parse("device_path=d server=ip:x"), -EINVAL);
+
+	/* A name that does not fit is not cut: two hosts would have one. */
+	memset(longest, 'h', sizeof(longest));
+	longest[RTRS_NAME_MAX - strlen("@ip:1.2.3.4")] = '\0';
+	host = longest;
+	EQ(parse("device_path=d server=ip:1.2.3.4"), 0);
+	EQ(strlen(a.session), RTRS_NAME_MAX);
+	EQ(parse("device_path=d server=ip:1.2.3.44"), -EINVAL);
+	host = "a/b.c";
+	EQ(parse("device_path=d server=ip:1.2.3.4"), 0);
+	STR(a.session, "a-b-c@ip:1-2-3-4");
 }
 
 static void port(const char *value, int want)
@@ -378,6 +440,8 @@ int main(void)
 	RUN(last_wins, "the last one counts");
 	RUN(settings_of_the_session, "settings of the session");
 	RUN(access_modes, "access_mode=");
+	RUN(io_modes, "io_mode= and input_mode=");
+	RUN(server, "server= in place of sessname= and path=");
 	RUN(ports, "dest_port=");
 	RUN(poll_queues, "nr_poll_queues=");
 	RUN(paths, "path=");

@@ -34,14 +34,14 @@ bool stub_waits(bool over)
 	return over;
 }
 
-struct sk_buff *alloc_skb(u32 len, gfp_t gfp)
+struct sk_buff *netlink_skb_clone(struct sk_buff *skb, gfp_t gfp)
 {
-	struct sk_buff *skb = calloc(1, sizeof(*skb) + len);
+	struct sk_buff *clone = malloc(sizeof(*skb));
 
 	(void)gfp;
-	if (skb)
-		skb->data = (unsigned char *)(skb + 1);
-	return skb;
+	if (clone)
+		*clone = *skb;
+	return clone;
 }
 
 void consume_skb(struct sk_buff *skb)
@@ -90,7 +90,7 @@ static void command(enum moment moment)
 {
 	struct nlmsghdr nlh = { sizeof(nlh), NLM_F_ACK };
 	struct genl_info info = { .snd_portid = PORT, .nlhdr = &nlh };
-	struct sk_buff skb = { .sk = &sock };
+	struct sk_buff skb = { .sk = &sock, .data = (void *)&nlh };
 
 	acks = waits = 0;
 	closed_at = moment;

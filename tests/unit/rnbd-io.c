@@ -274,6 +274,38 @@ static void minors(void)
 	EQ(rnbd_flags_understood(RNBD_F_ALL, RNBD_VERSION_MINOR), true);
 }
 
+/* Asked for in OPEN, told in OPEN_RSP: byte 46, and the rest stays zero. */
+static void io_modes(void)
+{
+	static const __u8 asked[] = { 0, 0x8, 0x18 }, told[] = { 0, 1, 3 };
+	struct rnbd_device_info d = { .logical_block_size = 512, .physical_block_size = 512, .max_segments = 1 };
+	__u8 *m = EXACT(NULL, 264), *rsp = EXACT(NULL, 56), mode;
+	struct rnbd_open o;
+
+	for (mode = RNBD_IO_ANY; mode <= RNBD_IO_FILE; mode++) {
+		NOTE("mode %d", mode);
+		rnbd_open_pack((void *)m, "ram0", 1);
+		rnbd_open_set_io_mode((void *)m, mode);
+		EQ(m[261], asked[mode]);
+		EQ(rnbd_open_parse(m, 264, 3, &o), 0);
+		EQ(o.io_mode, mode);
+		EQ(o.claims || o.more || o.tell_writers, false);
+		/* what in-tree clients have there is their memory */
+		EQ(rnbd_open_parse(m, 264, 2, &o), 0);
+		EQ(o.io_mode, RNBD_IO_ANY);
+		d.io_mode = mode;
+		rnbd_open_rsp_pack((void *)rsp, &d);
+		EQ(rsp[46], told[mode]);
+		MEM(rsp + 47, (__u8[9]){ 0 }, 9);
+		d.io_mode = 0xff;
+		EQ(rnbd_open_rsp_parse(rsp, 56, &d), 0);
+		EQ(d.io_mode, mode);
+	}
+	m[261] = RNBD_OPEN_FILEIO;	/* says nothing by itself */
+	EQ(rnbd_open_parse(m, 264, 3, &o), 0);
+	EQ(o.io_mode, RNBD_IO_ANY);
+}
+
 int main(void)
 {
 	RUN(pack, "IO: bytes as in the specification, padding zero");
@@ -288,5 +320,6 @@ int main(void)
 	RUN(lengths, "IO: every length of the message");
 	RUN(minors, "IO: flags that a server of minor version 0, 1 or 2 understands");
 	RUN(round_trip, "IO: packed and parsed again");
+	RUN(io_modes, "I/O modes: the bits of OPEN and of OPEN_RSP");
 	return tap_end();
 }

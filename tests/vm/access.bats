@@ -166,6 +166,7 @@ ip:10.0.0.1" ]
 	[ "$(cd $dir && stat -c '%n %A' -- * | sort)" = "access_mode -r--r--r--
 always_fua -r--r--r--
 fua -r--r--r--
+io_mode -r--r--r--
 mapping_path -r--r--r--
 nr_poll_queues -r--r--r--
 remap_device -rw-r--r--

@@ -267,3 +267,69 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	done
 	run ! grep -E '^(rtrs|rnbd)' /proc/modules
 }
+
+@test "the access list: closed until it is loaded, then what it says; what a change would end is named, and ended by --force alone" {
+	unload_all
+	load_server access=closed
+	load_client
+	adm 0 server access show
+	[[ $output == "state closed "* ]]
+	run ! "$ADM" map vol0 --session s1 --path ip:10.0.0.1
+	cat >/run/tmp/list <<-'E'
+		[peer web1]
+		auth = none
+		session = s1
+		from = ip:10.0.0.0/8
+		max-devices = 2
+		[peer old1]
+		auth = none
+		session = s2
+		from = ip:10.0.0.1
+		[export vol0]
+		path = /dev/ram0
+		allow = web1, old1:ro
+		[export mem/]
+		path = /dev/
+		allow = web1:migration
+	E
+	adm 11 server access diff /run/tmp/list
+	[[ $output == "~ list  state  closed -> listed"*"+ export vol0  path=/dev/ram0 io-mode=blockio allow=old1:ro, web1:rw"* ]]
+	adm 0 server access apply /run/tmp/list
+	adm 0 server access diff /run/tmp/list
+	[ -z "$output$stderr" ]
+	# for those who may change nothing, too
+	run -0 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/rnbdadm server access show
+	[[ $output == "state listed "*"mem/"*"vol0"* ]]
+	"$ADM" monitor access -j --count 3 >/run/tmp/access 3>&- &
+	pid=$!
+	await 10 grep -q '"sync"' /run/tmp/access
+	adm 0 map vol0 --session s1 --path ip:10.0.0.1
+	[ "$output" = /dev/rnbd0 ]
+	adm_is '.clients[0].peer == "web1"' server client list
+	adm_is '.exports[0].clients[0] | .peer == "web1" and .export == "vol0"' server export list
+	adm_is '.peers | map(select(.name == "web1"))[0] | .sessions == 1 and .devices == 1 and .max_devices == 2' server access show
+	adm_is '.allowed and .granted == "rw" and .path == "/dev/ram0"' server access test vol0 --peer web1
+	adm 11 server access test vol0 --session s2 --from 10.0.0.1
+	[ "$output" = "no: old1 has ro, asked for is rw" ]
+	adm 11 server access test vol9 --peer old1
+	[ "$output" = "no: there is no export vol9" ]
+	run ! "$ADM" map ram0 --session s2 --path ip:10.0.0.1
+	wait $pid
+	document "$(</run/tmp/access)"
+	jq -se 'map(select(.object == "access") | [.event, .access.step, .access.peer]) | .[0] == ["granted", "path", "web1"] and
+		.[1] == ["granted", "open", "web1"]' /run/tmp/access
+	# what is in use goes with --force alone
+	refused 7 busy "refused, 1 opening would end" server export remove vol0
+	[[ $stderr == *"s1 has vol0 open (rw): there is no export vol0"* ]]
+	adm 0 server export remove vol0 --force -n
+	reads
+	adm 0 server export remove vol0 --force
+	adm_is '.exports == []' server export list
+	refused 7 busy "would end" server access close
+	adm 0 server peer add more --auth none --session 'm*' --from gid:fe80::/64 --max-memory 256M
+	adm_is '.peers | map(.name) | index("more") != null' server access show
+	adm_is '.peers | length == 3' config save
+	adm 0 server access open --force
+	adm_is '.state == "open" and .peers == []' server access show
+	adm 0 unmap --all --force
+}

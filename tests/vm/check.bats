@@ -83,8 +83,8 @@ finds() { looks "$2" && told "$@"; }
 	looks modules.origin netlink
 	told ok modules.origin rtrs_core "has the netlink family"
 	told warn netlink.version rnbd "version 2, this tool knows 1" "of the same release"
-	told warn netlink.ops rnbd "these modules lack port-undrain, device-set" "load newer modules"
-	told warn netlink.mcast rnbd "no events of: export" "monitor and wait need them"
+	told warn netlink.ops rnbd "these modules lack access-set, access-test" "load newer modules"
+	told warn netlink.mcast rnbd "no events of: access" "monitor and wait need them"
 	unload_all
 }
 

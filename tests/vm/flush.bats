@@ -78,6 +78,13 @@ made_lasting() {
 	[[ $output == *"is not on the medium"* ]]
 }
 
+@test "fileio: what was answered is on the medium, nobody has to flush" {
+	unmap_logged
+	logged_disk
+	echo "sessname=flush path=ip:10.0.0.1 device_path=/dev/dm-0 io_mode=fileio" >$CTL/map_device
+	made_lasting none
+}
+
 # The crash comes after the last fsync, before anything else is written back
 filesystem() {
 	local fs=$1 i

@@ -49,6 +49,18 @@ teardown() {
 	dmesg_clean
 }
 
+# It knows no modes, and what it has in place of the answer means nothing
+@test "in-tree server: fileio is refused, nothing stays open there, blockio is what it does" {
+	on_server load_peer_server
+	load_client
+	errno "Operation not supported" "sessname=matrix path=ip:10.1.0.1 device_path=$BACK io_mode=fileio" \
+		/sys/class/rnbd-client/ctl/map_device
+	[[ $(dmesg_new) == *"server knows no fileio"* ]]
+	on_server "await 10 no_exports"
+	map io_mode=blockio
+	[ "$(<$DIR/rnbd/io_mode)" = blockio ]
+}
+
 # Ours never gives an id twice
 @test "in-tree server: a disk whose id it has given to another after force_close is closed, and remapped" {
 	local state

@@ -78,6 +78,16 @@ enum rnbd_access_mode {
 };
 
 /**
+ * enum rnbd_io_mode - How an export is read and written.
+ * @RNBD_IO_MODE_BLOCKIO: Past the page cache.
+ * @RNBD_IO_MODE_FILEIO: Through the page cache, writes to the medium.
+ */
+enum rnbd_io_mode {
+	RNBD_IO_MODE_BLOCKIO,
+	RNBD_IO_MODE_FILEIO,
+};
+
+/**
  * enum rnbd_mp_policy - Rule that picks the path of a request.
  * @RNBD_MP_POLICY_ROUND_ROBIN: Paths in turn, per CPU.
  * @RNBD_MP_POLICY_MIN_INFLIGHT: Path with the fewest requests in flight.
@@ -112,6 +122,104 @@ enum rnbd_event {
 enum rnbd_lost_writes {
 	RNBD_LOST_WRITES_FAIL_FLUSH,
 	RNBD_LOST_WRITES_DISCONNECT,
+};
+
+/**
+ * enum rnbd_access_state - Who may use this server.
+ * @RNBD_ACCESS_STATE_OPEN: Everybody, below dev_search_path.
+ * @RNBD_ACCESS_STATE_CLOSED: Nobody.
+ * @RNBD_ACCESS_STATE_LISTED: Those of the access list.
+ */
+enum rnbd_access_state {
+	RNBD_ACCESS_STATE_OPEN,
+	RNBD_ACCESS_STATE_CLOSED,
+	RNBD_ACCESS_STATE_LISTED,
+};
+
+/**
+ * enum rnbd_access_auth - How a peer of the access list is recognised.
+ * @RNBD_ACCESS_AUTH_KEY: By a key.
+ * @RNBD_ACCESS_AUTH_NONE: By its address and the names of its sessions.
+ */
+enum rnbd_access_auth {
+	RNBD_ACCESS_AUTH_KEY,
+	RNBD_ACCESS_AUTH_NONE,
+};
+
+/**
+ * enum rnbd_export_kind - What the path of an export leads to.
+ * @RNBD_EXPORT_KIND_DEVICE: One device.
+ * @RNBD_EXPORT_KIND_DIRECTORY: What is in a directory.
+ */
+enum rnbd_export_kind {
+	RNBD_EXPORT_KIND_DEVICE,
+	RNBD_EXPORT_KIND_DIRECTORY,
+};
+
+/**
+ * enum rnbd_access_event - A decision about access.
+ * @RNBD_ACCESS_EVENT_GRANTED: A path came up, or a client opened a device.
+ * @RNBD_ACCESS_EVENT_DENIED: A path or an opening was refused.
+ * @RNBD_ACCESS_EVENT_REVOKED: A path or an opening was ended by a change of
+ *   the list.
+ * @RNBD_ACCESS_EVENT_LOADED: The list or the state of the server changed.
+ */
+enum rnbd_access_event {
+	RNBD_ACCESS_EVENT_GRANTED,
+	RNBD_ACCESS_EVENT_DENIED,
+	RNBD_ACCESS_EVENT_REVOKED,
+	RNBD_ACCESS_EVENT_LOADED,
+};
+
+/**
+ * enum rnbd_access_step - What was decided about.
+ * @RNBD_ACCESS_STEP_PATH: A connection of a client.
+ * @RNBD_ACCESS_STEP_OPEN: The opening of a device.
+ */
+enum rnbd_access_step {
+	RNBD_ACCESS_STEP_PATH,
+	RNBD_ACCESS_STEP_OPEN,
+};
+
+/**
+ * enum rnbd_access_reason - Why access is denied.
+ * @RNBD_ACCESS_REASON_NONE: It is not denied.
+ * @RNBD_ACCESS_REASON_CLOSED: The server is closed.
+ * @RNBD_ACCESS_REASON_NO_KEY: No peer without a key has this address.
+ * @RNBD_ACCESS_REASON_ADDRESS_FORGED: The address is not that of the GID which
+ *   the request came from.
+ * @RNBD_ACCESS_REASON_SESSION_NAME: No peer of this address has a session of
+ *   this name.
+ * @RNBD_ACCESS_REASON_NAME_TAKEN: Another session has this name.
+ * @RNBD_ACCESS_REASON_LIMIT_SESSIONS: The peer has max-sessions sessions.
+ * @RNBD_ACCESS_REASON_LIMIT_DEVICES: The peer, or the session, has opened as
+ *   many devices as it may.
+ * @RNBD_ACCESS_REASON_LIMIT_MEMORY: The sessions of the peer take
+ *   max-memory-bytes.
+ * @RNBD_ACCESS_REASON_NO_EXPORT: The peer has no right to an export of this
+ *   name, or there is none.
+ * @RNBD_ACCESS_REASON_ACCESS_MODE: The peer has less than the access mode that
+ *   was asked for.
+ * @RNBD_ACCESS_REASON_DIRECTORY: The directory of the export, or a link in it,
+ *   is not root's alone.
+ * @RNBD_ACCESS_REASON_WRITER: Another client writes to the device.
+ * @RNBD_ACCESS_REASON_OTHER: Another one; the errno says more.
+ */
+enum rnbd_access_reason {
+	RNBD_ACCESS_REASON_NONE,
+	RNBD_ACCESS_REASON_CLOSED,
+	RNBD_ACCESS_REASON_NO_KEY,
+	RNBD_ACCESS_REASON_ADDRESS_FORGED,
+	RNBD_ACCESS_REASON_SESSION_NAME,
+	RNBD_ACCESS_REASON_NAME_TAKEN,
+	RNBD_ACCESS_REASON_LIMIT_SESSIONS,
+	RNBD_ACCESS_REASON_LIMIT_DEVICES,
+	RNBD_ACCESS_REASON_LIMIT_MEMORY,
+	RNBD_ACCESS_REASON_NO_EXPORT,
+	RNBD_ACCESS_REASON_ACCESS_MODE,
+	RNBD_ACCESS_REASON_DIRECTORY,
+	RNBD_ACCESS_REASON_WRITER,
+	RNBD_ACCESS_REASON_OTHER,
 };
 
 /**
@@ -169,6 +277,7 @@ enum {
 	RNBD_A_SESSION_TIMEOUT_MS,
 	RNBD_A_SESSION_HELD,
 	RNBD_A_SESSION_REMOVING,
+	RNBD_A_SESSION_PEER_NAME,
 
 	__RNBD_A_SESSION_MAX,
 	RNBD_A_SESSION_MAX = (__RNBD_A_SESSION_MAX - 1)
@@ -211,6 +320,7 @@ enum {
 	RNBD_A_PATH_PAD,
 	RNBD_A_PATH_TIMEOUT_MS,
 	RNBD_A_PATH_REMOVING,
+	RNBD_A_PATH_PEER_NAME,
 
 	__RNBD_A_PATH_MAX,
 	RNBD_A_PATH_MAX = (__RNBD_A_PATH_MAX - 1)
@@ -256,6 +366,7 @@ enum {
 	RNBD_A_DEVICE_SETTINGS,
 	RNBD_A_DEVICE_ALWAYS_FUA,
 	RNBD_A_DEVICE_WRITE_LOSSES,
+	RNBD_A_DEVICE_IO_MODE,
 
 	__RNBD_A_DEVICE_MAX,
 	RNBD_A_DEVICE_MAX = (__RNBD_A_DEVICE_MAX - 1)
@@ -280,6 +391,9 @@ enum {
 	RNBD_A_EXPORT_TOLD_BYTES,
 	RNBD_A_EXPORT_REACH,
 	RNBD_A_EXPORT_TIMEOUT_MS,
+	RNBD_A_EXPORT_PEER_NAME,
+	RNBD_A_EXPORT_EXPORT_NAME,
+	RNBD_A_EXPORT_IO_MODE,
 
 	__RNBD_A_EXPORT_MAX,
 	RNBD_A_EXPORT_MAX = (__RNBD_A_EXPORT_MAX - 1)
@@ -374,6 +488,103 @@ enum {
 };
 
 enum {
+	RNBD_A_ACL_PREFIX_ADDR = 1,
+	RNBD_A_ACL_PREFIX_BITS,
+
+	__RNBD_A_ACL_PREFIX_MAX,
+	RNBD_A_ACL_PREFIX_MAX = (__RNBD_A_ACL_PREFIX_MAX - 1)
+};
+
+enum {
+	RNBD_A_ACL_SESSION_PATTERN = 1,
+
+	__RNBD_A_ACL_SESSION_MAX,
+	RNBD_A_ACL_SESSION_MAX = (__RNBD_A_ACL_SESSION_MAX - 1)
+};
+
+enum {
+	RNBD_A_ACL_PEER_NAME = 1,
+	RNBD_A_ACL_PEER_AUTH,
+	RNBD_A_ACL_PEER_SESSION,
+	RNBD_A_ACL_PEER_FROM,
+	RNBD_A_ACL_PEER_MAX_SESSIONS,
+	RNBD_A_ACL_PEER_MAX_DEVICES,
+	RNBD_A_ACL_PEER_MAX_MEMORY_BYTES,
+	RNBD_A_ACL_PEER_SESSIONS,
+	RNBD_A_ACL_PEER_DEVICES,
+	RNBD_A_ACL_PEER_PINNED_BYTES,
+	RNBD_A_ACL_PEER_DENIED,
+	RNBD_A_ACL_PEER_PAD,
+
+	__RNBD_A_ACL_PEER_MAX,
+	RNBD_A_ACL_PEER_MAX = (__RNBD_A_ACL_PEER_MAX - 1)
+};
+
+enum {
+	RNBD_A_ACL_ALLOW_PEER = 1,
+	RNBD_A_ACL_ALLOW_ACCESS_MODE,
+
+	__RNBD_A_ACL_ALLOW_MAX,
+	RNBD_A_ACL_ALLOW_MAX = (__RNBD_A_ACL_ALLOW_MAX - 1)
+};
+
+enum {
+	RNBD_A_ACL_EXPORT_NAME = 1,
+	RNBD_A_ACL_EXPORT_PATH,
+	RNBD_A_ACL_EXPORT_IO_MODE,
+	RNBD_A_ACL_EXPORT_ALLOW,
+	RNBD_A_ACL_EXPORT_KIND,
+	RNBD_A_ACL_EXPORT_OPENINGS,
+
+	__RNBD_A_ACL_EXPORT_MAX,
+	RNBD_A_ACL_EXPORT_MAX = (__RNBD_A_ACL_EXPORT_MAX - 1)
+};
+
+enum {
+	RNBD_A_ACCESS_STATE = 1,
+	RNBD_A_ACCESS_NUMBER,
+	RNBD_A_ACCESS_LOADED_NS,
+	RNBD_A_ACCESS_UID,
+	RNBD_A_ACCESS_DENIED_TOTAL,
+	RNBD_A_ACCESS_LAST_SEQ,
+	RNBD_A_ACCESS_PEER,
+	RNBD_A_ACCESS_EXPORT,
+	RNBD_A_ACCESS_EXPECT,
+	RNBD_A_ACCESS_FORCE,
+	RNBD_A_ACCESS_DRY_RUN,
+	RNBD_A_ACCESS_ENDED_PATHS,
+	RNBD_A_ACCESS_ENDED_EXPORTS,
+	RNBD_A_ACCESS_ENDED_PATH_ID,
+	RNBD_A_ACCESS_ENDED_EXPORT_ID,
+	RNBD_A_ACCESS_PEER_NAME,
+	RNBD_A_ACCESS_SESSION_NAME,
+	RNBD_A_ACCESS_CLIENT_ADDR,
+	RNBD_A_ACCESS_SERVER_ADDR,
+	RNBD_A_ACCESS_DEVICE_PATH,
+	RNBD_A_ACCESS_ACCESS_MODE,
+	RNBD_A_ACCESS_ALLOWED,
+	RNBD_A_ACCESS_ERROR,
+	RNBD_A_ACCESS_REASON,
+	RNBD_A_ACCESS_EXPORT_NAME,
+	RNBD_A_ACCESS_PATH,
+	RNBD_A_ACCESS_GRANTED_MODE,
+	RNBD_A_ACCESS_EVENT,
+	RNBD_A_ACCESS_STEP,
+	RNBD_A_ACCESS_SEQ,
+	RNBD_A_ACCESS_TIME_NS,
+	RNBD_A_ACCESS_SUPPRESSED,
+	RNBD_A_ACCESS_OLD_NUMBER,
+	RNBD_A_ACCESS_OLD_STATE,
+	RNBD_A_ACCESS_PEERS,
+	RNBD_A_ACCESS_EXPORTS,
+	RNBD_A_ACCESS_LOGINUID,
+	RNBD_A_ACCESS_PAD,
+
+	__RNBD_A_ACCESS_MAX,
+	RNBD_A_ACCESS_MAX = (__RNBD_A_ACCESS_MAX - 1)
+};
+
+enum {
 	RNBD_CMD_SESSION_GET = 1,
 	RNBD_CMD_SESSION_NTF,
 	RNBD_CMD_PATH_GET,
@@ -402,6 +613,10 @@ enum {
 	RNBD_CMD_PORT_DRAIN,
 	RNBD_CMD_PORT_UNDRAIN,
 	RNBD_CMD_DEVICE_SET,
+	RNBD_CMD_ACCESS_GET,
+	RNBD_CMD_ACCESS_SET,
+	RNBD_CMD_ACCESS_TEST,
+	RNBD_CMD_ACCESS_NTF,
 
 	__RNBD_CMD_MAX,
 	RNBD_CMD_MAX = (__RNBD_CMD_MAX - 1)
@@ -411,5 +626,6 @@ enum {
 #define RNBD_MCGRP_PATH		"path"
 #define RNBD_MCGRP_DEVICE	"device"
 #define RNBD_MCGRP_EXPORT	"export"
+#define RNBD_MCGRP_ACCESS	"access"
 
 #endif /* _UAPI_LINUX_RNBD_H */

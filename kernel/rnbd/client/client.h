@@ -227,6 +227,7 @@ enum rnbd_client_dev_flag {
  * @info: from the answer to the last OPEN
  * @access_mode: enum rnbd_client_access, as asked of the server; migration becomes rw when the
  *	other end is gone, or on demand
+ * @io_mode: RNBD_IO_*, as asked of the server
  * @timeout_ms: for the answer to the OPEN of its map
  * @path: name on the server
  */
@@ -269,6 +270,7 @@ struct rnbd_client_dev {
 	char *link;
 	struct rnbd_device_info info;
 	u8 access_mode;
+	u8 io_mode;
 	unsigned int timeout_ms;
 	char name[RNBD_CLIENT_NAME_LEN];
 	char path[RNBD_PATH_LEN];

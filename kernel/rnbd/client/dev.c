@@ -179,6 +179,7 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	dev->session = session;
 	dev->state = RNBD_CLIENT_DEV_INIT;
 	dev->access_mode = args->access_mode;
+	dev->io_mode = args->io_mode;
 	if (args->always_fua)
 		set_bit(RNBD_CLIENT_DEV_FUA, &dev->flags);
 	dev->timeout_ms = args->timeout_ms ?: rnbd_client_timeout_ms(session);
@@ -244,6 +245,8 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	case -EMFILE:
 		return rtrs_fail(extack, err,
 				 "the server's max_devices allows this client no more");
+	case -EOPNOTSUPP:
+		return rtrs_fail(extack, err, "server knows no fileio: leave io_mode out");
 	case -EINVAL:
 		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
 	default:

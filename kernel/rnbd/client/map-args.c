@@ -9,6 +9,10 @@
 #define NAME_ACCEPTED	255	/* one byte more than is kept, as users of the interface know it */
 
 static const char *const access_mode_name[] = { "ro", "rw", "migration" };
+static const char *const io_mode_name[] = {
+	[RNBD_IO_BLOCK] = "blockio",
+	[RNBD_IO_FILE] = "fileio",
+};
 
 /* Each is an int, or an unsigned int that is too large where a negative number was given. */
 static const struct setting {
@@ -92,6 +96,26 @@ static int parse_access_mode(const struct option *opt, u8 *out)
 	return -EINVAL;
 }
 
+static int parse_io_mode(const struct option *opt, u8 *out)
+{
+	u8 mode;
+
+	for (mode = RNBD_IO_BLOCK; mode <= RNBD_IO_FILE; mode++) {
+		if (word_equals(opt->value, opt->value_len, io_mode_name[mode])) {
+			*out = mode;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Both are taken: scripts of the first version of this interface say one of them. */
+static int parse_input_mode(const struct option *opt, bool *rq)
+{
+	*rq = word_equals(opt->value, opt->value_len, "rq");
+	return *rq || word_equals(opt->value, opt->value_len, "mq") ? 0 : -EINVAL;
+}
+
 static int parse_path(const struct option *opt, struct rnbd_client_map_args *args)
 {
 	int err;
@@ -105,6 +129,38 @@ static int parse_path(const struct option *opt, struct rnbd_client_map_args *arg
 	return err;
 }
 
+/* path= of one address; the first one names the session where sessname= does not. */
+static int parse_server(const struct option *opt, struct option *server,
+			struct rnbd_client_map_args *args)
+{
+	if (memchr(opt->value, '@', opt->value_len) || memchr(opt->value, ',', opt->value_len))
+		return -EINVAL;
+	if (!server->value)
+		*server = *opt;
+	return parse_path(opt, args);
+}
+
+/*
+ * HOST@ADDR: the server tells clients apart by the names of their sessions, which have neither '.'
+ * nor '/'.
+ */
+static int name_session(const char *host, const struct option *server, char *out, size_t size)
+{
+	size_t len = strlen(host), i;
+
+	if (len + 1 + server->value_len >= size)
+		return -EINVAL;
+	memcpy(out, host, len);
+	out[len++] = '@';
+	memcpy(out + len, server->value, server->value_len);
+	len += server->value_len;
+	out[len] = '\0';
+	for (i = 0; i < len; i++)
+		if (out[i] == '.' || out[i] == '/')
+			out[i] = '-';
+	return 0;
+}
+
 static int parse_setting(const struct option *opt, struct rtrs_client_settings *settings)
 {
 	unsigned int i;
@@ -116,7 +172,7 @@ static int parse_setting(const struct option *opt, struct rtrs_client_settings *
 	return -EINVAL;
 }
 
-static int parse_option(const struct option *opt, int cpus, int *port,
+static int parse_option(const struct option *opt, int cpus, int *port, struct option *server,
 			struct rtrs_client_settings *settings, struct rnbd_client_map_args *args)
 {
 	int err, n = 0;
@@ -127,10 +183,16 @@ static int parse_option(const struct option *opt, int cpus, int *port,
 		return parse_name(opt, args->device_path, sizeof(args->device_path));
 	if (word_equals(opt->name, opt->name_len, "path"))
 		return parse_path(opt, args);
+	if (word_equals(opt->name, opt->name_len, "server"))
+		return parse_server(opt, server, args);
 	if (word_equals(opt->name, opt->name_len, "dest_port"))
 		return parse_number(opt, 0, 65535, port);
 	if (word_equals(opt->name, opt->name_len, "access_mode"))
 		return parse_access_mode(opt, &args->access_mode);
+	if (word_equals(opt->name, opt->name_len, "io_mode"))
+		return parse_io_mode(opt, &args->io_mode);
+	if (word_equals(opt->name, opt->name_len, "input_mode"))
+		return parse_input_mode(opt, &args->input_rq);
 	if (word_equals(opt->name, opt->name_len, "always_fua")) {
 		err = parse_number(opt, 0, 1, &n);
 		args->always_fua = n;
@@ -169,12 +231,13 @@ static int next_option(const char **pos, const char *end, struct option *opt)
 	return 0;
 }
 
-int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
+int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus, const char *host,
 			       struct rtrs_client_settings *settings,
 			       struct rnbd_client_map_args *args)
 {
 	const char *pos = text, *end = text + strnlen(text, len);
 	int port = RNBD_CLIENT_PORT_DEFAULT;
+	struct option server = {};
 	unsigned int i;
 	int err;
 
@@ -193,7 +256,12 @@ int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
 		}
 		err = next_option(&pos, end, &opt);
 		if (!err)
-			err = parse_option(&opt, cpus, &port, settings, args);
+			err = parse_option(&opt, cpus, &port, &server, settings, args);
+		if (err)
+			return err;
+	}
+	if (!args->session[0] && server.value) {
+		err = name_session(host, &server, args->session, sizeof(args->session));
 		if (err)
 			return err;
 	}

@@ -21,6 +21,8 @@
  * @session: name of the session
  * @device_path: name of the device on the server
  * @access_mode: 0 ro, 1 rw, 2 migration
+ * @io_mode: RNBD_IO_*, what the server is to serve it with
+ * @input_rq: input_mode=rq was asked for, which this kernel does not have: it is mq
  * @always_fua: every write goes with FUA
  * @poll_queues: hardware queues for polled I/O; RNBD_CLIENT_POLL_ANY: as the session has, or none
  * @connections: I/O connections for each path, 0 is one per online CPU
@@ -34,6 +36,8 @@ struct rnbd_client_map_args {
 	char session[RTRS_NAME_MAX + 1];
 	char device_path[RNBD_PATH_LEN];
 	u8 access_mode;
+	u8 io_mode;
+	bool input_rq;
 	bool always_fua;
 	unsigned int poll_queues;
 	unsigned int connections;
@@ -52,6 +56,7 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args);
  * @text: options "name=value", separated by spaces; white space around it is ignored, a NUL ends it
  * @len: its bytes
  * @cpus: what nr_poll_queues may be at most, and what -1 stands for
+ * @host: name of this host, for the session of server= without sessname=
  * @settings: changed where something is said, by the names of the session's files; then @args
  *	points to it. Ranges are looked at by who takes them over
  * @args: result, complete; undefined if the text is refused
@@ -62,7 +67,7 @@ void rnbd_client_map_args_init(struct rnbd_client_map_args *args);
  * Return: 0, -EPROTONOSUPPORT for a destination that is no "ip:" or "gid:", -ENOMEM for more than
  * RNBD_CLIENT_PATHS_MAX paths, -EINVAL
  */
-int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus,
+int rnbd_client_map_args_parse(const char *text, size_t len, unsigned int cpus, const char *host,
 			       struct rtrs_client_settings *settings,
 			       struct rnbd_client_map_args *args);
 

@@ -314,6 +314,7 @@ static void msg_extend_open(struct rnbd_client_msg *msg, const struct rnbd_clien
 	struct rnbd_claim claim = { .start = dev->info.start, .writers = dev->info.writers };
 
 	msg->usr.open.flags |= RNBD_OPEN_MORE;
+	rnbd_open_set_io_mode(&msg->usr.open, dev->io_mode);
 	msg->rsp_len += sizeof(msg->rsp.more);
 	if (!by_itself)
 		return;
@@ -321,6 +322,26 @@ static void msg_extend_open(struct rnbd_client_msg *msg, const struct rnbd_clien
 	rnbd_claim_pack(&msg->usr.claim, &claim);
 	msg->usr.open.flags |= RNBD_OPEN_CLAIM;
 	msg->usr_len += sizeof(msg->usr.claim);
+}
+
+/* What the answer to an OPEN says of the device. */
+static int msg_read_open(const struct rnbd_client_msg *msg, const struct rnbd_client_dev *dev,
+			 struct rnbd_device_info *info)
+{
+	int err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
+
+	if (!err && msg->rsp_len > sizeof(msg->rsp.open))
+		rnbd_open_rsp_more_parse(&msg->rsp.more, info);
+	if (err) {
+		pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
+				    dev->session->name, dev->path);
+		return err;
+	}
+	/* In-tree servers have memory of theirs there. */
+	if (!info->more)
+		info->io_mode = RNBD_IO_ANY;
+	/* blockio is what a server does that knows no modes. */
+	return dev->io_mode == RNBD_IO_FILE && info->io_mode != RNBD_IO_FILE ? -EOPNOTSUPP : 0;
 }
 
 int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned int timeout_ms,
@@ -342,17 +363,10 @@ int rnbd_client_msg_open(struct rnbd_client_dev *dev, u8 access_mode, unsigned i
 	msg->device_id = READ_ONCE(dev->device_id);
 	err = msg_run(msg, timeout_ms);
 	if (!err) {
-		err = rnbd_open_rsp_parse(&msg->rsp.open, msg->rsp_len, info);
-		if (!err && msg->rsp_len > sizeof(msg->rsp.open))
-			rnbd_open_rsp_more_parse(&msg->rsp.more, info);
-		if (err) {
-			pr_warn_ratelimited("%s: session %s: bad answer to OPEN of %s\n", dev->name,
-					    dev->session->name, dev->path);
-			if (msg_opened_device(msg))
-				rnbd_client_msg_close(dev,
-						      rnbd_get_le32(&msg->rsp.open.device_id),
-						      msg->epoch);
-		}
+		err = msg_read_open(msg, dev, info);
+		if (err && msg_opened_device(msg))
+			rnbd_client_msg_close(dev, rnbd_get_le32(&msg->rsp.open.device_id),
+					      msg->epoch);
 	}
 	msg_put(msg);
 	return err;

@@ -15,6 +15,8 @@ static_assert(RNBD_CLIENT_DEV_UNMAPPED == (int)RNBD_DEVICE_STATE_UNMAPPED);
 static_assert(RNBD_CLIENT_ACCESS_RO == (int)RNBD_ACCESS_MODE_RO);
 static_assert(RNBD_CLIENT_ACCESS_RW == (int)RNBD_ACCESS_MODE_RW);
 static_assert(RNBD_CLIENT_ACCESS_MIGRATION == (int)RNBD_ACCESS_MODE_MIGRATION);
+static_assert(RNBD_IO_BLOCK == (int)RNBD_IO_MODE_BLOCKIO + 1);
+static_assert(RNBD_IO_FILE == (int)RNBD_IO_MODE_FILEIO + 1);
 static_assert(RTRS_CLIENT_ROUND_ROBIN == (int)RNBD_MP_POLICY_ROUND_ROBIN);
 static_assert(RTRS_CLIENT_MIN_INFLIGHT == (int)RNBD_MP_POLICY_MIN_INFLIGHT);
 static_assert(RTRS_CLIENT_MIN_LATENCY == (int)RNBD_MP_POLICY_MIN_LATENCY);
@@ -65,7 +67,9 @@ static int put_info(struct sk_buff *msg, const struct rnbd_client_dev *dev)
 	       nla_put_u32(msg, RNBD_A_DEVICE_LOGICAL_BLOCK_BYTES, info->logical_block_size) ?:
 	       nla_put_u32(msg, RNBD_A_DEVICE_PHYSICAL_BLOCK_BYTES, info->physical_block_size) ?:
 	       nla_put_u8(msg, RNBD_A_DEVICE_WRITE_CACHE, info->writeback) ?:
-	       nla_put_u8(msg, RNBD_A_DEVICE_FUA, info->fua);
+	       nla_put_u8(msg, RNBD_A_DEVICE_FUA, info->fua) ?:
+	       nla_put_u32(msg, RNBD_A_DEVICE_IO_MODE, info->io_mode == RNBD_IO_FILE ?
+			   RNBD_IO_MODE_FILEIO : RNBD_IO_MODE_BLOCKIO);
 }
 
 static int put_dev(struct sk_buff *msg, const struct rnbd_client_dev *dev)
@@ -304,6 +308,8 @@ static int get_args(struct genl_info *info, struct rnbd_client_map_args *args)
 	nla_strscpy(args->device_path, attrs[RNBD_A_DEVICE_DEVICE_PATH], sizeof(args->device_path));
 	if (attrs[RNBD_A_DEVICE_ACCESS_MODE])
 		args->access_mode = nla_get_u32(attrs[RNBD_A_DEVICE_ACCESS_MODE]);
+	if (attrs[RNBD_A_DEVICE_IO_MODE])
+		args->io_mode = nla_get_u32(attrs[RNBD_A_DEVICE_IO_MODE]) + RNBD_IO_BLOCK;
 	if (attrs[RNBD_A_DEVICE_ALWAYS_FUA])
 		args->always_fua = nla_get_u8(attrs[RNBD_A_DEVICE_ALWAYS_FUA]);
 	if (attrs[RNBD_A_DEVICE_CONNECTIONS])
@@ -336,6 +342,8 @@ static const struct nlattr *to_blame(struct nlattr **attrs, int err)
 	case -EACCES:
 	case -EROFS:
 		return attrs[RNBD_A_DEVICE_ACCESS_MODE] ?: attrs[RNBD_A_DEVICE_DEVICE_PATH];
+	case -EOPNOTSUPP:
+		return attrs[RNBD_A_DEVICE_IO_MODE];
 	case -ENXIO:
 		return attrs[RNBD_A_DEVICE_SESSION_NAME];
 	case -EHOSTUNREACH:

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <linux/utsname.h>
 #include <rtrs/aside.h>
 #include <rtrs/sysfs.h>
 #include "client.h"
@@ -161,6 +162,13 @@ static ssize_t access_mode_show(struct kobject *kobj, struct kobj_attribute *att
 	return sysfs_emit(buf, "%s\n", access_name[to_dev(kobj)->access_mode]);
 }
 
+/* As the server told at the last OPEN; one that tells nothing has blockio alone. */
+static ssize_t io_mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", READ_ONCE(to_dev(kobj)->info.io_mode) == RNBD_IO_FILE ?
+				       "fileio" : "blockio");
+}
+
 static ssize_t always_fua_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%d\n", test_bit(RNBD_CLIENT_DEV_FUA, &to_dev(kobj)->flags));
@@ -197,6 +205,7 @@ static struct kobj_attribute mapping_path_attr = __ATTR_RO(mapping_path);
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute session_attr = __ATTR_RO(session);
 static struct kobj_attribute access_mode_attr = __ATTR_RO(access_mode);
+static struct kobj_attribute io_mode_attr = __ATTR_RO(io_mode);
 static struct kobj_attribute always_fua_attr = __ATTR_RO(always_fua);
 static struct kobj_attribute write_cache_attr = __ATTR_RO(write_cache);
 static struct kobj_attribute fua_attr = __ATTR_RO(fua);
@@ -211,6 +220,7 @@ static struct attribute *dev_attrs[] = {
 	&state_attr.attr,
 	&session_attr.attr,
 	&access_mode_attr.attr,
+	&io_mode_attr.attr,
 	&always_fua_attr.attr,
 	&write_cache_attr.attr,
 	&fua_attr.attr,
@@ -289,7 +299,7 @@ void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev)
 static ssize_t map_device_show(struct device *device, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf,
-			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [always_fua=<0|1>] [nr_poll_queues=<number of polled queues>] [<setting of a new session>=<number>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
+			  "Usage: echo \"[dest_port=<port of the server>] sessname=<name of the session> path=<[srcaddr@]dstaddr> [path=<[srcaddr@]dstaddr>] device_path=<device on the server> [access_mode=<ro|rw|migration>] [io_mode=<blockio|fileio>] [input_mode=<mq|rq>] [always_fua=<0|1>] [nr_poll_queues=<number of polled queues>] [<setting of a new session>=<number>]\" > %s\n\naddr ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
 			  attr->attr.name);
 }
 
@@ -311,7 +321,10 @@ static ssize_t map_device_store(struct device *device, struct device_attribute *
 	if (!args)
 		return -ENOMEM;
 	rtrs_client_settings_init(&settings);
-	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, &settings, args);
+	err = rnbd_client_map_args_parse(buf, count, nr_cpu_ids, utsname()->nodename, &settings,
+					 args);
+	if (!err && args->input_rq)
+		pr_info("map_device: input_mode=rq: this kernel has mq alone, which is taken\n");
 	if (!err)
 		err = rtrs_aside(map_in_worker, &w);
 	if (!err)

@@ -10,7 +10,7 @@
  */
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include "server.h"
+#include "access.h"
 #include "trace.h"
 
 static const char *const access_name[] = {
@@ -29,7 +29,10 @@ const char *rnbd_server_access_name(u8 access_mode)
 
 static void release(struct kref *ref)
 {
-	kmem_cache_free(dev_cache, container_of(ref, struct rnbd_server_dev, ref));
+	struct rnbd_server_dev *dev = container_of(ref, struct rnbd_server_dev, ref);
+
+	kfree(dev->where);
+	kmem_cache_free(dev_cache, dev);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_DEV);
 }
 
@@ -68,7 +71,7 @@ static void close_bdev(struct work_struct *work)
 	rnbd_server_export_hide(dev);
 	trace_rnbd_server_close(dev);
 	rnbd_server_io_dev_exit(dev);
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
 	queue_work(release_wq, &dev->release_work);
 }
 
@@ -136,16 +139,24 @@ bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 }
 
 /* The client does not know: its id must lead nowhere, and not to another device either. */
+void rnbd_server_dev_revoke(struct rnbd_server_dev *dev)
+{
+	struct rnbd_server_session *session = dev->session;
+
+	lockdep_assert_held(&session->lock);
+	if (dev->closing)
+		return;
+	xa_store(&session->ids, dev->id, XA_ZERO_ENTRY, GFP_KERNEL);	/* in its place */
+	begin_close(dev);
+}
+
 static void force_close(struct work_struct *work)
 {
 	struct rnbd_server_dev *dev = container_of(work, struct rnbd_server_dev, force_work);
 	struct rnbd_server_session *session = dev->session;
 
 	mutex_lock(&session->lock);
-	if (!dev->closing) {
-		xa_store(&session->ids, dev->id, XA_ZERO_ENTRY, GFP_KERNEL);	/* in its place */
-		begin_close(dev);
-	}
+	rnbd_server_dev_revoke(dev);
 	mutex_unlock(&session->lock);
 }
 
@@ -168,14 +179,10 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session)
 	mutex_unlock(&session->lock);
 }
 
-static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
+static struct rnbd_device_info bdev_info(struct block_device *bdev)
 {
-	struct block_device *bdev = dev->bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
-
-	*info = (struct rnbd_device_info){
-		.device_id = dev->id,
-		.nsectors = bdev_nr_sectors(bdev),
+	struct rnbd_device_info info = {
 		.max_hw_sectors = queue_max_hw_sectors(q),
 		.max_write_zeroes_sectors = bdev_write_zeroes_sectors(bdev),
 		.max_discard_sectors = bdev_max_discard_sectors(bdev),
@@ -186,11 +193,30 @@ static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 		.secure_erase = bdev_max_secure_erase_sectors(bdev),
 		.fua = bdev_fua(bdev),
 		.writeback = bdev_write_cache(bdev),
-		.weak = dev->identity.weak,
-		.boot = rnbd_server_boot(),
-		.diskseq = dev->identity.diskseq,
-		.access_mode = dev->access_mode,
 	};
+
+	if (info.max_discard_sectors)
+		info.discard_alignment = bdev_discard_alignment(bdev);
+	/* Of a partition that begins askew these would be wrong. */
+	if (!bdev_alignment_offset(bdev)) {
+		info.io_min = bdev_io_min(bdev);
+		info.io_opt = bdev_io_opt(bdev);
+	}
+	return info;
+}
+
+static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
+{
+	*info = dev->bdev ? bdev_info(dev->bdev) : (struct rnbd_device_info){};
+	if (dev->file)
+		rnbd_server_file_info(dev, info);
+	info->device_id = dev->id;
+	info->nsectors = rnbd_server_sectors(dev);
+	info->io_mode = dev->io_mode;
+	info->weak = dev->identity.weak;
+	info->boot = rnbd_server_boot();
+	info->diskseq = dev->identity.diskseq;
+	info->access_mode = dev->access_mode;
 	memcpy(info->identity, dev->identity.hash, sizeof(info->identity));
 	if (dev->tell_writers && dev->writers) {
 		info->start = dev->start;
@@ -199,13 +225,6 @@ static void put_info(struct rnbd_server_dev *dev, struct rnbd_device_info *info)
 	rnbd_server_size_told(dev, info->nsectors);
 	WRITE_ONCE(dev->max_discard, max(dev->max_discard, info->max_discard_sectors));
 	WRITE_ONCE(dev->max_zeroes, max(dev->max_zeroes, info->max_write_zeroes_sectors));
-	if (info->max_discard_sectors)
-		info->discard_alignment = bdev_discard_alignment(bdev);
-	/* Of a partition that begins askew these would be wrong. */
-	if (!bdev_alignment_offset(bdev)) {
-		info->io_min = bdev_io_min(bdev);
-		info->io_opt = bdev_io_opt(bdev);
-	}
 }
 
 static struct rnbd_server_dev *find_path(struct rnbd_server_session *session, const char *path)
@@ -230,8 +249,38 @@ static int reserve_id(struct rnbd_server_session *session, u32 *id)
 	return err < 0 ? err : 0;
 }
 
+/* The device or file that the client may open by this name, in the mode of the export. */
+static int find_disk(struct rnbd_server_dev *dev, const struct rnbd_open *open, u8 *reason)
+{
+	struct rnbd_server_right *right = kmalloc(sizeof(*right), GFP_KERNEL);
+	int err;
+
+	if (!right)
+		return -ENOMEM;
+	err = rnbd_server_access_open(dev->session, open, right);
+	if (!err && right->io_mode != RNBD_IO_ANY) {
+		if (dev->io_mode != RNBD_IO_ANY && dev->io_mode != right->io_mode)
+			err = -EINVAL;
+		dev->io_mode = right->io_mode;
+	}
+	if (!err)
+		err = rnbd_server_lookup(dev, right);
+	*reason = right->reason;
+	if (!err) {
+		dev->access_number = right->number;
+		strscpy(dev->by, right->export, sizeof(dev->by));
+		dev->where = kstrdup(right->path.text, GFP_KERNEL);
+		if (!dev->where) {
+			rnbd_server_close(dev);
+			err = -ENOMEM;
+		}
+	}
+	kfree(right);
+	return err;
+}
+
 static struct rnbd_server_dev *create(struct rnbd_server_session *session,
-				      const struct rnbd_open *open)
+				      const struct rnbd_open *open, u8 *reason)
 {
 	struct rnbd_server_dev *dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
 	int err;
@@ -248,24 +297,25 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	dev->session = session;
 	dev->access_mode = open->access_mode;
 	dev->read_only = open->access_mode == RNBD_ACCESS_MODE_RO;
+	dev->io_mode = open->io_mode;
 	dev->tell_writers = open->tell_writers;
 	dev->since_ns = ktime_get_real_ns();
 	strscpy(dev->path, open->path, sizeof(dev->path));
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = rnbd_server_lookup(session, open, &dev->handle);
+	err = find_disk(dev, open, reason);
 	if (err)
 		goto exit_ref;
-	dev->bdev = dev->handle.bdev;
-	err = rnbd_server_identify(dev->bdev, &dev->identity);
+	err = rnbd_server_identify(dev, &dev->identity);
 	if (err)
 		goto close;
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_DEV);
 	return dev;
 
 close:
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
+	kfree(dev->where);
 exit_ref:
 	percpu_ref_exit(&dev->inflight);
 free:
@@ -276,7 +326,7 @@ free:
 /* Of what was not published. */
 static void destroy(struct rnbd_server_dev *dev)
 {
-	rnbd_bdev_close(&dev->handle);
+	rnbd_server_close(dev);
 	percpu_ref_exit(&dev->inflight);
 	rnbd_server_dev_put(dev);
 }
@@ -329,11 +379,17 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 		return err;
 	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
 	if (!err) {
+		rnbd_server_file_begin(dev);
+		rnbd_server_access_begin();
 		mutex_lock(&session->lock);
-		err = publish(dev, open->claims, wait);
-		if (!err)
+		err = rnbd_server_access_confirm(dev, &wait->reason) ?:
+		      publish(dev, open->claims, wait);
+		if (!err) {
 			put_info(dev, info);
+			rnbd_server_access_granted(dev);
+		}
 		mutex_unlock(&session->lock);
+		rnbd_server_access_end();
 		if (err)
 			rnbd_server_writers_undo(dev);
 	}
@@ -344,7 +400,7 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 static int open_new(struct rnbd_server_session *session, const struct rnbd_open *open,
 		    struct rnbd_device_info *info, struct rnbd_server_wait *wait)
 {
-	struct rnbd_server_dev *dev = create(session, open);
+	struct rnbd_server_dev *dev = create(session, open, &wait->reason);
 	int err;
 
 	if (IS_ERR(dev))
@@ -398,6 +454,8 @@ static bool answer_again(struct rnbd_server_session *session, const struct rnbd_
 		*err = 0;
 	else if (is_open && !*err && !rnbd_server_export_become_rw(dev))
 		*err = -EPERM;
+	if (open->io_mode != RNBD_IO_ANY && open->io_mode != dev->io_mode)
+		*err = -EMEDIUMTYPE;
 	if (is_open && !*err)
 		put_info(dev, info);
 	mutex_unlock(&session->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports: which block devices are open, how many write to each, and the list of
+ * Exports: which block devices and files are open, how many write to each, and the list of
  * all openings. One mutex; sysfs directories come and go under it, so that a
  * name is never taken by one that is still on its way out.
  */
@@ -48,7 +48,8 @@ static bool is_namesake(const struct rnbd_server_session *session,
 /*
  * -EBUSY: whoever had it is not through. Its client is not let in before, not even beside
  * another writer: what it wrote then may be overtaken by what it wrote before. -EALREADY: the
- * same, of a session that this client has lost.
+ * same, of a session that this client has lost. A page cache beside other I/O would be stale:
+ * -EMEDIUMTYPE.
  */
 static int may_join(const struct rnbd_server_export *export,
 		    const struct rnbd_server_dev *newcomer)
@@ -57,11 +58,15 @@ static int may_join(const struct rnbd_server_export *export,
 	const struct rnbd_server_dev *dev;
 
 	list_for_each_entry(dev, &export->openings, export_entry) {
-		if (!READ_ONCE(dev->closing))
+		if (!READ_ONCE(dev->closing)) {
+			if (dev->io_mode != newcomer->io_mode)
+				return -EMEDIUMTYPE;
 			continue;
+		}
 		if (has_lost(newcomer->session, dev->session))
 			return -EALREADY;
-		if ((err && writes(dev)) || is_namesake(newcomer->session, dev->session))
+		if ((err && writes(dev)) || is_namesake(newcomer->session, dev->session) ||
+		    dev->io_mode != newcomer->io_mode)
 			err = -EBUSY;
 	}
 	return err;
@@ -75,7 +80,8 @@ static int check(const struct rnbd_server_export *export, const struct rnbd_serv
 
 	lockdep_assert_held(&exports_lock);
 	if (err == -EBUSY || err == -EALREADY) {
-		wait->devt = export->devt;
+		wait->key = export->key;
+		wait->io_mode = newcomer->io_mode;
 		wait->busy = true;
 		list_add_tail(&wait->entry, &waiting);
 	}
@@ -89,8 +95,9 @@ static void wake(const struct rnbd_server_dev *dev)
 
 	lockdep_assert_held(&exports_lock);
 	list_for_each_entry_safe(wait, next, &waiting, entry) {
-		if (wait->devt != dev->export->devt ||
-		    !(writes(dev) || is_namesake(wait->session, dev->session) ||
+		if (wait->key != dev->export->key ||
+		    !(writes(dev) || wait->io_mode != dev->io_mode ||
+		      is_namesake(wait->session, dev->session) ||
 		      has_lost(wait->session, dev->session)))
 			continue;
 		list_del_init(&wait->entry);
@@ -123,24 +130,38 @@ bool rnbd_server_export_wait_end(struct rnbd_server_wait *wait)
 	return over;
 }
 
-static struct rnbd_server_export *find(dev_t devt)
+static struct rnbd_server_export *find(const void *key)
 {
 	struct rnbd_server_export *export;
 
 	lockdep_assert_held(&exports_lock);
 	list_for_each_entry(export, &exports, entry)
-		if (export->devt == devt)
+		if (export->key == key)
 			return export;
 	return NULL;
 }
 
-/* Closes are not for memory reclaim: that of a block device may wait for work that is not. */
-static int create_queues(struct rnbd_server_export *export)
+u8 rnbd_server_export_io_mode(const void *key)
 {
-	const unsigned int major = MAJOR(export->devt), minor = MINOR(export->devt);
+	const struct rnbd_server_export *export;
+	u8 io_mode;
+
+	mutex_lock(&exports_lock);
+	export = find(key);
+	io_mode = export ? export->io_mode : RNBD_IO_ANY;
+	mutex_unlock(&exports_lock);
+	return io_mode;
+}
+
+/* Closes are not for memory reclaim: that of a block device may wait for work that is not. */
+static int create_queues(struct rnbd_server_export *export, const struct rnbd_server_dev *dev)
+{
+	const unsigned int major = MAJOR(rnbd_server_devt(dev));
+	const unsigned int minor = MINOR(rnbd_server_devt(dev));
 
 	export->submit_wq = alloc_workqueue("rnbd-server-%u:%u", WQ_UNBOUND | WQ_MEM_RECLAIM,
-					    RNBD_SERVER_WORKERS, major, minor);
+					    dev->file ? RNBD_SERVER_FILE_WORKERS :
+							RNBD_SERVER_WORKERS, major, minor);
 	export->close_wq = alloc_workqueue("rnbd-close-%u:%u", WQ_UNBOUND, RNBD_SERVER_WORKERS,
 					   major, minor);
 	return export->submit_wq && export->close_wq ? 0 : -ENOMEM;
@@ -155,21 +176,23 @@ static void destroy(struct rnbd_server_export *export)
 		destroy_workqueue(export->submit_wq);
 	if (export->close_wq)
 		destroy_workqueue(export->close_wq);
+	kfree(export->file_path);
 	kmem_cache_free(export_cache, export);
 }
 
-static struct rnbd_server_export *create(struct block_device *bdev)
+static struct rnbd_server_export *create(const struct rnbd_server_dev *dev)
 {
 	struct rnbd_server_export *export = kmem_cache_zalloc(export_cache, GFP_KERNEL);
 	int err;
 
 	if (!export)
 		return ERR_PTR(-ENOMEM);
-	export->devt = bdev->bd_dev;
+	export->key = rnbd_server_key(dev);
+	export->io_mode = dev->io_mode;
 	INIT_LIST_HEAD(&export->openings);
-	err = create_queues(export);
+	err = create_queues(export, dev);
 	if (!err)
-		err = rnbd_server_sysfs_add_export(export, bdev);
+		err = rnbd_server_sysfs_add_export(export, dev);
 	if (err) {
 		destroy(export);
 		return ERR_PTR(err);
@@ -194,11 +217,11 @@ static struct rnbd_server_export *unlink_unused(struct rnbd_server_export *expor
 static int add_locked(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait,
 		      struct rnbd_server_export **unused)
 {
-	struct rnbd_server_export *export = find(dev->bdev->bd_dev);
+	struct rnbd_server_export *export = find(rnbd_server_key(dev));
 	int err;
 
 	if (!export)
-		export = create(dev->bdev);
+		export = create(dev);
 	if (IS_ERR(export))
 		return PTR_ERR(export);
 	err = check(export, dev, wait);
@@ -225,7 +248,7 @@ int rnbd_server_export_check(struct rnbd_server_dev *dev, struct rnbd_server_wai
 	int err;
 
 	mutex_lock(&exports_lock);
-	export = find(dev->bdev->bd_dev);
+	export = find(rnbd_server_key(dev));
 	err = export ? check(export, dev, wait) : 0;
 	dev->beside = export && export->writers;
 	mutex_unlock(&exports_lock);
@@ -252,6 +275,14 @@ int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait 
 	mutex_unlock(&exports_lock);
 	destroy(unused);
 	return err;
+}
+
+void rnbd_server_export_name(struct rnbd_server_dev *dev, const char *peer, const char *by)
+{
+	mutex_lock(&exports_lock);
+	strscpy(dev->peer, peer, sizeof(dev->peer));
+	strscpy(dev->by, by, sizeof(dev->by));
+	mutex_unlock(&exports_lock);
 }
 
 void rnbd_server_export_hide(struct rnbd_server_dev *dev)
@@ -395,9 +426,9 @@ static void tell_work(struct work_struct *work)
 			continue;
 		list_for_each_entry(dev, &opened, entry)
 			if (dev->export == export && rnbd_server_tell_size(dev))
-				pr_info("session %*pE cannot be told of the new size of %pg\n",
+				pr_info("session %*pE cannot be told of the new size of %s\n",
 					(int)strlen(dev->session->name), dev->session->name,
-					dev->bdev);
+					kobject_name(export->dir));
 	}
 	mutex_unlock(&exports_lock);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What names a disk for ever: numbers of block devices and names of disks come to others. Taken
- * from the files that the kernel shows of a disk, as they are the same for all drivers; sent and
- * kept as a hash.
+ * What names a disk, or a file, for ever: numbers of block devices and names of disks come to
+ * others. Taken from the files that the kernel shows of a disk, as they are the same for all
+ * drivers; sent and kept as a hash.
  */
 #include <linux/fs.h>
 #include <linux/siphash.h>
@@ -96,17 +96,40 @@ static size_t name_part(struct block_device *bdev, char *buf)
 	return len + read_disk(bdev->bd_disk, "loop/offset", buf + len, 32);
 }
 
-int rnbd_server_identify(struct block_device *bdev, struct rnbd_server_identity *id)
+/* The inode numbers of a file system that has no UUID are those of its mount. */
+static size_t name_file(const struct inode *inode, char *buf, bool *weak)
+{
+	const struct super_block *sb = inode->i_sb;
+
+	*weak = uuid_is_null(&sb->s_uuid);
+	if (*weak)
+		return sprintf(buf, "file=%u:%u %lu %u", MAJOR(sb->s_dev), MINOR(sb->s_dev),
+			       inode->i_ino, inode->i_generation);
+	return sprintf(buf, "file=%pUb %lu %u", &sb->s_uuid, inode->i_ino, inode->i_generation);
+}
+
+static u32 diskseq_of(const struct rnbd_server_dev *dev)
+{
+	const struct block_device *bdev = dev->bdev ?: file_inode(dev->file)->i_sb->s_bdev;
+
+	return bdev ? bdev->bd_disk->diskseq : 0;
+}
+
+int rnbd_server_identify(const struct rnbd_server_dev *dev, struct rnbd_server_identity *id)
 {
 	char *text = kmalloc(TEXT_SIZE, GFP_KERNEL);
 	size_t len;
 
 	if (!text)
 		return -ENOMEM;
-	len = name_disk(bdev->bd_disk, text, &id->weak);
-	len += name_part(bdev, text + len);
+	if (dev->bdev) {
+		len = name_disk(dev->bdev->bd_disk, text, &id->weak);
+		len += name_part(dev->bdev, text + len);
+	} else {
+		len = name_file(file_inode(dev->file), text, &id->weak);
+	}
 	hash(text, len, id->hash);
-	id->diskseq = bdev->bd_disk->diskseq;
+	id->diskseq = diskseq_of(dev);
 	kfree(text);
 	return 0;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the name in an OPEN to an opened block device. */
+/* From the name in an OPEN to an opened block device or file. */
 #include <linux/fs.h>
 #include <linux/mount.h>
 #include <linux/slab.h>
 #include <compat/namei.h>
-#include "server.h"
-#include "path.h"
+#include "access.h"
 
 #define TRIES	32	/* of a lookup that others disturb */
 
@@ -28,10 +27,10 @@ static int beneath(const struct path *root, const char *name, unsigned int flags
  * name of the session, which is the client's choice as well. What is opened is
  * the very node that was found, so nothing can change in between.
  */
-static int lookup_below(struct rnbd_server_path *p, struct path *out)
+static int find_root(struct rnbd_server_path *p, struct path *root)
 {
 	char first = p->text[p->base];
-	struct path top, root;
+	struct path top;
 	int err;
 
 	p->text[p->base] = '\0';
@@ -41,14 +40,79 @@ static int lookup_below(struct rnbd_server_path *p, struct path *out)
 		return err;
 	if (p->base < p->rel) {
 		p->text[p->rel - 1] = '\0';
-		err = beneath(&top, p->text + p->base, LOOKUP_DIRECTORY, &root);
+		err = beneath(&top, p->text + p->base, LOOKUP_DIRECTORY, root);
+		p->text[p->rel - 1] = '/';
 		path_put(&top);
-		if (err)
-			return err;
-	} else {
-		root = top;
+		return err;
 	}
-	err = beneath(&root, p->text + p->rel, 0, out);
+	*root = top;
+	return 0;
+}
+
+/*
+ * With all directories above it, as far as its file system goes: these may be sticky, where nobody
+ * renames what is root's.
+ */
+static bool is_roots_alone(const struct path *dir)
+{
+	struct dentry *at = dget(dir->dentry), *up;
+	const struct inode *inode;
+	bool good;
+
+	for (;;) {
+		inode = d_backing_inode(at);
+		good = uid_eq(inode->i_uid, GLOBAL_ROOT_UID) &&
+		       (!(inode->i_mode & 0022) || (at != dir->dentry && inode->i_mode & S_ISVTX));
+		if (!good || IS_ROOT(at))
+			break;
+		up = dget_parent(at);
+		dput(at);
+		at = up;
+	}
+	dput(at);
+	return good;
+}
+
+/*
+ * Volume managers make links: /dev/vg1/disk17 is ../dm-3. The administrator has offered what is in
+ * the directory, and links count as that where nobody but root can make one, or can change the
+ * way to it.
+ */
+static int follow_last(struct rnbd_server_right *right, const struct path *root, struct path *out)
+{
+	char *rest = right->path.text + right->path.rel, *last = strrchr(rest, '/');
+	struct path dir;
+	int err;
+
+	if (last)
+		*last = '\0';
+	err = beneath(root, last ? rest : ".", LOOKUP_DIRECTORY, &dir);
+	if (last)
+		*last = '/';
+	if (err)
+		return err;
+	if (is_roots_alone(&dir)) {
+		err = kern_path(right->path.text, LOOKUP_FOLLOW, out);
+	} else {
+		right->reason = RNBD_ACCESS_REASON_DIRECTORY;
+		err = -EACCES;
+	}
+	path_put(&dir);
+	return err;
+}
+
+static int lookup_below(struct rnbd_server_right *right, struct path *out)
+{
+	const char *rest = right->path.text + right->path.rel;
+	struct path root;
+	int err;
+
+	err = find_root(&right->path, &root);
+	if (err)
+		return err;
+	err = beneath(&root, rest, 0, out);
+	if (err == -EXDEV && right->listed)
+		err = follow_last(right, &root, out);
 	path_put(&root);
 	return err;
 }
@@ -65,28 +129,11 @@ static int block_device_number(const struct path *path, dev_t *devt)
 	return 0;
 }
 
-static int lookup(const struct rnbd_server_session *session, const char *name, dev_t *devt)
+static int lookup(struct rnbd_server_right *right, struct path *path)
 {
-	struct rnbd_server_path *p = kmalloc(sizeof(*p), GFP_KERNEL);
-	struct path path;
-	int err;
-
-	if (!p)
-		return -ENOMEM;
-	err = rnbd_server_path_compose(p, rnbd_server_search_path, session->name, name);
-	if (err)
-		goto out;
-	if (rnbd_server_path_confined(p))
-		err = lookup_below(p, &path);
-	else
-		err = kern_path(p->text, LOOKUP_FOLLOW, &path);
-	if (err)
-		goto out;
-	err = block_device_number(&path, devt);
-	path_put(&path);
-out:
-	kfree(p);
-	return err;
+	if (!right->fixed && rnbd_server_path_confined(&right->path))
+		return lookup_below(right, path);
+	return kern_path(right->path.text, LOOKUP_FOLLOW, path);
 }
 
 /* One for all disks and all who write to them: these do not shut each other out. */
@@ -145,16 +192,10 @@ static int open_claimed(dev_t devt, struct rnbd_bdev *handle)
 	return -ETXTBSY;
 }
 
-int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
-		       struct rnbd_bdev *handle)
+static int open_bdev(dev_t devt, bool write, struct rnbd_bdev *handle)
 {
-	bool write = open->access_mode != RNBD_ACCESS_MODE_RO;
-	dev_t devt;
 	int err;
 
-	err = lookup(session, open->path, &devt);
-	if (err)
-		return err;
 	if (write && !READ_ONCE(rnbd_server_share_local))
 		err = open_claimed(devt, handle);
 	else
@@ -166,4 +207,53 @@ int rnbd_server_lookup(const struct rnbd_server_session *session, const struct r
 		return -EACCES;
 	}
 	return 0;
+}
+
+static void choose_io_mode(struct rnbd_server_dev *dev, const void *key)
+{
+	if (dev->io_mode == RNBD_IO_ANY)
+		dev->io_mode = rnbd_server_export_io_mode(key) ?: RNBD_IO_BLOCK;
+}
+
+int rnbd_server_open_path(struct rnbd_server_dev *dev, const struct path *path, bool files)
+{
+	dev_t devt;
+	int err;
+
+	if (files && d_is_reg(path->dentry)) {
+		choose_io_mode(dev, d_backing_inode(path->dentry));
+		return rnbd_server_file_open(dev, path);
+	}
+	err = block_device_number(path, &devt);
+	if (!err)
+		err = open_bdev(devt, !dev->read_only, &dev->handle);
+	if (err)
+		return err;
+	dev->bdev = dev->handle.bdev;
+	choose_io_mode(dev, dev->bdev);
+	if (dev->io_mode == RNBD_IO_FILE)
+		err = rnbd_server_file_open(dev, path);
+	if (err)
+		rnbd_bdev_close(&dev->handle);
+	return err;
+}
+
+void rnbd_server_close(struct rnbd_server_dev *dev)
+{
+	if (dev->file)
+		__fput_sync(dev->file);
+	if (dev->bdev)
+		rnbd_bdev_close(&dev->handle);
+}
+
+int rnbd_server_lookup(struct rnbd_server_dev *dev, struct rnbd_server_right *right)
+{
+	struct path path;
+	int err = lookup(right, &path);
+
+	if (err)
+		return err;
+	err = rnbd_server_open_path(dev, &path, right->listed);
+	path_put(&path);
+	return err;
 }

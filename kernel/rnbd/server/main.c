@@ -58,6 +58,10 @@ MODULE_PARM_DESC(share_local,
 		 "Clients may write to what this host itself uses: mounted, swap, held by dm or md (default: N)");
 
 static const struct rtrs_server_ops ops = {
+	.admit = rnbd_server_access_admit,
+	.refused = rnbd_server_access_refused,
+	.path_up = rnbd_server_access_path_up,
+	.peer_name = rnbd_server_access_peer_name,
 	.session_up = rnbd_server_session_up,
 	.session_lost = rnbd_server_session_lost,
 	.session_down = rnbd_server_session_down,
@@ -65,7 +69,7 @@ static const struct rtrs_server_ops ops = {
 	.opens = rnbd_server_session_opens,
 };
 
-static struct rtrs_server *server;
+struct rtrs_server *rnbd_server_transport;
 
 static int __init rnbd_server_init(void)
 {
@@ -93,10 +97,10 @@ static int __init rnbd_server_init(void)
 	err = rnbd_server_sysfs_init();
 	if (err)
 		goto io;
-	server = rtrs_server_open(&ops, port_nr);
-	if (IS_ERR(server)) {
-		err = PTR_ERR(server);
-		pr_err("cannot listen on port %u: %pe%s\n", port_nr, server,
+	rnbd_server_transport = rtrs_server_open(&ops, port_nr);
+	if (IS_ERR(rnbd_server_transport)) {
+		err = PTR_ERR(rnbd_server_transport);
+		pr_err("cannot listen on port %u: %pe%s\n", port_nr, rnbd_server_transport,
 		       err == -EADDRINUSE ? "; 'rdma resource show cm_id' tells who does" : "");
 		goto sysfs;
 	}
@@ -107,7 +111,7 @@ static int __init rnbd_server_init(void)
 	return 0;
 
 close:
-	rtrs_server_close(server);
+	rtrs_server_close(rnbd_server_transport);
 sysfs:
 	rnbd_server_sysfs_exit();
 io:
@@ -121,13 +125,14 @@ export:
 	rnbd_server_export_exit();
 session:
 	rnbd_server_session_exit();
+	rnbd_server_access_exit();
 	return err;
 }
 
 static void __exit rnbd_server_exit(void)
 {
 	rnbd_server_nl_exit();
-	rtrs_server_close(server);	/* every session is down when it returns */
+	rtrs_server_close(rnbd_server_transport);	/* every session is down when it returns */
 	rnbd_server_sysfs_exit();
 	rnbd_server_io_exit();
 	rnbd_server_msg_exit();
@@ -135,6 +140,7 @@ static void __exit rnbd_server_exit(void)
 	rnbd_server_writers_exit();
 	rnbd_server_export_exit();
 	rnbd_server_session_exit();
+	rnbd_server_access_exit();
 }
 
 module_init(rnbd_server_init);

@@ -45,6 +45,8 @@ struct rnbd_server_ctl {
 
 #define USED_HERE	": this host uses it, mounted, as swap, or below dm, md or a program; 'lsblk' tells"
 
+#define OTHER_IO_MODE	": it is open with the other io_mode, and has one at a time"
+
 static struct kmem_cache *ctl_cache;
 
 /*
@@ -85,10 +87,12 @@ static size_t reply_size(const struct rnbd_open *open)
 	       (open->more ? sizeof(struct rnbd_msg_open_rsp_more) : 0);
 }
 
-static void put_reply(const struct rnbd_server_ctl *ctl, const struct rnbd_device_info *info)
+static void put_reply(const struct rnbd_server_ctl *ctl, struct rnbd_device_info *info)
 {
 	struct rnbd_msg_open_rsp *rsp = ctl->reply;
 
+	if (!ctl->open.more)
+		info->io_mode = RNBD_IO_ANY;
 	rnbd_open_rsp_pack(rsp, info);
 	if (ctl->open.more)
 		rnbd_open_rsp_more_pack((void *)(rsp + 1), info);
@@ -160,7 +164,7 @@ static void run_open(struct work_struct *work)
 	struct rnbd_server_ctl *ctl = container_of(to_delayed_work(work), struct rnbd_server_ctl,
 						   wait.work);
 	struct rnbd_device_info info;
-	bool used_here;
+	const char *why = "";
 	int err = -EBUSY;
 
 	if (rnbd_server_export_wait_end(&ctl->wait)) {
@@ -168,15 +172,20 @@ static void run_open(struct work_struct *work)
 		if (waits(ctl, err))
 			return;
 	}
-	used_here = err == -ETXTBSY;
-	if (err == -EALREADY || used_here)
+	if (err == -ETXTBSY)
+		why = USED_HERE;
+	if (err == -EMEDIUMTYPE)
+		why = OTHER_IO_MODE;
+	if (err == -EALREADY || *why)
 		err = -EBUSY;
+	if (err)
+		rnbd_server_access_denied(ctl->session, &ctl->open, err, ctl->wait.reason);
 	if (err)
 		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe%s\n",
 				    (int)strlen(ctl->session->name), ctl->session->name,
 				    (int)strlen(ctl->open.path), ctl->open.path,
 				    rnbd_server_access_name(ctl->open.access_mode), ERR_PTR(err),
-				    used_here ? USED_HERE : "");
+				    why);
 	else
 		put_reply(ctl, &info);
 	end_open(ctl);
@@ -209,6 +218,7 @@ static struct rnbd_server_ctl *new_ctl(struct rnbd_server_session *session,
 	ctl->wait.wq = session->open_wq;
 	ctl->wait.session = session;
 	ctl->wait.busy = false;
+	ctl->wait.reason = 0;
 	ctl->since = jiffies;
 	ctl->session = session;
 	ctl->op = req->op;

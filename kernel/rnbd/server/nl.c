@@ -2,32 +2,43 @@
 /* Opened exports in netlink. */
 #include <linux/module.h>
 #include <rtrs/nl.h>
-#include "server.h"
+#include "access.h"
+
+static_assert(RNBD_IO_BLOCK == (int)RNBD_IO_MODE_BLOCKIO + 1);
+static_assert(RNBD_IO_FILE == (int)RNBD_IO_MODE_FILEIO + 1);
 
 #define TOLD_MS		5000U
 #define TIMEOUT_MAX_MS	600000U
 
+/* A regular file has none. */
+static int put_numbers(struct sk_buff *msg, const struct block_device *bdev)
+{
+	if (!bdev)
+		return 0;
+	return nla_put_u32(msg, RNBD_A_EXPORT_MAJOR, MAJOR(bdev->bd_dev)) ?:
+	       nla_put_u32(msg, RNBD_A_EXPORT_MINOR, MINOR(bdev->bd_dev));
+}
+
 static int put_dev(struct sk_buff *msg, const struct rnbd_server_dev *dev)
 {
-	char name[BDEVNAME_SIZE + 8];
-
-	snprintf(name, sizeof(name), "%pg", dev->bdev);
 	if (nla_put_u32(msg, RNBD_A_EXPORT_ID, dev->nl_id) ||
-	    nla_put_string(msg, RNBD_A_EXPORT_NAME, name) ||
-	    nla_put_u32(msg, RNBD_A_EXPORT_MAJOR, MAJOR(dev->bdev->bd_dev)) ||
-	    nla_put_u32(msg, RNBD_A_EXPORT_MINOR, MINOR(dev->bdev->bd_dev)) ||
+	    nla_put_string(msg, RNBD_A_EXPORT_NAME, kobject_name(dev->export->dir)) ||
+	    put_numbers(msg, dev->bdev) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_SESSION_ID, dev->session->id) ||
 	    nla_put_string(msg, RNBD_A_EXPORT_SESSION_NAME, dev->session->name) ||
 	    nla_put_string(msg, RNBD_A_EXPORT_DEVICE_PATH, dev->path) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_ACCESS_MODE, dev->access_mode) ||
-	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SIZE_BYTES, bdev_nr_bytes(dev->bdev),
-			      RNBD_A_EXPORT_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SIZE_BYTES,
+			      rnbd_server_sectors(dev) << SECTOR_SHIFT, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_LOGICAL_BLOCK_BYTES,
-			bdev_logical_block_size(dev->bdev)) ||
+			dev->file ? dev->block : bdev_logical_block_size(dev->bdev)) ||
+	    nla_put_u32(msg, RNBD_A_EXPORT_IO_MODE, dev->io_mode - RNBD_IO_BLOCK) ||
 	    nla_put_u8(msg, RNBD_A_EXPORT_READ_ONLY, dev->read_only) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_SINCE_NS, dev->since_ns, RNBD_A_EXPORT_PAD) ||
 	    nla_put_u64_64bit(msg, RNBD_A_EXPORT_TOLD_BYTES,
 			      READ_ONCE(dev->told_sectors) << SECTOR_SHIFT, RNBD_A_EXPORT_PAD) ||
+	    (dev->peer[0] && nla_put_string(msg, RNBD_A_EXPORT_PEER_NAME, dev->peer)) ||
+	    (dev->by[0] && nla_put_string(msg, RNBD_A_EXPORT_EXPORT_NAME, dev->by)) ||
 	    nla_put_u32(msg, RNBD_A_EXPORT_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -199,6 +210,10 @@ static const struct rtrs_nl_cmd cmds[] = {
 	{ .cmd = RNBD_CMD_EXPORT_GET, .get = export_get, .dump = export_dump },
 	{ .cmd = RNBD_CMD_EXPORT_REVALIDATE, .get = export_revalidate },
 	{ .cmd = RNBD_CMD_EXPORT_CLOSE, .act = export_close },
+	{ .cmd = RNBD_CMD_ACCESS_GET, .get = rnbd_server_access_get,
+	  .dump = rnbd_server_access_dump },
+	{ .cmd = RNBD_CMD_ACCESS_SET, .get = rnbd_server_access_set },
+	{ .cmd = RNBD_CMD_ACCESS_TEST, .get = rnbd_server_access_test },
 };
 
 static const struct rtrs_nl_provider provider = {

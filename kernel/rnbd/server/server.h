@@ -5,6 +5,7 @@
  *
  * Locks, outer before inner:
  *	writer->lock		who gets the right to write to a disk (writers.h)
+ *	rnbd_server_access_lock	who may do what (access.h)
  *	session->lock		devices of one session
  *	exports_lock (export.c)	exports, their writers, all opened devices
  */
@@ -29,6 +30,7 @@
 #include <uapi/linux/rnbd.h>
 
 struct rnbd_server_export;
+struct rnbd_server_right;
 struct rnbd_server_writer;
 
 /**
@@ -39,6 +41,9 @@ struct rnbd_server_writer;
  * @version: protocol, 0 before SESS_INFO
  * @minor: that both ends speak, the same
  * @id: in netlink
+ * @entry: in the list of all sessions; this and the next two: access.h
+ * @peer: of the access list; empty without one
+ * @next_peer: of the list that is about to be in force
  * @client: who it is, the same over all sessions that its paths make
  * @name: of the session; belongs to the transport
  * @ref: held by the transport until the session is down, and by each device until it is released
@@ -61,6 +66,9 @@ struct rnbd_server_session {
 	u8 version;
 	u8 minor;
 	u32 id;
+	struct list_head entry;
+	char peer[RTRS_SERVER_PEER_LEN];
+	char next_peer[RTRS_SERVER_PEER_LEN];
 	uuid_t client;
 	const char *name;
 	struct mutex lock; /* see above */
@@ -91,7 +99,9 @@ struct rnbd_server_closer {
  * @work: tries again
  * @wq: its queue
  * @session: of the OPEN
- * @devt: number of the disk
+ * @key: of the disk
+ * @io_mode: that it wants
+ * @reason: why the last try was refused, where the list did that
  * @busy: the last try found one who is not through with the close
  * @entry: in the list of those who wait, until he is; exports_lock
  */
@@ -99,7 +109,9 @@ struct rnbd_server_wait {
 	struct delayed_work work;
 	struct workqueue_struct *wq;
 	struct rnbd_server_session *session;
-	dev_t devt;
+	const void *key;
+	u8 io_mode;
+	u8 reason;
 	bool busy;
 	struct list_head entry;
 };
@@ -128,12 +140,18 @@ struct rnbd_server_late {
 	struct work_struct work;
 };
 
+#define RNBD_SERVER_FILE_WORKERS 64	/* of a file, as each waits for its I/O */
+
 /**
- * struct rnbd_server_dev - a block device as one session opened it
+ * struct rnbd_server_dev - a block device, or a file, as one session opened it
  * @ref: held by the opening itself until all is released, and by those who wait for that
  * @inflight: I/O; killed at the close, the last one queues @close_work
- * @bdev: device
+ * @bdev: device, NULL for a regular file
+ * @file: what I/O goes to as file; NULL: bios go to @bdev
  * @read_only: the client may not write
+ * @io_mode: RNBD_IO_*, not RNBD_IO_ANY; with RNBD_IO_FILE, or without @bdev, there is a @file
+ * @no_discard: the file system of @file has refused one
+ * @block: bytes of a logical block of @file
  * @backlog: reads and writes that the device had no room for, and all behind them
  * @backlogged: how many of them are not submitted yet
  * @flushes: and writes behind a flush
@@ -155,6 +173,10 @@ struct rnbd_server_late {
  * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
+ * @access_number: of what has let it in, before it is published
+ * @where: that leads to
+ * @by: export of the list, empty without one; exports_lock
+ * @peer: of the session, the same
  * @handle: of the opened block device
  * @export: of the block device
  * @export_entry: in its openings
@@ -173,7 +195,11 @@ struct rnbd_server_dev {
 	struct kref ref;
 	struct percpu_ref inflight;
 	struct block_device *bdev;
+	struct file *file;
 	bool read_only;
+	u8 io_mode;
+	bool no_discard;
+	u32 block;
 	struct rnbd_server_late backlog;
 	atomic_t backlogged;
 	struct rnbd_server_late flushes;
@@ -194,6 +220,10 @@ struct rnbd_server_dev {
 	u32 answers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
+	u32 access_number;
+	char *where;
+	char by[RNBD_PATH_LEN];
+	char peer[RTRS_SERVER_PEER_LEN];
 	struct rnbd_bdev handle;
 	struct rnbd_server_export *export;
 	struct list_head export_entry;
@@ -210,38 +240,45 @@ struct rnbd_server_dev {
 };
 
 /**
- * struct rnbd_server_export - a block device that at least one session has open
- * @devt: its number, the key
+ * struct rnbd_server_export - a block device or file that at least one session has open
+ * @key: the block device, or the inode of the file
+ * @io_mode: of all openings, by the first one
  * @openings: devices that refer to it
  * @writers: those of them that may write
  * @entry: in the list of exports
  * @dir: in sysfs, devices/<name>
  * @sessions: in sysfs, devices/<name>/sessions
  * @revalidate: file of @dir
+ * @path: the same, of a regular file
+ * @file_path: what it says, else NULL
  * @stale: its clients are to be told of a new size
  * @submit_wq: of the late requests of its openings: a disk that takes none holds up no other
  * @close_wq: where they are closed, for the same reason
  */
 struct rnbd_server_export {
-	dev_t devt;
+	const void *key;
+	u8 io_mode;
 	struct list_head openings;
 	unsigned int writers;
 	struct list_head entry;
 	struct kobject *dir;
 	struct kobject *sessions;
 	struct kobj_attribute revalidate;
+	struct kobj_attribute path;
+	char *file_path;
 	bool stale;
 	struct workqueue_struct *submit_wq;
 	struct workqueue_struct *close_wq;
 };
 
 /* main.c */
+extern struct rtrs_server *rnbd_server_transport;
 extern char rnbd_server_search_path[];
 extern unsigned int rnbd_server_max_devices;
 extern bool rnbd_server_share_local;
 
 /* identity.c; process context */
-int rnbd_server_identify(struct block_device *bdev, struct rnbd_server_identity *id);
+int rnbd_server_identify(const struct rnbd_server_dev *dev, struct rnbd_server_identity *id);
 u32 rnbd_server_boot(void);	/* 0: not known */
 
 /*
@@ -276,8 +313,8 @@ void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req);
 int rnbd_server_dev_init(void);
 void rnbd_server_dev_exit(void);
 /*
- * -EBUSY and -EALREADY may pass in a moment, see rnbd_server_export_add(); -ETXTBSY is that of
- * rnbd_server_lookup()
+ * -EBUSY and -EALREADY may pass in a moment, see rnbd_server_export_add(), as for -EMEDIUMTYPE;
+ * -ETXTBSY is that of rnbd_server_lookup()
  */
 int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_open *open,
 			 struct rnbd_device_info *info, struct rnbd_server_wait *wait);
@@ -290,19 +327,68 @@ void rnbd_server_dev_close_all(struct rnbd_server_session *session);
  * keeps release_all() from its end: by the lock of the exports, or as a user of dev->dir.
  */
 void rnbd_server_dev_force(struct rnbd_server_dev *dev);
+/* The same at once: it takes no I/O any more. Under session->lock. */
+void rnbd_server_dev_revoke(struct rnbd_server_dev *dev);
 void rnbd_server_dev_put(struct rnbd_server_dev *dev);
 const char *rnbd_server_access_name(u8 access_mode);
 
 /*
- * lookup.c; process context. Opens what the client named; -EXDEV: outside of the search path;
- * -ETXTBSY: to be written to, and this host uses it
+ * lookup.c; process context of a kernel thread. Opens what the client named; -EXDEV: outside of the
+ * search path; -ETXTBSY: to be written to, and this host uses it
  */
-int rnbd_server_lookup(const struct rnbd_server_session *session, const struct rnbd_open *open,
-		       struct rnbd_bdev *handle);
+int rnbd_server_lookup(struct rnbd_server_dev *dev, struct rnbd_server_right *right);
+/*
+ * Opens what was found, in dev->io_mode; RNBD_IO_ANY becomes that of the others who have it open,
+ * else blockio. @files: a regular file will do, as the administrator has named it.
+ */
+int rnbd_server_open_path(struct rnbd_server_dev *dev, const struct path *path, bool files);
+void rnbd_server_close(struct rnbd_server_dev *dev);
+
+static inline u64 rnbd_server_sectors(const struct rnbd_server_dev *dev)
+{
+	if (likely(dev->bdev))
+		return bdev_nr_sectors(dev->bdev);
+	return round_down(i_size_read(file_inode(dev->file)), dev->block) >> SECTOR_SHIFT;
+}
+
+/* What is the same in all openings of a disk, and in no other. */
+static inline const void *rnbd_server_key(const struct rnbd_server_dev *dev)
+{
+	return dev->bdev ? (const void *)dev->bdev : file_inode(dev->file);
+}
+
+/* Number of the block device, or of the file system. */
+static inline dev_t rnbd_server_devt(const struct rnbd_server_dev *dev)
+{
+	return dev->bdev ? dev->bdev->bd_dev : file_inode(dev->file)->i_sb->s_dev;
+}
+
+/*
+ * access.c; process context. From begin to end nothing changes. Callbacks of the transport, then
+ * those of sessions, then of an OPEN.
+ */
+void rnbd_server_access_begin(void);
+void rnbd_server_access_end(void);
+void rnbd_server_access_exit(void);
+int rnbd_server_access_admit(const struct rtrs_server_guest *guest);
+void rnbd_server_access_refused(const struct rtrs_server_guest *guest, int err);
+int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest);
+void rnbd_server_access_peer_name(u32 session_id, char *name);
+void rnbd_server_access_add(struct rnbd_server_session *session);
+void rnbd_server_access_del(struct rnbd_server_session *session);
+int rnbd_server_access_open(const struct rnbd_server_session *session,
+			    const struct rnbd_open *open, struct rnbd_server_right *right);
+/* Between begin and end, before it is published: it still may be, and there is room for it */
+int rnbd_server_access_confirm(struct rnbd_server_dev *dev, u8 *reason);
+void rnbd_server_access_granted(const struct rnbd_server_dev *dev);
+void rnbd_server_access_denied(const struct rnbd_server_session *session,
+			       const struct rnbd_open *open, int err, u8 reason);
 
 /* export.c; process context */
 int rnbd_server_export_init(void);
 void rnbd_server_export_exit(void);
+/* What all have it open with, or RNBD_IO_ANY where nobody has */
+u8 rnbd_server_export_io_mode(const void *key);
 /* What rnbd_server_export_add() would say; where that is nothing dev->beside is set */
 int rnbd_server_export_check(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait);
 /* It may write, and nobody else may write to the export */
@@ -312,13 +398,16 @@ bool rnbd_server_export_become_rw(struct rnbd_server_dev *dev);
 /*
  * dev->export, the right to write, sysfs, and dev->nl_id; -EPERM if there are too many writers,
  * -EBUSY where one of those, or this client, has closed it, but is not through; -EALREADY where
- * this client has lost the session that has it: @wait is in the list then
+ * this client has lost the session that has it: @wait is in the list then. -EMEDIUMTYPE: it is
+ * open in the other I/O mode
  */
 int rnbd_server_export_add(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait);
 /* Its work runs at @until, or when the one that it waits for is through, which may have been */
 void rnbd_server_export_wait(struct rnbd_server_wait *wait, unsigned long until);
 /* It waits no more. False: and what it waited for is still there */
 bool rnbd_server_export_wait_end(struct rnbd_server_wait *wait);
+/* By which export, and as which peer, it is open now */
+void rnbd_server_export_name(struct rnbd_server_dev *dev, const char *peer, const char *by);
 /* Out of rnbd_server_export_walk(): the block device may be closed then */
 void rnbd_server_export_hide(struct rnbd_server_dev *dev);
 /* Gives the right to write back, completes dev->released, removes it from sysfs: in one */
@@ -350,7 +439,12 @@ void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors);
 /* Those who wait for the client look whether the device is closed. */
 void rnbd_server_size_closed(void);
 
-/* io-bdev.c: completion context of the transport (process); ends in any context */
+/* io-file.c; process context of a kernel thread */
+int rnbd_server_file_open(struct rnbd_server_dev *dev, const struct path *path);
+void rnbd_server_file_begin(struct rnbd_server_dev *dev);	/* nobody uses bios */
+void rnbd_server_file_info(const struct rnbd_server_dev *dev, struct rnbd_device_info *info);
+
+/* io.c, io-bdev.c: completion context of the transport (process); ends in any context */
 int rnbd_server_io_init(void);
 void rnbd_server_io_exit(void);
 void rnbd_server_io_dev_init(struct rnbd_server_dev *dev);
@@ -361,7 +455,8 @@ void rnbd_server_io_request(struct rnbd_server_session *session,
 /* sysfs.c; under exports_lock */
 int rnbd_server_sysfs_init(void);
 void rnbd_server_sysfs_exit(void);
-int rnbd_server_sysfs_add_export(struct rnbd_server_export *export, struct block_device *bdev);
+int rnbd_server_sysfs_add_export(struct rnbd_server_export *export,
+				 const struct rnbd_server_dev *dev);
 void rnbd_server_sysfs_remove_export(struct rnbd_server_export *export);
 int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev);
 void rnbd_server_sysfs_remove_dev(struct rnbd_server_dev *dev);

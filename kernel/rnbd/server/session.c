@@ -43,6 +43,7 @@ int rnbd_server_session_up(struct rtrs_server_session *transport, const char *na
 	session->id = rtrs_server_session_id(transport);
 	rtrs_server_session_client(transport, &session->client);
 	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_SESSION);
+	rnbd_server_access_add(session);
 	*priv = session;
 	return 0;
 }
@@ -52,6 +53,7 @@ static void release(struct kref *ref)
 	struct rnbd_server_session *session = container_of(ref, struct rnbd_server_session, ref);
 	struct rtrs_server_session *transport = session->transport;
 
+	rnbd_server_access_del(session);
 	xa_destroy(&session->ids);
 	kmem_cache_free(session_cache, session);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_SESSION);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/class/rnbd-server/ctl/devices/<block device>/
+ * /sys/class/rnbd-server/ctl/devices/<block device, or name of the export of a file>/
  *	block_dev				link to the disk
+ *	path					in its place: the file
  *	revalidate				tells clients to ask for the size
  *	sessions/<session>/			a device that this session opened; a second
  *						opening of the same block device by the same
@@ -92,6 +93,14 @@ static ssize_t revalidate_store(struct kobject *dir, struct kobj_attribute *attr
 	return count;
 }
 
+static ssize_t path_show(struct kobject *dir, struct kobj_attribute *attr, char *page)
+{
+	const struct rnbd_server_export *export = container_of(attr, struct rnbd_server_export,
+							       path);
+
+	return sysfs_emit(page, "%s\n", export->file_path);
+}
+
 /* Removes the directory with all that is in it. */
 static void remove_dir(struct kobject *dir)
 {
@@ -99,16 +108,67 @@ static void remove_dir(struct kobject *dir)
 	kobject_put(dir);
 }
 
-int rnbd_server_sysfs_add_export(struct rnbd_server_export *export, struct block_device *bdev)
+/* As it was when it was opened. */
+static char *path_of(const struct file *file)
 {
-	char name[BDEVNAME_SIZE + 8];
+	char *page = (char *)__get_free_page(GFP_KERNEL);
+	char *path;
+
+	if (!page)
+		return NULL;
+	path = d_path(&file->f_path, page, PAGE_SIZE);
+	path = IS_ERR(path) ? NULL : kstrdup(path, GFP_KERNEL);
+	free_page((unsigned long)page);
+	return path;
+}
+
+/* A file may be named like a disk. */
+static struct kobject *make_export_dir(const struct rnbd_server_dev *dev)
+{
+	struct kernfs_node *there;
+	struct kobject *dir;
+	char *name;
+
+	if (dev->bdev)
+		name = kasprintf(GFP_KERNEL, "%pg", dev->bdev);
+	else
+		name = kasprintf(GFP_KERNEL, "%s", dev->path);
+	if (!name)
+		return NULL;
+	strreplace(name, '/', '!');
+	there = sysfs_get_dirent(devices->sd, name);
+	if (there) {
+		sysfs_put(there);
+		kfree(name);
+		name = kasprintf(GFP_KERNEL, "%u:%u.%lu", MAJOR(rnbd_server_devt(dev)),
+				 MINOR(rnbd_server_devt(dev)),
+				 dev->file ? file_inode(dev->file)->i_ino : 0);
+		if (!name)
+			return NULL;
+	}
+	dir = kobject_create_and_add(name, devices);
+	kfree(name);
+	return dir;
+}
+
+int rnbd_server_sysfs_add_export(struct rnbd_server_export *export,
+				 const struct rnbd_server_dev *dev)
+{
 	int err;
 
-	snprintf(name, sizeof(name), "%pg", bdev);
-	export->dir = kobject_create_and_add(name, devices);
+	export->dir = make_export_dir(dev);
 	if (!export->dir)
 		return -ENOMEM;
-	err = sysfs_create_link(export->dir, &disk_to_dev(bdev->bd_disk)->kobj, "block_dev");
+	if (dev->bdev) {
+		err = sysfs_create_link(export->dir, &disk_to_dev(dev->bdev->bd_disk)->kobj,
+					"block_dev");
+	} else {
+		export->path = (struct kobj_attribute)__ATTR_RO(path);
+		sysfs_attr_init(&export->path.attr);
+		export->file_path = path_of(dev->file);
+		err = !export->file_path ? -ENOMEM :
+		      sysfs_create_file(export->dir, &export->path.attr);
+	}
 	if (err)
 		goto remove;
 	export->revalidate = (struct kobj_attribute)__ATTR_RW(revalidate);

@@ -32,7 +32,7 @@ TRACE_EVENT(rnbd_server_close,
 			     __field(dev_t, devt)
 			     __field(u32, id)),
 	    TP_fast_assign(rtrs_assign_str(session, dev->session->name);
-			   __entry->devt = dev->bdev->bd_dev;
+			   __entry->devt = rnbd_server_devt(dev);
 			   __entry->id = dev->id;),
 	    TP_printk("session=%s dev=%u:%u id=%u", __get_str(session), MAJOR(__entry->devt),
 		      MINOR(__entry->devt), __entry->id)
@@ -48,7 +48,7 @@ TRACE_EVENT(rnbd_server_io,
 			     __field(u32, flags)
 			     __field(u8, op)),
 	    TP_fast_assign(__entry->io = io;
-			   __entry->devt = dev->bdev->bd_dev;
+			   __entry->devt = rnbd_server_devt(dev);
 			   __entry->sector = msg->sector;
 			   __entry->bytes = msg->bytes;
 			   __entry->flags = msg->flags;
@@ -72,7 +72,7 @@ TRACE_EVENT(rnbd_server_io_done,
 			     __field(dev_t, devt)
 			     __field(int, err)),
 	    TP_fast_assign(__entry->io = io;
-			   __entry->devt = dev->bdev->bd_dev;
+			   __entry->devt = rnbd_server_devt(dev);
 			   __entry->err = err;),
 	    TP_printk("io=%p dev=%u:%u err=%d", __entry->io, MAJOR(__entry->devt),
 		      MINOR(__entry->devt), __entry->err)

@@ -28,6 +28,7 @@ static const char * const census_name[RTRS_CENSUS_COUNT] = {
 	[RTRS_CENSUS_RNBD_SERVER_SESSION]	= "rnbd_server_session",
 	[RTRS_CENSUS_RNBD_SERVER_DEV]		= "rnbd_server_dev",
 	[RTRS_CENSUS_RNBD_SERVER_EXPORT]	= "rnbd_server_export",
+	[RTRS_CENSUS_RNBD_SERVER_LIST]		= "rnbd_server_access_list",
 };
 
 void rtrs_census_created(enum rtrs_census noun)

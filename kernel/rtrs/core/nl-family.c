@@ -6,6 +6,7 @@
  * which other families wait for: a worker runs each command that may wait for a
  * peer (nl-later.c).
  */
+#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/export.h>
 #include <linux/module.h>
@@ -18,6 +19,7 @@
 
 #define ROLE_COUNT	(RNBD_ROLE_SERVER + 1)
 #define ATTR_ID		1	/* of every noun */
+#define REQUEST_MAX	(4U << 20)	/* bytes that may be kept for a worker */
 
 static DEFINE_MUTEX(providers_lock);
 static const struct rtrs_nl_provider *providers[8];
@@ -56,6 +58,9 @@ static const char *const provider_name[ROLE_COUNT][RNBD_CMD_MAX + 1] = {
 		[RNBD_CMD_PORT_GET]	= "rtrs-server",
 		[RNBD_CMD_PORT_DRAIN]	= "rtrs-server",
 		[RNBD_CMD_PORT_UNDRAIN]	= "rtrs-server",
+		[RNBD_CMD_ACCESS_GET]	= "rnbd-server",
+		[RNBD_CMD_ACCESS_SET]	= "rnbd-server",
+		[RNBD_CMD_ACCESS_TEST]	= "rnbd-server",
 	},
 };
 
@@ -259,6 +264,13 @@ static int do_admin_cmd(u8 cmd, struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (!netlink_capable(skb, CAP_SYS_ADMIN))
 		return rtrs_fail(info->extack, -EPERM, "CAP_SYS_ADMIN is needed");
+	if (info->nlhdr->nlmsg_len > REQUEST_MAX)
+		return rtrs_fail(info->extack, -EMSGSIZE, "a request has at most %u MiB",
+				 REQUEST_MAX >> 20);
+	/* Who asks: a worker is somebody else. */
+	info->user_ptr[0] = (void *)(uintptr_t)from_kuid(&init_user_ns, current_uid());
+	info->user_ptr[1] = (void *)(uintptr_t)from_kuid(&init_user_ns,
+							  audit_get_loginuid(current));
 	return rtrs_nl_later(cmd, skb, info);
 }
 
@@ -361,6 +373,21 @@ int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return run_dump(RNBD_CMD_PORT_GET, skb, cb);
 }
 
+int rnbd_nl_access_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_get_cmd(RNBD_CMD_ACCESS_GET, info);
+}
+
+int rnbd_nl_access_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return run_dump(RNBD_CMD_ACCESS_GET, skb, cb);
+}
+
+int rnbd_nl_access_test_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return do_get_cmd(RNBD_CMD_ACCESS_TEST, info);
+}
+
 #define ADMIN_DOIT(name, cmd)							\
 	int rnbd_nl_##name##_doit(struct sk_buff *skb, struct genl_info *info)	\
 	{									\
@@ -385,12 +412,14 @@ ADMIN_DOIT(path_disconnect, PATH_DISCONNECT)
 ADMIN_DOIT(export_revalidate, EXPORT_REVALIDATE)
 ADMIN_DOIT(port_drain, PORT_DRAIN)
 ADMIN_DOIT(port_undrain, PORT_UNDRAIN)
+ADMIN_DOIT(access_set, ACCESS_SET)
 
 static const struct genl_multicast_group groups[] = {
 	[RNBD_NLGRP_SESSION]	= { .name = RNBD_MCGRP_SESSION, },
 	[RNBD_NLGRP_PATH]	= { .name = RNBD_MCGRP_PATH, },
 	[RNBD_NLGRP_DEVICE]	= { .name = RNBD_MCGRP_DEVICE, },
 	[RNBD_NLGRP_EXPORT]	= { .name = RNBD_MCGRP_EXPORT, },
+	[RNBD_NLGRP_ACCESS]	= { .name = RNBD_MCGRP_ACCESS, },
 };
 
 struct genl_family rtrs_nl_family __ro_after_init = {

@@ -11,6 +11,43 @@
 #include <uapi/linux/rnbd.h>
 
 /* Common nested types */
+const struct nla_policy rnbd_access_allow_nl_policy[RNBD_A_ACL_ALLOW_ACCESS_MODE + 1] = {
+	[RNBD_A_ACL_ALLOW_PEER] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_ACL_ALLOW_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
+};
+
+const struct nla_policy rnbd_access_export_nl_policy[RNBD_A_ACL_EXPORT_OPENINGS + 1] = {
+	[RNBD_A_ACL_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_ACL_EXPORT_PATH] = { .type = NLA_NUL_STRING, .len = 2047, },
+	[RNBD_A_ACL_EXPORT_IO_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RNBD_A_ACL_EXPORT_ALLOW] = NLA_POLICY_NESTED(rnbd_access_allow_nl_policy),
+	[RNBD_A_ACL_EXPORT_KIND] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RNBD_A_ACL_EXPORT_OPENINGS] = { .type = NLA_U32, },
+};
+
+const struct nla_policy rnbd_access_peer_nl_policy[RNBD_A_ACL_PEER_PAD + 1] = {
+	[RNBD_A_ACL_PEER_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_ACL_PEER_AUTH] = NLA_POLICY_MAX(NLA_U32, 1),
+	[RNBD_A_ACL_PEER_SESSION] = NLA_POLICY_NESTED(rnbd_access_session_nl_policy),
+	[RNBD_A_ACL_PEER_FROM] = NLA_POLICY_NESTED(rnbd_access_prefix_nl_policy),
+	[RNBD_A_ACL_PEER_MAX_SESSIONS] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_ACL_PEER_MAX_DEVICES] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RNBD_A_ACL_PEER_MAX_MEMORY_BYTES] = NLA_POLICY_MIN(NLA_U64, 1),
+	[RNBD_A_ACL_PEER_SESSIONS] = { .type = NLA_U32, },
+	[RNBD_A_ACL_PEER_DEVICES] = { .type = NLA_U32, },
+	[RNBD_A_ACL_PEER_PINNED_BYTES] = { .type = NLA_U64, },
+	[RNBD_A_ACL_PEER_DENIED] = { .type = NLA_U64, },
+};
+
+const struct nla_policy rnbd_access_prefix_nl_policy[RNBD_A_ACL_PREFIX_BITS + 1] = {
+	[RNBD_A_ACL_PREFIX_ADDR] = { .type = NLA_BINARY, },
+	[RNBD_A_ACL_PREFIX_BITS] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
+const struct nla_policy rnbd_access_session_nl_policy[RNBD_A_ACL_SESSION_PATTERN + 1] = {
+	[RNBD_A_ACL_SESSION_PATTERN] = { .type = NLA_NUL_STRING, .len = 254, },
+};
+
 const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1] = {
 	[RNBD_A_PATH_SPEC_CLIENT_ADDR] = { .type = NLA_BINARY, },
 	[RNBD_A_PATH_SPEC_SERVER_ADDR] = { .type = NLA_BINARY, },
@@ -60,7 +97,7 @@ const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1
 };
 
 /* RNBD_CMD_MAP - do */
-const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1] = {
+const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_IO_MODE + 1] = {
 	[RNBD_A_DEVICE_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
 	[RNBD_A_DEVICE_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
@@ -71,6 +108,7 @@ const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1] = {
 	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 	[RNBD_A_DEVICE_SETTINGS] = NLA_POLICY_NESTED(rnbd_settings_nl_policy),
 	[RNBD_A_DEVICE_ALWAYS_FUA] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RNBD_A_DEVICE_IO_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* RNBD_CMD_UNMAP - do */
@@ -211,8 +249,32 @@ const struct nla_policy rnbd_device_set_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1] 
 	[RNBD_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_MIN(NLA_U32, 100),
 };
 
+/* RNBD_CMD_ACCESS_GET - do */
+const struct nla_policy rnbd_access_get_nl_policy[RNBD_A_ACCESS_NUMBER + 1] = {
+	[RNBD_A_ACCESS_NUMBER] = { .type = NLA_U32, },
+};
+
+/* RNBD_CMD_ACCESS_SET - do */
+const struct nla_policy rnbd_access_set_nl_policy[RNBD_A_ACCESS_DRY_RUN + 1] = {
+	[RNBD_A_ACCESS_STATE] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RNBD_A_ACCESS_EXPECT] = { .type = NLA_U32, },
+	[RNBD_A_ACCESS_FORCE] = { .type = NLA_FLAG, },
+	[RNBD_A_ACCESS_DRY_RUN] = { .type = NLA_FLAG, },
+	[RNBD_A_ACCESS_PEER] = NLA_POLICY_NESTED(rnbd_access_peer_nl_policy),
+	[RNBD_A_ACCESS_EXPORT] = NLA_POLICY_NESTED(rnbd_access_export_nl_policy),
+};
+
+/* RNBD_CMD_ACCESS_TEST - do */
+const struct nla_policy rnbd_access_test_nl_policy[RNBD_A_ACCESS_ACCESS_MODE + 1] = {
+	[RNBD_A_ACCESS_PEER_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[RNBD_A_ACCESS_SESSION_NAME] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_ACCESS_CLIENT_ADDR] = { .type = NLA_BINARY, },
+	[RNBD_A_ACCESS_DEVICE_PATH] = { .type = NLA_NUL_STRING, .len = 254, },
+	[RNBD_A_ACCESS_ACCESS_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
+};
+
 /* Ops table for rnbd */
-const struct genl_ops rnbd_nl_ops[24] = {
+const struct genl_ops rnbd_nl_ops[27] = {
 	{
 		.cmd		= RNBD_CMD_SESSION_GET,
 		.doit		= rnbd_nl_session_get_doit,
@@ -245,7 +307,7 @@ const struct genl_ops rnbd_nl_ops[24] = {
 		.cmd		= RNBD_CMD_MAP,
 		.doit		= rnbd_nl_map_doit,
 		.policy		= rnbd_map_nl_policy,
-		.maxattr	= RNBD_A_DEVICE_ALWAYS_FUA,
+		.maxattr	= RNBD_A_DEVICE_IO_MODE,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -380,6 +442,26 @@ const struct genl_ops rnbd_nl_ops[24] = {
 		.policy		= rnbd_device_set_nl_policy,
 		.maxattr	= RNBD_A_DEVICE_TIMEOUT_MS,
 		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_ACCESS_GET,
+		.doit		= rnbd_nl_access_get_doit,
+		.dumpit		= rnbd_nl_access_get_dumpit,
+		.policy		= rnbd_access_get_nl_policy,
+		.maxattr	= RNBD_A_ACCESS_NUMBER,
+	},
+	{
+		.cmd		= RNBD_CMD_ACCESS_SET,
+		.doit		= rnbd_nl_access_set_doit,
+		.policy		= rnbd_access_set_nl_policy,
+		.maxattr	= RNBD_A_ACCESS_DRY_RUN,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RNBD_CMD_ACCESS_TEST,
+		.doit		= rnbd_nl_access_test_doit,
+		.policy		= rnbd_access_test_nl_policy,
+		.maxattr	= RNBD_A_ACCESS_ACCESS_MODE,
 	},
 };
 

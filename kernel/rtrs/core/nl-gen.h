@@ -12,6 +12,11 @@
 #include <uapi/linux/rnbd.h>
 
 /* Common nested types */
+extern const struct nla_policy rnbd_access_allow_nl_policy[RNBD_A_ACL_ALLOW_ACCESS_MODE + 1];
+extern const struct nla_policy rnbd_access_export_nl_policy[RNBD_A_ACL_EXPORT_OPENINGS + 1];
+extern const struct nla_policy rnbd_access_peer_nl_policy[RNBD_A_ACL_PEER_PAD + 1];
+extern const struct nla_policy rnbd_access_prefix_nl_policy[RNBD_A_ACL_PREFIX_BITS + 1];
+extern const struct nla_policy rnbd_access_session_nl_policy[RNBD_A_ACL_SESSION_PATTERN + 1];
 extern const struct nla_policy rnbd_path_spec_nl_policy[RNBD_A_PATH_SPEC_SERVER_ADDR + 1];
 extern const struct nla_policy rnbd_settings_nl_policy[RNBD_A_SETTINGS_LOST_WRITES + 1];
 
@@ -23,7 +28,7 @@ extern const struct nla_policy rnbd_device_get_nl_policy[RNBD_A_DEVICE_DEVICE_PA
 
 extern const struct nla_policy rnbd_export_get_nl_policy[RNBD_A_EXPORT_SESSION_NAME + 1];
 
-extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_ALWAYS_FUA + 1];
+extern const struct nla_policy rnbd_map_nl_policy[RNBD_A_DEVICE_IO_MODE + 1];
 
 extern const struct nla_policy rnbd_unmap_nl_policy[RNBD_A_DEVICE_FORCE + 1];
 
@@ -63,8 +68,14 @@ extern const struct nla_policy rnbd_port_undrain_nl_policy[RNBD_A_PORT_HCA_PORT 
 
 extern const struct nla_policy rnbd_device_set_nl_policy[RNBD_A_DEVICE_TIMEOUT_MS + 1];
 
+extern const struct nla_policy rnbd_access_get_nl_policy[RNBD_A_ACCESS_NUMBER + 1];
+
+extern const struct nla_policy rnbd_access_set_nl_policy[RNBD_A_ACCESS_DRY_RUN + 1];
+
+extern const struct nla_policy rnbd_access_test_nl_policy[RNBD_A_ACCESS_ACCESS_MODE + 1];
+
 /* Ops table for rnbd */
-extern const struct genl_ops rnbd_nl_ops[24];
+extern const struct genl_ops rnbd_nl_ops[27];
 
 int rnbd_nl_session_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_session_get_dumpit(struct sk_buff *skb,
@@ -98,12 +109,17 @@ int rnbd_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int rnbd_nl_port_drain_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_port_undrain_doit(struct sk_buff *skb, struct genl_info *info);
 int rnbd_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_access_get_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_access_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int rnbd_nl_access_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rnbd_nl_access_test_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RNBD_NLGRP_SESSION,
 	RNBD_NLGRP_PATH,
 	RNBD_NLGRP_DEVICE,
 	RNBD_NLGRP_EXPORT,
+	RNBD_NLGRP_ACCESS,
 };
 
 #endif /* _LINUX_RNBD_GEN_H */

@@ -28,7 +28,7 @@ static DECLARE_WAIT_QUEUE_HEAD(command_ended);
  * @aside: the work
  * @entry: in the list of commands
  * @cmd: RNBD_CMD_*
- * @skb: copy of the request, without others of the same buffer
+ * @skb: the request, without others of the same buffer
  * @info: copy of what generic netlink parsed; its pointers lead into @skb
  * @extack: for the ACK
  * @attrs: of @info
@@ -81,38 +81,28 @@ static unsigned int max_attr_of(u8 cmd)
 	return 0;
 }
 
-/* @at points into the request: the same place in the copy. */
-static void *ptr_in_copy(const struct command *c, const struct genl_info *info, const void *at)
-{
-	return at ? c->skb->data + (at - (const void *)info->nlhdr) : NULL;
-}
-
 static struct command *command_create(u8 cmd, struct sk_buff *skb, const struct genl_info *info)
 {
-	unsigned int count = info->attrs ? max_attr_of(cmd) + 1 : 0, i;
-	u32 len = info->nlhdr->nlmsg_len;
+	unsigned int count = info->attrs ? max_attr_of(cmd) + 1 : 0;
 	struct command *c;
 
 	c = kzalloc(struct_size(c, attrs, count), GFP_KERNEL);
 	if (!c)
 		return NULL;
-	c->skb = alloc_skb(len, GFP_KERNEL);
+	c->skb = netlink_skb_clone(skb, GFP_KERNEL);	/* it may be large: not copied */
 	if (!c->skb) {
 		kfree(c);
 		return NULL;
 	}
-	skb_put_data(c->skb, info->nlhdr, len);
-	memcpy(c->skb->cb, skb->cb, sizeof(skb->cb));
+	skb_trim(c->skb, info->nlhdr->nlmsg_len);
 	/* The kernel's socket of the initial namespace: it is never closed. */
 	c->skb->sk = skb->sk;
 	sock_hold(NETLINK_CB(c->skb).sk);
 	c->cmd = cmd;
 	c->info = *info;
-	c->info.nlhdr = ptr_in_copy(c, info, info->nlhdr);
-	c->info.genlhdr = ptr_in_copy(c, info, info->genlhdr);
 	c->info.extack = &c->extack;
-	for (i = 0; i < count; i++)
-		c->attrs[i] = ptr_in_copy(c, info, info->attrs[i]);
+	if (count)
+		memcpy(c->attrs, info->attrs, count * sizeof(c->attrs[0]));
 	c->info.attrs = count ? c->attrs : NULL;
 	rtrs_aside_init(&c->aside, run_command);
 	return c;

@@ -94,6 +94,8 @@ static int mcgrp_of_cmd(u8 cmd)
 		return RNBD_NLGRP_PATH;
 	case RNBD_CMD_DEVICE_NTF:
 		return RNBD_NLGRP_DEVICE;
+	case RNBD_CMD_ACCESS_NTF:
+		return RNBD_NLGRP_ACCESS;
 	default:
 		return RNBD_NLGRP_EXPORT;
 	}

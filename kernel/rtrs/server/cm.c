@@ -328,13 +328,31 @@ static int connect(struct connect *c)
 	return err;
 }
 
+/* Nothing of the client is touched before. */
+static int admit_guest(const struct connect *c)
+{
+	const struct rtrs_path_addr addr = {
+		.src = c->cm_id->route.addr.dst_addr,
+		.dst = c->cm_id->route.addr.src_addr,
+	};
+	union ib_gid gid;
+	const struct rtrs_server_guest guest = {
+		.addr	= &addr,
+		.gid	= gid.raw,
+		.forged	= rtrs_server_is_forged(c->cm_id),
+	};
+
+	rtrs_server_origin(c->cm_id, &gid);
+	return c->srv->ops->admit(&guest);
+}
+
 static void connect_work(struct work_struct *work)
 {
 	struct connect *c = container_of(to_delayed_work(work), struct connect, wait.work);
 	int err;
 
 	rtrs_server_wait_end(&c->wait);
-	err = connect(c);
+	err = admit_guest(c) ?: connect(c);
 	if (err == -EINPROGRESS)
 		return;
 	if (c->cm_id) {

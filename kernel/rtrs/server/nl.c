@@ -8,6 +8,14 @@ u32 rtrs_server_nl_id(void)
 	return rtrs_nl_new_id();
 }
 
+static int put_peer(struct sk_buff *msg, int attr, const struct rtrs_server_session *session)
+{
+	char name[RTRS_SERVER_PEER_LEN];
+
+	session->srv->ops->peer_name(session->id, name);
+	return name[0] ? nla_put_string(msg, attr, name) : 0;
+}
+
 /* session->lock held. */
 static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
 {
@@ -25,6 +33,7 @@ static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
 	    nla_put_u32(msg, RNBD_A_SESSION_PATHS_CONFIGURED, session->path_count) ||
 	    nla_put_u32(msg, RNBD_A_SESSION_DEVICES, opens) ||
 	    nla_put_u64_64bit(msg, RNBD_A_SESSION_PINNED_BYTES, pinned, RNBD_A_SESSION_PAD) ||
+	    put_peer(msg, RNBD_A_SESSION_PEER_NAME, session) ||
 	    nla_put_u32(msg, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;
@@ -179,6 +188,7 @@ static int put_path_state(struct sk_buff *msg, struct rtrs_server_path *path,
 	    nla_put_u32(msg, RNBD_A_PATH_CONNECTIONS, path->con_num) ||
 	    nla_put_s32(msg, RNBD_A_PATH_LAST_ERROR, READ_ONCE(path->last_error)) ||
 	    nla_put_u64_64bit(msg, RNBD_A_PATH_SINCE_NS, path->since_ns, RNBD_A_PATH_PAD) ||
+	    put_peer(msg, RNBD_A_PATH_PEER_NAME, session) ||
 	    nla_put_u32(msg, RNBD_A_PATH_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;
 	return 0;

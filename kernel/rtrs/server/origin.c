@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/export.h>
 #include <rdma/ib_addr.h>
 #include "server.h"
 
@@ -17,6 +18,34 @@ void rtrs_server_origin(const struct rdma_cm_id *cm_id, union ib_gid *gid)
 		*gid = cm_id->route.path_rec->dgid;
 	else
 		rdma_ip2gid((struct sockaddr *)&cm_id->route.addr.dst_addr, gid);
+}
+
+/* RoCE alone: a GID of InfiniBand has no IP address in it, one of AF_IB is what was asked for. */
+bool rtrs_server_is_forged(const struct rdma_cm_id *cm_id)
+{
+	const struct sockaddr_storage *addr = &cm_id->route.addr.dst_addr;
+	union ib_gid origin, claim;
+
+	if (!rdma_protocol_roce(cm_id->device, cm_id->port_num) || addr->ss_family == AF_IB)
+		return false;
+	rtrs_server_origin(cm_id, &origin);
+	rdma_ip2gid((struct sockaddr *)addr, &claim);
+	return memcmp(&origin, &claim, sizeof(origin));
+}
+
+/* From INFO on with the name of the session. */
+void rtrs_server_guest_of(const struct rtrs_server_path *path, struct rtrs_server_guest *guest)
+{
+	bool named = READ_ONCE(path->named);
+
+	*guest = (struct rtrs_server_guest){
+		.addr		= &path->addr,
+		.gid		= path->origin.raw,
+		.forged		= path->forged,
+		.name		= named ? path->name : NULL,
+		.session_id	= named ? path->session->id : 0,
+		.path_id	= path->id,
+	};
 }
 
 static bool is_of(const union ib_gid *gid, const struct rdma_cm_id *cm_id)
@@ -72,3 +101,22 @@ void rtrs_server_stranger(struct rtrs_server_session *session, const struct rdma
 	pr_warn("session '%*pE': %s is not where its client is: refused, now and later\n",
 		(int)strlen(session->name), session->name, addr);
 }
+
+void rtrs_server_judge_paths(struct rtrs_server *srv, rtrs_server_judge_fn fn, void *arg)
+{
+	struct rtrs_server_guest guest;
+	struct rtrs_server_path *path;
+	int err;
+
+	mutex_lock(&srv->lock);
+	list_for_each_entry(path, &srv->paths, all_entry) {
+		if (READ_ONCE(path->state) >= RTRS_SERVER_PATH_CLOSING)
+			continue;
+		rtrs_server_guest_of(path, &guest);
+		err = fn(&guest, arg);
+		if (err)
+			rtrs_server_path_close(path, err);
+	}
+	mutex_unlock(&srv->lock);
+}
+EXPORT_SYMBOL_GPL(rtrs_server_judge_paths);

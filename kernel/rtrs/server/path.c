@@ -440,6 +440,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->beside = req->fences && !req->alone;
 	path->addr = addr;
 	rtrs_server_origin(cm_id, &path->origin);
+	path->forged = rtrs_server_is_forged(cm_id);
 	rtrs_addr_print_path(&addr, path->text, sizeof(path->text));
 	strscpy(path->hca_name, dev_name(&cm_id->device->dev), sizeof(path->hca_name));
 	path->hca_port = cm_id->port_num;

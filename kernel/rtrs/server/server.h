@@ -189,6 +189,8 @@ struct rtrs_server_counts {
  * @id: in netlink
  * @addr: src is the client
  * @origin: where it came from, see origin.c
+ * @forged: its client's address is none of @origin
+ * @named: @name is what it will be; set before the user hears of the path
  * @text: "CLIENT@SERVER"
  * @name: session's name as this path's INFO_REQ had it; its worker's from then on
  * @state_lock: protects state, since, last_error
@@ -236,6 +238,8 @@ struct rtrs_server_path {
 	u32 id;
 	struct rtrs_path_addr addr;
 	union ib_gid origin;
+	bool forged;
+	bool named;
 	char text[RTRS_PATH_NAME_LEN];
 	char name[RTRS_WIRE_NAME_LEN];
 	char hca_name[IB_DEVICE_NAME_MAX];
@@ -463,6 +467,8 @@ bool rtrs_server_same_origin(const struct rtrs_server_path *path, const struct r
 bool rtrs_server_is_client(const struct rtrs_server_session *session,
 			   const struct rdma_cm_id *cm_id);
 void rtrs_server_remember(struct rtrs_server_path *path);
+bool rtrs_server_is_forged(const struct rdma_cm_id *cm_id);
+void rtrs_server_guest_of(const struct rtrs_server_path *path, struct rtrs_server_guest *guest);
 void rtrs_server_stranger(struct rtrs_server_session *session, const struct rdma_cm_id *cm_id);
 
 /* conn.c; process, _issue and _credit any context */

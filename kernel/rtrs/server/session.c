@@ -260,21 +260,56 @@ static void first_down(struct rtrs_server_session *session)
 	mutex_unlock(&session->srv->lock);
 }
 
+/* The user hears of the path last: it is in sysfs, and cannot fail any more. */
+static int tell_user(struct rtrs_server_path *path)
+{
+	struct rtrs_server_session *session = path->session;
+	struct rtrs_server_guest guest;
+	int err;
+
+	err = rtrs_server_sysfs_path_add(path);
+	if (err)
+		return err;
+	rtrs_server_guest_of(path, &guest);
+	err = session->srv->ops->path_up(session->priv, &guest);
+	if (err)
+		rtrs_server_sysfs_path_del(path);
+	return err;
+}
+
+/* Before it claims the name, which may be that of another client. */
+static int admit(struct rtrs_server_path *path)
+{
+	const struct rtrs_server_ops *ops = path->session->srv->ops;
+	struct rtrs_server_guest guest;
+	int err;
+
+	WRITE_ONCE(path->named, true);
+	rtrs_server_guest_of(path, &guest);
+	err = ops->admit(&guest);
+	if (err)
+		return err;
+	err = claim_name(path->session, path->name);
+	if (err) {
+		path_err(path, "session name is another's\n");
+		ops->refused(&guest, err);
+	}
+	return err;
+}
+
 static int path_up(struct rtrs_server_path *path)
 {
 	struct rtrs_server_session *session = path->session;
 	int err;
 
-	err = claim_name(session, path->name);
-	if (err) {
-		path_err(path, "session name is another's\n");
+	err = admit(path);
+	if (err)
 		return err;
-	}
 	if (!session->up)
 		err = first_up(session);
 	if (err)
 		return err;
-	err = rtrs_server_sysfs_path_add(path);
+	err = tell_user(path);
 	if (err) {
 		if (!session->up) {
 			first_down(session);
@@ -442,6 +477,12 @@ int rtrs_server_notify(struct rtrs_server_session *session, u32 what)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtrs_server_notify);
+
+u64 rtrs_server_session_pinned(const struct rtrs_server_session *session)
+{
+	return atomic64_read(&session->pinned);
+}
+EXPORT_SYMBOL_GPL(rtrs_server_session_pinned);
 
 u32 rtrs_server_session_id(const struct rtrs_server_session *session)
 {

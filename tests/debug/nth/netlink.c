@@ -3,10 +3,12 @@
  * A disk is mapped over netlink, as the tool does it, without a process that has to start: what is there is looked at before,
  * as each part of that allocates.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/rnbd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,14 +23,36 @@ struct message {
 
 static int sock = -1, family;
 
-static void add_text(struct message *msg, int type, const char *text)
+static struct nlattr *add(struct message *msg, int type, const void *data, size_t len)
 {
 	struct nlattr *attr = (void *)msg + NLMSG_ALIGN(msg->head.nlmsg_len);
 
 	attr->nla_type = type;
-	attr->nla_len = NLA_HDRLEN + strlen(text) + 1;
-	strcpy((char *)attr + NLA_HDRLEN, text);
+	attr->nla_len = NLA_HDRLEN + len;
+	if (len)
+		memcpy((char *)attr + NLA_HDRLEN, data, len);
 	msg->head.nlmsg_len = NLMSG_ALIGN(msg->head.nlmsg_len) + NLA_ALIGN(attr->nla_len);
+	return attr;
+}
+
+static void add_text(struct message *msg, int type, const char *text)
+{
+	add(msg, type, text, strlen(text) + 1);
+}
+
+static void add_u32(struct message *msg, int type, unsigned int value)
+{
+	add(msg, type, &value, sizeof(value));
+}
+
+static struct nlattr *begin(struct message *msg, int type)
+{
+	return add(msg, type | NLA_F_NESTED, NULL, 0);
+}
+
+static void end(struct message *msg, struct nlattr *nest)
+{
+	nest->nla_len = (char *)msg + msg->head.nlmsg_len - (char *)nest;
 }
 
 static struct message request(int type, int flags, int cmd, int version)
@@ -120,5 +144,46 @@ int netlink_map(const char *session, const char *device)
 	msg = request(family, NLM_F_ACK, RNBD_CMD_MAP, RNBD_FAMILY_VERSION);
 	add_text(&msg, RNBD_A_DEVICE_SESSION_NAME, session);
 	add_text(&msg, RNBD_A_DEVICE_DEVICE_PATH, device);
+	return ask(&msg);
+}
+
+/* One peer that is everybody, one export */
+static void add_list(struct message *msg)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET };
+	struct nlattr *nest = begin(msg, RNBD_A_ACCESS_PEER), *inner;
+
+	add_text(msg, RNBD_A_ACL_PEER_NAME, "p");
+	add_u32(msg, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_NONE);
+	inner = begin(msg, RNBD_A_ACL_PEER_SESSION);
+	add_text(msg, RNBD_A_ACL_SESSION_PATTERN, "*");
+	end(msg, inner);
+	inner = begin(msg, RNBD_A_ACL_PEER_FROM);
+	add(msg, RNBD_A_ACL_PREFIX_ADDR, &from, sizeof(from));
+	add_u32(msg, RNBD_A_ACL_PREFIX_BITS, 0);
+	end(msg, inner);
+	end(msg, nest);
+	nest = begin(msg, RNBD_A_ACCESS_EXPORT);
+	add_text(msg, RNBD_A_ACL_EXPORT_NAME, "v");
+	add_text(msg, RNBD_A_ACL_EXPORT_PATH, "/dev/ram0");
+	inner = begin(msg, RNBD_A_ACL_EXPORT_ALLOW);
+	add_text(msg, RNBD_A_ACL_ALLOW_PEER, "*");
+	end(msg, inner);
+	end(msg, nest);
+}
+
+int netlink_access(const char *state)
+{
+	struct message msg;
+	int listed = !strcmp(state, "listed"), rc = sock < 0 ? start() : 0;
+
+	if (!rc)
+		rc = dump(RNBD_CMD_ACCESS_GET);
+	if (rc)
+		return rc;
+	msg = request(family, NLM_F_ACK, RNBD_CMD_ACCESS_SET, RNBD_FAMILY_VERSION);
+	add_u32(&msg, RNBD_A_ACCESS_STATE, listed ? RNBD_ACCESS_STATE_LISTED : RNBD_ACCESS_STATE_OPEN);
+	if (listed)
+		add_list(&msg);
 	return ask(&msg);
 }

@@ -5,4 +5,7 @@
 /* A disk of a session that is there: 0 or a negative errno */
 int netlink_map(const char *session, const char *device);
 
+/* The access list of the server: "listed", one for everybody, or "open" */
+int netlink_access(const char *state);
+
 #endif

@@ -8,7 +8,7 @@
  *   nth any slab|page DO UNDO [STEP]      DO is done and undone: the n-th allocation of any task; of many alike each STEP-th
  *
  * DO and UNDO are FILE=TEXT, TEXT being written to FILE, "!" and a command of the shell, or "@SESSION=DEVICE", which is mapped
- * over netlink. UNDO of a file that is not there has nothing to do. Which allocations count is said before, by the filters of
+ * over netlink, or "+STATE", which the access list of the server gets. UNDO of a file that is not there has nothing to do. Which allocations count is said before, by the filters of
  * /sys/kernel/debug/{failslab,fail_page_alloc}.
  */
 #define _GNU_SOURCE
@@ -235,6 +235,8 @@ static int act(const char *what)
 		rc = system(what + 1);
 		return rc ? -EIO : 0;
 	}
+	if (*what == '+')
+		return netlink_access(what + 1);
 	snprintf(file, sizeof(file), "%.*s", (int)(text - what), what);
 	if (*file == '@')
 		return netlink_map(file + 1, text + 1);

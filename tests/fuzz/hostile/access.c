@@ -405,6 +405,20 @@ static int force_and_vanish(void)
 	return 0;
 }
 
+/* For the access list of the server: it has no such export, and says so each time */
+static int flood(void)
+{
+	struct path p;
+	uint32_t id;
+	int i;
+
+	WANT(path_up(&p, 3), 0);
+	for (i = 0; i < 150; i++)
+		WANT(device_open(&p, "none", 0, &id), ENOENT);
+	path_down(&p);
+	return 0;
+}
+
 const struct test access_tests[] = {
 	{ "access-read-only", read_only },
 	{ "access-read-only-disk", read_only_disk },
@@ -415,5 +429,6 @@ const struct test access_tests[] = {
 	{ "access-force-close", force_close },
 	{ "access-force-in-flight", force_in_flight },
 	{ "access-force-and-vanish", force_and_vanish },
+	{ "access-flood", flood },
 	{ NULL, NULL },
 };

@@ -178,7 +178,6 @@ static int open_refused(void)
 static int open_reply(void)
 {
 	struct rnbd_msg_open_rsp *rsp = (struct rnbd_msg_open_rsp *)peer_result();
-	static const uint8_t zero[2];
 	struct rnbd_device_info d;
 
 	WANT(start(), 0);
@@ -190,7 +189,7 @@ static int open_reply(void)
 	WANT(rsp->hdr.padding, 0);
 	WANT(rsp->rotational, 0);
 	WANT(rsp->cache_policy & ~3, 0);
-	WANT(memcmp(rsp->reserved, zero, sizeof(zero)), 0);
+	WANT(rsp->io_mode | rsp->reserved, 0);
 	WANT(d.start, 0);
 	WANT(d.writers, 0);
 	WANT(clean_behind(sizeof(*rsp), 3000), true);

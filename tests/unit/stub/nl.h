@@ -87,7 +87,7 @@ extern int init_net;
 #define pr_info(...)			((void)0)
 #define sock_hold(sk)			((sk)->refs++)
 #define sock_put(sk)			((sk)->refs--)
-#define skb_put_data(skb, p, n)		memcpy((skb)->data, p, n)
+#define skb_trim(skb, n)		((void)(n))
 #define rtrs_aside_init(a, fn)		((a)->run = (fn))
 #define rtrs_aside_kill(a)		((a)->killed = true)
 #define rtrs_aside_over(a)		(!(a)->killed)
@@ -96,7 +96,7 @@ extern int init_net;
 bool stub_waits(bool over);
 #define wait_event_timeout(w, cond, t)	stub_waits(cond)
 
-struct sk_buff *alloc_skb(u32 len, gfp_t gfp);
+struct sk_buff *netlink_skb_clone(struct sk_buff *skb, gfp_t gfp);
 void consume_skb(struct sk_buff *skb);
 void netlink_ack(struct sk_buff *skb, struct nlmsghdr *nlh, int err,
 		 const struct netlink_ext_ack *extack);
