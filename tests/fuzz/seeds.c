@@ -166,7 +166,8 @@ static void rnbd(void)
 
 static void texts(void)
 {
-	static const char list[] = "\10\10\10\10\10\20pweb\ns*\nf\20\npold\nevol0=/dev/ram0\na\1web\nevms/=/dev/vg1\na\2*\ne/=/dev\na\1old";
+	static const char list[] = "pweb\ns*\nf\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\npold\nsold\nf\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\n"
+		"evol0=/dev/ram0\na\1web\nevms/=/dev/vg1\na\2*\ne/=/dev\na\1old";
 	static const char paths[] = "/export/%SESSNAME%/disks\0client\0dev/ram0";
 
 	text("fuzz-addr", "ipv4", 2, "ip:10.0.0.1");

@@ -2,269 +2,252 @@
 /* The access list: pure, built once and then only read. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <rtrs/types.h>
 
 #include "access-list.h"
 
-/* Pointers first: each part begins where it may. */
-size_t rnbd_server_list_bytes(const struct rnbd_access_size *room)
+#define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+#define NEST_MAX 65000	/* bytes of what is said of one; a reply adds to it, and has 64 KiB */
+
+static_assert((int)RNBD_A_ACL_PEER_NAME == (int)RNBD_A_ACL_EXPORT_NAME, "one for both");
+
+/* Addresses that begin alike, as struct rnbd_access_addr has them. */
+struct prefix {
+	bool is_gid;
+	u32 bits;
+	u8 addr[16];
+};
+
+const char *rnbd_server_list_text(const struct nlattr *nest, int type)
 {
-	return sizeof(struct rnbd_access_list) +
-	       (size_t)room->peers * sizeof(struct rnbd_access_peer) +
-	       (size_t)room->exports * sizeof(struct rnbd_access_export) +
-	       (size_t)room->allows * sizeof(struct rnbd_access_allow) +
-	       (size_t)room->patterns * sizeof(char *) +
-	       (size_t)room->peers * sizeof(struct rnbd_access_named) +
-	       (size_t)room->prefixes * sizeof(struct rnbd_access_prefix) + room->text;
+	const struct nlattr *attr = nla_find_nested(nest, type);
+
+	return attr ? nla_data(attr) : "";
 }
 
-void rnbd_server_list_init(struct rnbd_access_list *list, const struct rnbd_access_size *room)
+u64 rnbd_server_list_number(const struct nlattr *nest, int type, u64 otherwise)
 {
-	list->room = *room;
-	list->peer = (void *)(list + 1);
-	list->export = (void *)(list->peer + room->peers);
-	list->allow = (void *)(list->export + room->exports);
-	list->pattern = (void *)(list->allow + room->allows);
-	list->by_name = (void *)(list->pattern + room->patterns);
-	list->prefix = (void *)(list->by_name + room->peers);
-	list->text = (void *)(list->prefix + room->prefixes);
+	const struct nlattr *attr = nla_find_nested(nest, type);
+
+	if (!attr)
+		return otherwise;
+	return nla_len(attr) == sizeof(u64) ? nla_get_u64(attr) : nla_get_u32(attr);
 }
 
-static const char *put_text(struct rnbd_access_list *list, const char *s, size_t len)
+static bool get_prefix(const struct nlattr *nest, struct prefix *prefix)
 {
-	char *at = list->text + list->has.text;
+	const struct nlattr *attr = nla_find_nested(nest, RNBD_A_ACL_PREFIX_ADDR);
+	struct sockaddr_storage ss = {};
+	u32 all, bits;
 
-	if (list->room.text - list->has.text <= len)
-		return NULL;
-	memcpy(at, s, len);
-	at[len] = '\0';
-	list->has.text += len + 1;
-	return at;
+	if (attr)
+		nla_memcpy(&ss, attr, sizeof(ss));
+	if (!rtrs_addr_len(&ss) || nla_len(attr) != rtrs_addr_len(&ss))
+		return false;
+	all = ss.ss_family == AF_INET ? 32 : 128;
+	bits = rnbd_server_list_number(nest, RNBD_A_ACL_PREFIX_BITS, all);
+	prefix->is_gid = ss.ss_family == AF_IB;
+	prefix->bits = bits + 128 - all;
+	rtrs_addr_bytes(&ss, prefix->addr);
+	return bits <= all;
 }
 
-static bool is_word(char c)
+static bool is_printed(const char *s)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '.' || c == '_' || c == '-';
-}
+	const char *at;
 
-static bool is_peer_name(const char *name, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (!is_word(name[i]))
+	for (at = s; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			return false;
-	return len && len < RNBD_ACCESS_PEER_LEN;
-}
-
-static bool is_printed(const char *s, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
-			return false;
-	return len;
+	return *s;
 }
 
 /* As an OPEN may have it: no '/' in front, none twice, no "..". "/" is all there is. */
-static bool is_export_name(const char *name, size_t len)
+static bool is_export_name(const char *name)
 {
-	size_t i, start = 0;
+	const char *s;
+	size_t n;
 
-	if (!is_printed(name, len) || len >= RNBD_ACCESS_NAME_LEN)
-		return false;
-	if (len == 1 && name[0] == '/')
+	if (!strcmp(name, "/"))
 		return true;
-	for (i = 0; i <= len; i++) {
-		if (i < len && name[i] != '/')
-			continue;
-		if (i == start && i < len)
+	for (s = name; *s; s += n + (s[n] == '/')) {
+		n = strcspn(s, "/");
+		if (!n || (n == 2 && !memcmp(s, "..", 2)))
 			return false;
-		if (i - start == 2 && !memcmp(name + start, "..", 2))
-			return false;
-		start = i + 1;
 	}
-	return true;
+	return is_printed(name);
 }
 
-int rnbd_server_list_add_peer(struct rnbd_access_list *list, const char *name, size_t len)
+static int bad(struct rnbd_access_fault *fault, const struct nlattr *attr, const char *name,
+	       const char *what)
 {
-	struct rnbd_access_peer *peer = &list->peer[list->has.peers];
+	*fault = (struct rnbd_access_fault){ attr, name, what };
+	return -EINVAL;
+}
 
-	if (!is_peer_name(name, len))
-		return -EINVAL;
-	if (list->has.peers == list->room.peers)
-		return -ENOSPC;
-	peer->name = put_text(list, name, len);
-	if (!peer->name)
-		return -ENOSPC;
-	peer->pattern = list->has.patterns;
-	peer->prefix = list->has.prefixes;
-	list->by_name[list->has.peers].name = peer->name;
-	list->by_name[list->has.peers].number = list->has.peers;
-	list->has.peers++;
+/* Whoever has no key is known by its names and addresses. */
+static int check_peer(const struct rnbd_access_entry *peer, struct rnbd_access_fault *fault)
+{
+	const struct nlattr *nest = peer->nest, *attr;
+	struct prefix prefix;
+	int rem;
+
+	if (!*peer->name || peer->name[strspn(peer->name, WORD)])
+		return bad(fault, nest, peer->name, "is not a name of a peer");
+	if (rnbd_server_list_number(nest, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_KEY) !=
+	    RNBD_ACCESS_AUTH_NONE) {
+		bad(fault, nest, peer->name, "needs auth none: keys are not supported");
+		return -EOPNOTSUPP;
+	}
+	if (!nla_find_nested(nest, RNBD_A_ACL_PEER_SESSION) ||
+	    !nla_find_nested(nest, RNBD_A_ACL_PEER_FROM))
+		return bad(fault, nest, peer->name, "has no key: session and from are needed");
+	nla_for_each_nested(attr, nest, rem) {
+		if (nla_type(attr) == RNBD_A_ACL_PEER_SESSION &&
+		    !is_printed(rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN)))
+			return bad(fault, attr, peer->name, "has a session that is none");
+		if (nla_type(attr) == RNBD_A_ACL_PEER_FROM && !get_prefix(attr, &prefix))
+			return bad(fault, attr, peer->name, "has an address that is none");
+	}
 	return 0;
 }
 
-int rnbd_server_list_add_pattern(struct rnbd_access_list *list, const char *pattern, size_t len)
+static int check_export(const struct rnbd_access_list *list,
+			const struct rnbd_access_entry *export, struct rnbd_access_fault *fault)
 {
-	const char *text;
+	const char *path = rnbd_server_list_text(export->nest, RNBD_A_ACL_EXPORT_PATH), *peer;
+	const struct nlattr *attr;
+	int rem;
 
-	if (!is_printed(pattern, len) || len >= RNBD_ACCESS_NAME_LEN)
-		return -EINVAL;
-	if (!list->has.peers || list->has.patterns == list->room.patterns)
-		return -ENOSPC;
-	text = put_text(list, pattern, len);
-	if (!text)
-		return -ENOSPC;
-	list->pattern[list->has.patterns++] = text;
-	list->peer[list->has.peers - 1].patterns++;
+	if (!*path)
+		return bad(fault, export->nest, export->name, "has no path");
+	if (!is_export_name(export->name) || !is_printed(path) || path[0] != '/' ||
+	    (!rnbd_access_is_dir(export) && path[strlen(path) - 1] == '/'))
+		return bad(fault, export->nest, export->name,
+			   "has a name or path that is none, or the path alone ends in '/'");
+	nla_for_each_nested(attr, export->nest, rem) {
+		if (nla_type(attr) != RNBD_A_ACL_EXPORT_ALLOW)
+			continue;
+		peer = rnbd_server_list_text(attr, RNBD_A_ACL_ALLOW_PEER);
+		if (strcmp(peer, "*") && !rnbd_server_list_peer(list, peer))
+			return bad(fault, attr, peer, "is allowed an export, but is no peer");
+	}
 	return 0;
 }
 
-int rnbd_server_list_add_prefix(struct rnbd_access_list *list,
-				const struct rnbd_access_prefix *prefix)
+static int check(const struct rnbd_access_list *list, struct rnbd_access_fault *fault)
 {
-	if (prefix->bits > 128)
-		return -EINVAL;
-	if (!list->has.peers || list->has.prefixes == list->room.prefixes)
-		return -ENOSPC;
-	list->prefix[list->has.prefixes++] = *prefix;
-	list->peer[list->has.peers - 1].prefixes++;
+	const struct rnbd_access_entry *entry, *last;
+	u32 i;
+	int err;
+
+	for (i = 0; i < list->peers + list->exports; i++) {
+		entry = list->by_name[i];
+		last = i && i != list->peers ? list->by_name[i - 1] : NULL;
+		if (last && !strcmp(last->name, entry->name))
+			return bad(fault, entry->nest, entry->name, "is there twice");
+		if (nla_len(entry->nest) > NEST_MAX)
+			return bad(fault, entry->nest, entry->name, "has more than fits, 65000 bytes");
+		err = i < list->peers ? check_peer(entry, fault) : check_export(list, entry, fault);
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
-int rnbd_server_list_add_export(struct rnbd_access_list *list, const char *name, size_t len,
-				const char *path, size_t path_len)
-{
-	struct rnbd_access_export *export = &list->export[list->has.exports];
-
-	if (!is_export_name(name, len) || !is_printed(path, path_len) || path[0] != '/' ||
-	    path_len >= RNBD_ACCESS_PATH_LEN)
-		return -EINVAL;
-	if (list->has.exports == list->room.exports)
-		return -ENOSPC;
-	export->is_dir = name[len - 1] == '/';
-	if (!export->is_dir && path[path_len - 1] == '/')
-		return -EINVAL;
-	export->name = put_text(list, name, len);
-	export->path = put_text(list, path, path_len);
-	if (!export->name || !export->path)
-		return -ENOSPC;
-	export->allow = list->has.allows;
-	list->has.exports++;
-	return 0;
-}
-
-int rnbd_server_list_add_allow(struct rnbd_access_list *list, const char *peer, size_t len, u8 mode)
-{
-	struct rnbd_access_allow *allow = &list->allow[list->has.allows];
-
-	if ((!is_peer_name(peer, len) && !(len == 1 && peer[0] == '*')) ||
-	    mode > RNBD_ACCESS_MODE_MIGRATION)
-		return -EINVAL;
-	if (!list->has.exports || list->has.allows == list->room.allows)
-		return -ENOSPC;
-	allow->name = put_text(list, peer, len);
-	if (!allow->name)
-		return -ENOSPC;
-	allow->mode = mode;
-	list->has.allows++;
-	list->export[list->has.exports - 1].allows++;
-	return 0;
-}
-
-/* Of what begins with a name. */
 static int compare(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct rnbd_access_entry *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
 }
 
-static_assert(!offsetof(struct rnbd_access_export, name), "as compare() has it");
-static_assert(!offsetof(struct rnbd_access_named, name), "as compare() has it");
-
-/* Of @count things of @size bytes that begin with a name, the one with that of @len bytes. */
-static const void *find(const void *base, u32 count, size_t size, const char *name, size_t len)
+/* All of one type, behind what is there. */
+static u32 add(struct rnbd_access_list *list, const void *attrs, size_t len, int type)
 {
-	u32 low = 0, high = count, mid;
-	const void *at;
-	const char *s;
+	u32 first = list->peers, n = first;
+	const struct nlattr *attr;
+	int rem;
+
+	nla_for_each_attr(attr, attrs, len, rem) {
+		if (nla_type(attr) != type)
+			continue;
+		list->entry[n].nest = attr;
+		list->entry[n].name = rnbd_server_list_text(attr, RNBD_A_ACL_PEER_NAME);
+		list->by_name[n] = &list->entry[n];
+		list->longest = max(list->longest, nla_len(attr));
+		n++;
+	}
+	sort(list->by_name + first, n - first, sizeof(*list->by_name), compare, NULL);
+	return n - first;
+}
+
+/* What was checked is the caller's: a copy stays. */
+struct rnbd_access_list *rnbd_server_list_new(const void *attrs, size_t len,
+					      struct rnbd_access_fault *fault)
+{
+	struct rnbd_access_list *list;
+	const struct nlattr *attr;
+	size_t count = 0;
+	void *copy;
+	int rem, err;
+
+	nla_for_each_attr(attr, attrs, len, rem)
+		count++;
+	list = kvzalloc(sizeof(*list) + count * (sizeof(*list->entry) + sizeof(*list->by_name)) +
+			NLA_ALIGN(len), GFP_KERNEL);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+	list->entry = (void *)(list + 1);
+	list->by_name = (void *)(list->entry + count);
+	list->peers = add(list, attrs, len, RNBD_A_ACCESS_PEER);
+	list->exports = add(list, attrs, len, RNBD_A_ACCESS_EXPORT);
+	err = check(list, fault);
+	if (err) {
+		kvfree(list);
+		return ERR_PTR(err);
+	}
+	copy = memcpy(list->by_name + count, attrs, len);
+	for (count = 0; count < list->peers + list->exports; count++) {
+		list->entry[count].nest = copy + ((void *)list->entry[count].nest - attrs);
+		list->entry[count].name = copy + ((void *)list->entry[count].name - attrs);
+	}
+	return list;
+}
+
+static struct rnbd_access_entry *find(struct rnbd_access_entry *const *by_name, u32 count,
+				      const char *name, size_t len)
+{
+	u32 low = 0, mid;
 	int diff;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		at = (const char *)base + mid * size;
-		s = *(const char *const *)at;
-		diff = strncmp(s, name, len);
+	while (low < count) {
+		mid = low + (count - low) / 2;
+		diff = strncmp(by_name[mid]->name, name, len) ?:
+		       by_name[mid]->name[len] != '\0';	/* the longer one comes later */
 		if (!diff)
-			diff = s[len] != '\0';	/* the longer one comes later */
-		if (!diff)
-			return at;
+			return by_name[mid];
 		if (diff < 0)
 			low = mid + 1;
 		else
-			high = mid;
+			count = mid;
 	}
 	return NULL;
 }
 
-u32 rnbd_server_list_peer_by_name(const struct rnbd_access_list *list, const char *name)
+struct rnbd_access_entry *rnbd_server_list_peer(const struct rnbd_access_list *list,
+						const char *name)
 {
-	const struct rnbd_access_named *named;
-
-	named = find(list->by_name, list->has.peers, sizeof(*named), name, strlen(name));
-	return named ? named->number : RNBD_ACCESS_NOBODY;
+	return find(list->by_name, list->peers, name, strlen(name));
 }
 
-static struct rnbd_access_export *find_export(const struct rnbd_access_list *list,
-					      const char *name, size_t len)
+struct rnbd_access_entry *rnbd_server_list_export(const struct rnbd_access_list *list,
+						  const char *name, size_t len)
 {
-	return (void *)find(list->export, list->has.exports, sizeof(*list->export), name, len);
-}
-
-struct rnbd_access_export *rnbd_server_list_export_by_name(const struct rnbd_access_list *list,
-							   const char *name)
-{
-	return find_export(list, name, strlen(name));
-}
-
-static const char *twice(const void *base, u32 count, size_t size)
-{
-	const char *at = base;
-	u32 i;
-
-	for (i = 1; i < count; i++, at += size)
-		if (!compare(at, at + size))
-			return *(const char *const *)at;
-	return NULL;
-}
-
-int rnbd_server_list_end(struct rnbd_access_list *list, const char **culprit)
-{
-	struct rnbd_access_allow *allow;
-	u32 i;
-
-	*culprit = "";
-	if (!list->has.peers && !list->has.exports)
-		return -ENODATA;
-	sort(list->by_name, list->has.peers, sizeof(*list->by_name), compare, NULL);
-	sort(list->export, list->has.exports, sizeof(*list->export), compare, NULL);
-	*culprit = twice(list->by_name, list->has.peers, sizeof(*list->by_name)) ?:
-		   twice(list->export, list->has.exports, sizeof(*list->export));
-	if (*culprit)
-		return -EEXIST;
-	for (i = 0; i < list->has.allows; i++) {
-		allow = &list->allow[i];
-		allow->peer = rnbd_server_list_peer_by_name(list, allow->name);
-		if (allow->peer == RNBD_ACCESS_NOBODY && allow->name[0] != '*') {
-			*culprit = allow->name;
-			return -ENOENT;
-		}
-	}
-	return 0;
+	return find(list->by_name + list->peers, list->exports, name, len);
 }
 
 /* The last '*' is as long as it must be: the ones before it need not be tried again. */
@@ -291,20 +274,6 @@ bool rnbd_server_list_match(const char *pattern, const char *text)
 	return !*pattern;
 }
 
-static bool has_name(const struct rnbd_access_list *list, const struct rnbd_access_peer *peer,
-		     const char *name)
-{
-	size_t len = strlen(peer->name);
-	u32 i;
-
-	for (i = 0; i < peer->patterns; i++)
-		if (rnbd_server_list_match(list->pattern[peer->pattern + i], name))
-			return true;
-	/* What map --server makes of the name of a host */
-	return !peer->patterns && !strncmp(name, peer->name, len) &&
-	       (!name[len] || name[len] == '@');
-}
-
 static bool begins(const u8 *addr, const u8 *prefix, unsigned int bits)
 {
 	unsigned int bytes = bits / 8;
@@ -314,37 +283,49 @@ static bool begins(const u8 *addr, const u8 *prefix, unsigned int bits)
 	return !(bits % 8) || !((addr[bytes] ^ prefix[bytes]) >> (8 - bits % 8));
 }
 
-static bool is_from(const struct rnbd_access_list *list, const struct rnbd_access_peer *peer,
-		    const struct rnbd_access_addr *addr)
+static bool is_from(const struct nlattr *nest, const struct sockaddr_storage *from, const u8 *gid)
 {
-	const struct rnbd_access_prefix *prefix;
-	u32 i;
+	struct prefix prefix;
+	u8 addr[16];
 
-	for (i = 0; i < peer->prefixes; i++) {
-		prefix = &list->prefix[peer->prefix + i];
-		if (prefix->is_gid ? begins(addr->gid, prefix->addr, prefix->bits) :
-		    addr->has_ip && begins(addr->ip, prefix->addr, prefix->bits))
-			return true;
+	if (!get_prefix(nest, &prefix))
+		return false;
+	rtrs_addr_bytes(from, addr);
+	if (prefix.is_gid)	/* RoCE has the address in it */
+		return begins(gid ?: addr, prefix.addr, prefix.bits);
+	return from->ss_family != AF_IB && begins(addr, prefix.addr, prefix.bits);
+}
+
+bool rnbd_server_list_is_peer(const struct rnbd_access_entry *peer,
+			      const struct sockaddr_storage *from, const u8 *gid,
+			      const char *session)
+{
+	bool named = !session, placed = false;
+	const struct nlattr *attr;
+	const char *pattern;
+	int rem;
+
+	nla_for_each_nested(attr, peer->nest, rem) {
+		if (nla_type(attr) == RNBD_A_ACL_PEER_FROM) {
+			placed = placed || is_from(attr, from, gid);
+		} else if (nla_type(attr) == RNBD_A_ACL_PEER_SESSION) {
+			pattern = rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN);
+			named = named || rnbd_server_list_match(pattern, session);
+		}
 	}
-	return !peer->prefixes;
+	return named && placed;
 }
 
-bool rnbd_server_list_is_peer(const struct rnbd_access_list *list, u32 peer,
-			      const struct rnbd_access_addr *addr, const char *name)
-{
-	return peer < list->has.peers && is_from(list, &list->peer[peer], addr) &&
-	       (!name || has_name(list, &list->peer[peer], name));
-}
-
-u32 rnbd_server_list_find_peer(const struct rnbd_access_list *list,
-			       const struct rnbd_access_addr *addr, const char *name)
+const struct rnbd_access_entry *rnbd_server_list_find_peer(const struct rnbd_access_list *list,
+							   const struct sockaddr_storage *from,
+							   const u8 *gid, const char *session)
 {
 	u32 i;
 
-	for (i = 0; i < list->has.peers; i++)
-		if (rnbd_server_list_is_peer(list, i, addr, name))
-			return i;
-	return RNBD_ACCESS_NOBODY;
+	for (i = 0; i < list->peers; i++)
+		if (rnbd_server_list_is_peer(&list->entry[i], from, gid, session))
+			return &list->entry[i];
+	return NULL;
 }
 
 /* In place. */
@@ -361,47 +342,45 @@ static size_t squeeze(char *name)
 }
 
 /* The export of exactly this name, else the longest directory that it begins with. */
-static const struct rnbd_access_export *decides(const struct rnbd_access_list *list,
-						struct rnbd_access_answer *answer)
+static const struct rnbd_access_entry *decides(const struct rnbd_access_list *list,
+					       struct rnbd_access_answer *answer)
 {
-	const struct rnbd_access_export *export;
-	const char *name = answer->name;
-	size_t len = squeeze(answer->name);
+	size_t all = squeeze(answer->name), len;
+	const struct rnbd_access_entry *export;
 
-	answer->rest = name + len;
-	export = find_export(list, name, len);
-	if (export && !export->is_dir)
-		return export;
-	while (len && name[len - 1] == '/')
-		len--;	/* a directory itself is no device */
-	for (; len; len--) {
-		if (name[len - 1] != '/')
+	for (len = all; len; len--) {
+		if (len < all && answer->name[len - 1] != '/')
 			continue;
-		export = find_export(list, name, len);
-		if (export) {
-			answer->rest = name + len;
+		export = rnbd_server_list_export(list, answer->name, len);
+		answer->rest = answer->name + len;
+		/* a directory itself is no device */
+		if (export && rnbd_access_is_dir(export) == (len < all))
 			return export;
-		}
 	}
-	answer->rest = name;
-	return *name ? find_export(list, "/", 1) : NULL;
+	answer->rest = answer->name;
+	return all ? rnbd_server_list_export(list, "/", 1) : NULL;
 }
 
-int rnbd_server_list_judge(const struct rnbd_access_list *list, u32 peer, const char *name, u8 mode,
-			   struct rnbd_access_answer *answer)
+int rnbd_server_list_judge(const struct rnbd_access_list *list, const char *peer, const char *name,
+			   u8 mode, struct rnbd_access_answer *answer)
 {
-	const struct rnbd_access_allow *allow;
-	u32 i;
+	const struct nlattr *attr;
+	const char *allowed;
+	int rem, most;
 
 	strscpy(answer->name, name, sizeof(answer->name));
 	answer->mode = -1;
 	answer->export = decides(list, answer);
-	if (!answer->export || peer >= list->has.peers)
+	if (!answer->export || !rnbd_server_list_peer(list, peer))
 		return -ENOENT;
-	for (i = 0; i < answer->export->allows; i++) {
-		allow = &list->allow[answer->export->allow + i];
-		if (allow->peer == peer || allow->peer == RNBD_ACCESS_NOBODY)
-			answer->mode = max_t(int, answer->mode, allow->mode);
+	nla_for_each_nested(attr, answer->export->nest, rem) {
+		if (nla_type(attr) != RNBD_A_ACL_EXPORT_ALLOW)
+			continue;
+		allowed = rnbd_server_list_text(attr, RNBD_A_ACL_ALLOW_PEER);
+		most = rnbd_server_list_number(attr, RNBD_A_ACL_ALLOW_ACCESS_MODE,
+					       RNBD_ACCESS_MODE_RW);
+		if (!strcmp(allowed, "*") || !strcmp(allowed, peer))
+			answer->mode = max(answer->mode, most);
 	}
 	if (answer->mode < 0)
 		return -ENOENT;

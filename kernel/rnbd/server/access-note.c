@@ -11,64 +11,52 @@
 #define DENIED_NS	(NSEC_PER_SEC / 20)	/* between two refusals, on average */
 #define DENIED_RESERVE	10			/* that may come at once */
 
-static u64 seq;
-static u64 denied_total;
+u64 rnbd_server_access_seq;
+u64 rnbd_server_access_denials;
 static u32 suppressed;
 static u64 credit_ns = DENIED_NS * DENIED_RESERVE;
 static u64 credit_at;
 
-void rnbd_server_access_totals(u64 *denied, u64 *last)
+static bool may_tell_denied(const char *name)
 {
-	*denied = denied_total;
-	*last = seq;
-}
-
-static bool may_tell_denied(void)
-{
+	struct rnbd_access_list *list = rnbd_server_access.list;
+	struct rnbd_access_entry *peer = list ? rnbd_server_list_peer(list, name) : NULL;
 	u64 now = ktime_get_ns();
 
+	rnbd_server_access_denials++;
+	if (peer)
+		peer->denied++;
 	credit_ns = min(credit_ns + (now - credit_at), DENIED_NS * DENIED_RESERVE);
 	credit_at = now;
-	if (credit_ns < DENIED_NS)
+	if (credit_ns < DENIED_NS) {
+		suppressed++;
 		return false;
+	}
 	credit_ns -= DENIED_NS;
 	return true;
 }
 
-/* What begins all events. */
-static int put_head(struct sk_buff *skb, enum rnbd_access_event event)
+/* What begins all events; NULL: nobody is told. @peer: name, "" if it is not known */
+static struct sk_buff *begin(enum rnbd_access_event event, const char *peer, void **hdr)
 {
-	return nla_put_u32(skb, RNBD_A_ACCESS_EVENT, event) ?:
-	       nla_put_u64_64bit(skb, RNBD_A_ACCESS_SEQ, seq, RNBD_A_ACCESS_PAD) ?:
-	       nla_put_u64_64bit(skb, RNBD_A_ACCESS_TIME_NS, ktime_get_real_ns(),
-				 RNBD_A_ACCESS_PAD) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_NUMBER, rnbd_server_access.number) ?:
-	       suppressed ? nla_put_u32(skb, RNBD_A_ACCESS_SUPPRESSED, suppressed) : 0;
-}
+	struct sk_buff *skb;
 
-static int put_known(struct sk_buff *skb, int attr, const char *text)
-{
-	return text && *text ? nla_put_string(skb, attr, text) : 0;
-}
-
-static int put_note(struct sk_buff *skb, const struct rnbd_access_note *note)
-{
-	const bool is_open = note->step == RNBD_ACCESS_STEP_OPEN;
-	const bool is_bad = note->event != RNBD_ACCESS_EVENT_GRANTED;
-
-	return put_head(skb, note->event) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_STEP, note->step) ?:
-	       put_known(skb, RNBD_A_ACCESS_PEER_NAME, note->peer) ?:
-	       put_known(skb, RNBD_A_ACCESS_SESSION_NAME, note->session) ?:
-	       (note->addr ? rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &note->addr->src) ?:
-			     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &note->addr->dst) :
-			     0) ?:
-	       put_known(skb, RNBD_A_ACCESS_DEVICE_PATH, note->asked) ?:
-	       put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, note->export) ?:
-	       put_known(skb, RNBD_A_ACCESS_PATH, note->path) ?:
-	       (is_open ? nla_put_u32(skb, RNBD_A_ACCESS_ACCESS_MODE, note->mode) : 0) ?:
-	       (note->err ? nla_put_s32(skb, RNBD_A_ACCESS_ERROR, note->err) : 0) ?:
-	       (is_bad ? nla_put_u32(skb, RNBD_A_ACCESS_REASON, note->reason) : 0);
+	lockdep_assert_held(&rnbd_server_access_lock);
+	if (event == RNBD_ACCESS_EVENT_DENIED && !may_tell_denied(peer))
+		return NULL;
+	rnbd_server_access_seq++;
+	skb = rtrs_nl_event_begin(RNBD_CMD_ACCESS_NTF, hdr);
+	if (skb && (nla_put_u32(skb, RNBD_A_ACCESS_EVENT, event) ||
+		    nla_put_u64_64bit(skb, RNBD_A_ACCESS_SEQ, rnbd_server_access_seq,
+				      RNBD_A_ACCESS_PAD) ||
+		    nla_put_u64_64bit(skb, RNBD_A_ACCESS_TIME_NS, ktime_get_real_ns(),
+				      RNBD_A_ACCESS_PAD) ||
+		    nla_put_u32(skb, RNBD_A_ACCESS_NUMBER, rnbd_server_access.number) ||
+		    (suppressed && nla_put_u32(skb, RNBD_A_ACCESS_SUPPRESSED, suppressed)))) {
+		nlmsg_free(skb);
+		return NULL;
+	}
+	return skb;
 }
 
 /* @err: of what was put */
@@ -82,56 +70,88 @@ static void send(struct sk_buff *skb, void *hdr, int err)
 	rtrs_nl_event_send(skb, hdr, RNBD_CMD_ACCESS_NTF);
 }
 
-static void count_denied(const char *name)
+static int put_known(struct sk_buff *skb, int attr, const char *text)
 {
-	struct rnbd_access_list *list = rnbd_server_access.list;
-	u32 peer = list && name ? rnbd_server_list_peer_by_name(list, name) : RNBD_ACCESS_NOBODY;
-
-	denied_total++;
-	if (peer != RNBD_ACCESS_NOBODY)
-		list->peer[peer].denied++;
+	return text && *text ? nla_put_string(skb, attr, text) : 0;
 }
 
-void rnbd_server_access_note(const struct rnbd_access_note *note)
+static int put_why(struct sk_buff *skb, enum rnbd_access_reason reason, int err)
+{
+	return (reason ? nla_put_u32(skb, RNBD_A_ACCESS_REASON, reason) : 0) ?:
+	       (err ? nla_put_s32(skb, RNBD_A_ACCESS_ERROR, err) : 0);
+}
+
+void rnbd_server_access_note_path(enum rnbd_access_event event,
+				  const struct rtrs_server_guest *guest, const char *peer,
+				  enum rnbd_access_reason reason, int err)
+{
+	void *hdr;
+	struct sk_buff *skb = begin(event, peer, &hdr);
+
+	if (skb)
+		send(skb, hdr, nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_PATH) ?:
+		     put_known(skb, RNBD_A_ACCESS_PEER_NAME, peer) ?:
+		     put_known(skb, RNBD_A_ACCESS_SESSION_NAME, guest->name) ?:
+		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &guest->addr->src) ?:
+		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &guest->addr->dst) ?:
+		     put_why(skb, reason, err));
+}
+
+/* What begins those of an opening. */
+static int put_open(struct sk_buff *skb, const char *peer, const char *session, const char *asked,
+		    u8 mode)
+{
+	return nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_OPEN) ?:
+	       put_known(skb, RNBD_A_ACCESS_PEER_NAME, peer) ?:
+	       put_known(skb, RNBD_A_ACCESS_SESSION_NAME, session) ?:
+	       put_known(skb, RNBD_A_ACCESS_DEVICE_PATH, asked) ?:
+	       nla_put_u32(skb, RNBD_A_ACCESS_ACCESS_MODE, mode);
+}
+
+void rnbd_server_access_note_open(enum rnbd_access_event event, const struct rnbd_server_dev *dev,
+				  enum rnbd_access_reason reason)
+{
+	void *hdr;
+	struct sk_buff *skb = begin(event, dev->peer, &hdr);
+
+	if (skb)
+		send(skb, hdr, put_open(skb, dev->peer, dev->session->name, dev->path,
+					READ_ONCE(dev->access_mode)) ?:
+		     put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, dev->by) ?:
+		     put_known(skb, RNBD_A_ACCESS_PATH, dev->where) ?:
+		     put_why(skb, reason, 0));
+}
+
+void rnbd_server_access_denied(const struct rnbd_server_session *session,
+			       const struct rnbd_open *open, int err, u8 reason)
 {
 	struct sk_buff *skb;
 	void *hdr;
 
-	lockdep_assert_held(&rnbd_server_access_lock);
-	if (note->event == RNBD_ACCESS_EVENT_DENIED) {
-		count_denied(note->peer);
-		if (!may_tell_denied()) {
-			suppressed++;
-			return;
-		}
-	}
-	seq++;
-	skb = rtrs_nl_event_begin(RNBD_CMD_ACCESS_NTF, &hdr);
+	if (!reason)
+		reason = err == -EMFILE ? RNBD_ACCESS_REASON_LIMIT_DEVICES :
+			 err == -EPERM ? RNBD_ACCESS_REASON_WRITER : RNBD_ACCESS_REASON_OTHER;
+	mutex_lock(&rnbd_server_access_lock);
+	skb = begin(RNBD_ACCESS_EVENT_DENIED, session->peer, &hdr);
 	if (skb)
-		send(skb, hdr, put_note(skb, note));
+		send(skb, hdr, put_open(skb, session->peer, session->name, open->path,
+					open->access_mode) ?: put_why(skb, reason, err));
+	mutex_unlock(&rnbd_server_access_lock);
 }
 
-static int put_loaded(struct sk_buff *skb, const struct rnbd_access *old, u32 loginuid)
+void rnbd_server_access_note_loaded(const struct rnbd_access *old)
 {
 	const struct rnbd_access *now = &rnbd_server_access;
-
-	return put_head(skb, RNBD_ACCESS_EVENT_LOADED) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_OLD_NUMBER, old->number) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_STATE, now->state) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_OLD_STATE, old->state) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_PEERS, now->list ? now->list->has.peers : 0) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_EXPORTS, now->list ? now->list->has.exports : 0) ?:
-	       nla_put_u32(skb, RNBD_A_ACCESS_UID, now->uid) ?:
-	       (loginuid != U32_MAX ? nla_put_u32(skb, RNBD_A_ACCESS_LOGINUID, loginuid) : 0);
-}
-
-void rnbd_server_access_loaded(const struct rnbd_access *old, u32 loginuid)
-{
-	struct sk_buff *skb;
 	void *hdr;
+	struct sk_buff *skb = begin(RNBD_ACCESS_EVENT_LOADED, "", &hdr);
 
-	seq++;
-	skb = rtrs_nl_event_begin(RNBD_CMD_ACCESS_NTF, &hdr);
 	if (skb)
-		send(skb, hdr, put_loaded(skb, old, loginuid));
+		send(skb, hdr, nla_put_u32(skb, RNBD_A_ACCESS_OLD_NUMBER, old->number) ?:
+		     nla_put_u32(skb, RNBD_A_ACCESS_STATE, now->state) ?:
+		     nla_put_u32(skb, RNBD_A_ACCESS_OLD_STATE, old->state) ?:
+		     nla_put_u32(skb, RNBD_A_ACCESS_PEERS, now->list ? now->list->peers : 0) ?:
+		     nla_put_u32(skb, RNBD_A_ACCESS_EXPORTS, now->list ? now->list->exports : 0) ?:
+		     nla_put_u32(skb, RNBD_A_ACCESS_UID, now->uid) ?:
+		     (now->loginuid != U32_MAX ?
+		      nla_put_u32(skb, RNBD_A_ACCESS_LOGINUID, now->loginuid) : 0));
 }

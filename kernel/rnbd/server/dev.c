@@ -257,7 +257,10 @@ static int find_disk(struct rnbd_server_dev *dev, const struct rnbd_open *open, 
 
 	if (!right)
 		return -ENOMEM;
-	err = rnbd_server_access_open(dev->session, open, right);
+	mutex_lock(&rnbd_server_access_lock);
+	err = rnbd_server_access_judge(&rnbd_server_access, dev->session->peer,
+				       dev->session->name, open->path, open->access_mode, right);
+	mutex_unlock(&rnbd_server_access_lock);
 	if (!err && right->io_mode != RNBD_IO_ANY) {
 		if (dev->io_mode != RNBD_IO_ANY && dev->io_mode != right->io_mode)
 			err = -EINVAL;
@@ -380,16 +383,17 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 	err = rnbd_server_export_check(dev, wait) ?: rnbd_server_writers_enter(dev);
 	if (!err) {
 		rnbd_server_file_begin(dev);
-		rnbd_server_access_begin();
+		mutex_lock(&rnbd_server_access_lock);
 		mutex_lock(&session->lock);
 		err = rnbd_server_access_confirm(dev, &wait->reason) ?:
 		      publish(dev, open->claims, wait);
 		if (!err) {
 			put_info(dev, info);
-			rnbd_server_access_granted(dev);
+			rnbd_server_access_note_open(RNBD_ACCESS_EVENT_GRANTED, dev,
+						     RNBD_ACCESS_REASON_NONE);
 		}
 		mutex_unlock(&session->lock);
-		rnbd_server_access_end();
+		mutex_unlock(&rnbd_server_access_lock);
 		if (err)
 			rnbd_server_writers_undo(dev);
 	}

@@ -364,11 +364,10 @@ static inline dev_t rnbd_server_devt(const struct rnbd_server_dev *dev)
 }
 
 /*
- * access.c; process context. From begin to end nothing changes. Callbacks of the transport, then
+ * access.c; process context. Under the lock nothing changes. Callbacks of the transport, then
  * those of sessions, then of an OPEN.
  */
-void rnbd_server_access_begin(void);
-void rnbd_server_access_end(void);
+extern struct mutex rnbd_server_access_lock;
 void rnbd_server_access_exit(void);
 int rnbd_server_access_admit(const struct rtrs_server_guest *guest);
 void rnbd_server_access_refused(const struct rtrs_server_guest *guest, int err);
@@ -376,11 +375,8 @@ int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest
 void rnbd_server_access_peer_name(u32 session_id, char *name);
 void rnbd_server_access_add(struct rnbd_server_session *session);
 void rnbd_server_access_del(struct rnbd_server_session *session);
-int rnbd_server_access_open(const struct rnbd_server_session *session,
-			    const struct rnbd_open *open, struct rnbd_server_right *right);
-/* Between begin and end, before it is published: it still may be, and there is room for it */
+/* Under the lock, before it is published: it still may be, and there is room for it */
 int rnbd_server_access_confirm(struct rnbd_server_dev *dev, u8 *reason);
-void rnbd_server_access_granted(const struct rnbd_server_dev *dev);
 void rnbd_server_access_denied(const struct rnbd_server_session *session,
 			       const struct rnbd_open *open, int err, u8 reason);
 

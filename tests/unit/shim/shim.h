@@ -114,6 +114,7 @@ int kstrtou8(const char *s, unsigned int base, u8 *out);
 
 #define kmalloc(n, gfp)		shim_alloc(n)
 #define kzalloc(n, gfp)		shim_alloc(n)
+#define kvzalloc(n, gfp)	shim_alloc(n)
 #define kcalloc(n, s, gfp)	shim_alloc((size_t)(n) * (s))
 #define kmemdup(p, n, gfp)	shim_memdup(p, n)
 #define kstrndup(s, n, gfp)	strndup(s, n)
