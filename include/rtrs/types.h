@@ -65,8 +65,6 @@ bool rtrs_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_sto
 
 /* Its 16 bytes, an IPv4 address as IPv6. */
 void rtrs_addr_bytes(const struct sockaddr_storage *addr, u8 *out);
-/* The same into an address of this family. */
-void rtrs_addr_set_bytes(struct sockaddr_storage *addr, const u8 *bytes);
 
 /* Port in host order; 0 where the family has none. */
 u16 rtrs_addr_port(const struct sockaddr_storage *addr);

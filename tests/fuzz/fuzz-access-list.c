@@ -91,14 +91,14 @@ static void ask(const struct rnbd_access_list *list, const char *name)
 	const struct rnbd_access_entry *who = rnbd_server_list_find_peer(list, &addr, NULL, name);
 	struct rnbd_access_answer answer;
 	u32 i;
-	int err;
+	enum rnbd_access_reason err;
 
 	MUST(!who || rnbd_server_list_is_peer(who, &addr, NULL, name));
-	MUST(rnbd_server_list_judge(list, "", name, RNBD_ACCESS_MODE_RO, &answer) == -ENOENT);
+	MUST(rnbd_server_list_judge(list, "", name, RNBD_ACCESS_MODE_RO, &answer) == RNBD_ACCESS_REASON_NO_EXPORT);
 	for (i = 0; i < list->peers; i++) {
 		err = rnbd_server_list_judge(list, list->entry[i].name, name, RNBD_ACCESS_MODE_RW, &answer);
-		MUST(err == 0 || err == -ENOENT || err == -EACCES);
-		MUST(err == -ENOENT || (answer.export && answer.mode >= 0));
+		MUST(!err || err == RNBD_ACCESS_REASON_NO_EXPORT || err == RNBD_ACCESS_REASON_ACCESS_MODE);
+		MUST(err == RNBD_ACCESS_REASON_NO_EXPORT || (answer.export && answer.mode >= 0));
 		MUST(err || answer.mode >= RNBD_ACCESS_MODE_RW);
 		if (err)
 			continue;

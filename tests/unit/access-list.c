@@ -344,7 +344,7 @@ static int model(const struct said *said, u32 count, const char *who, const char
 			if (e->peer[j] && (e->peer[j][0] == '*' || !strcmp(e->peer[j], who)))
 				right = right > e->mode[j] ? right : e->mode[j];
 	}
-	return right < 0 ? -ENOENT : mode > right ? -EACCES : 0;
+	return right < 0 ? RNBD_ACCESS_REASON_NO_EXPORT : mode > right ? RNBD_ACCESS_REASON_ACCESS_MODE : 0;
 }
 
 static void text(char *out, unsigned int max)
@@ -435,7 +435,7 @@ static void random_lists(void)
 				CHECK(rnbd_server_list_export(list, by, strlen(by)) == answer.export);
 				found += !err;
 			}
-			EQ(rnbd_server_list_judge(list, "", name, mode, &answer), -ENOENT);
+			EQ(rnbd_server_list_judge(list, "", name, mode, &answer), RNBD_ACCESS_REASON_NO_EXPORT);
 		}
 		free(list);
 		tap_drop();

@@ -370,12 +370,12 @@ static void lengths(void)
 	}
 }
 
-/* As the access list holds them: an IPv4 address is one of IPv6. */
+/* As the access list compares them: an IPv4 address is one of IPv6. */
 static void bytes(void)
 {
-	static const u8 v4[16] = { [10] = 0xff, 0xff, 10, 1, 2, 3 };
-	static const char *const texts[] = { "ip:10.1.2.3", "ip:fe80::1", "gid:fe80::2" };
-	struct sockaddr_storage ss, back;
+	static const u8 v4[16] = { [10] = 0xff, 0xff, 10, 1, 2, 3 }, v6[16] = { 0xfe, 0x80, [15] = 1 };
+	static const char *const texts[] = { "ip:10.1.2.3", "ip:fe80::1", "gid:fe80::1" };
+	struct sockaddr_storage ss;
 	u8 *at = EXACT(NULL, 16);
 	size_t i;
 
@@ -383,11 +383,7 @@ static void bytes(void)
 		NOTE("%s", texts[i]);
 		EQ(rtrs_addr_parse(texts[i], strlen(texts[i]), 0, &ss), 0);
 		rtrs_addr_bytes(&ss, at);
-		CHECK(i || !memcmp(at, v4, 16));
-		memset(&back, 0, sizeof(back));
-		back.ss_family = ss.ss_family;
-		rtrs_addr_set_bytes(&back, at);
-		CHECK(rtrs_addr_equal(&ss, &back));
+		MEM(at, i ? v6 : v4, 16);
 	}
 }
 
@@ -407,6 +403,6 @@ int main(void)
 	RUN(paths_refused, "source and destination: what is refused, and how");
 	RUN(equality, "equality, all pairs over all families");
 	RUN(lengths, "length by family");
-	RUN(bytes, "the bytes of an address, and back");
+	RUN(bytes, "the bytes of an address");
 	return tap_end();
 }

@@ -361,8 +361,9 @@ static const struct rnbd_access_entry *decides(const struct rnbd_access_list *li
 	return all ? rnbd_server_list_export(list, "/", 1) : NULL;
 }
 
-int rnbd_server_list_judge(const struct rnbd_access_list *list, const char *peer, const char *name,
-			   u8 mode, struct rnbd_access_answer *answer)
+enum rnbd_access_reason rnbd_server_list_judge(const struct rnbd_access_list *list,
+					       const char *peer, const char *name, u8 mode,
+					       struct rnbd_access_answer *answer)
 {
 	const struct nlattr *attr;
 	const char *allowed;
@@ -372,7 +373,7 @@ int rnbd_server_list_judge(const struct rnbd_access_list *list, const char *peer
 	answer->mode = -1;
 	answer->export = decides(list, answer);
 	if (!answer->export || !rnbd_server_list_peer(list, peer))
-		return -ENOENT;
+		return RNBD_ACCESS_REASON_NO_EXPORT;
 	nla_for_each_nested(attr, answer->export->nest, rem) {
 		if (nla_type(attr) != RNBD_A_ACL_EXPORT_ALLOW)
 			continue;
@@ -383,6 +384,6 @@ int rnbd_server_list_judge(const struct rnbd_access_list *list, const char *peer
 			answer->mode = max(answer->mode, most);
 	}
 	if (answer->mode < 0)
-		return -ENOENT;
-	return mode > answer->mode ? -EACCES : 0;
+		return RNBD_ACCESS_REASON_NO_EXPORT;
+	return mode > answer->mode ? RNBD_ACCESS_REASON_ACCESS_MODE : RNBD_ACCESS_REASON_NONE;
 }

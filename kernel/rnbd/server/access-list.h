@@ -103,8 +103,9 @@ struct rnbd_access_answer {
 	const char *rest;
 };
 
-/* @peer may be none of the list. 0, -ENOENT: no right to such an export; -EACCES: not to @mode */
-int rnbd_server_list_judge(const struct rnbd_access_list *list, const char *peer, const char *name,
-			   u8 mode, struct rnbd_access_answer *answer);
+/* @peer may be none of the list. no-export, access-mode, none */
+enum rnbd_access_reason rnbd_server_list_judge(const struct rnbd_access_list *list,
+					       const char *peer, const char *name, u8 mode,
+					       struct rnbd_access_answer *answer);
 
 #endif /* RNBD_SERVER_ACCESS_LIST_H */

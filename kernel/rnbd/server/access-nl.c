@@ -23,31 +23,27 @@ static int get_list(struct genl_info *info, struct rnbd_access_list **list)
 	return rtrs_fail(info->extack, PTR_ERR(*list), "'%.32s' %s", fault.name, fault.what);
 }
 
-static int fill_change(struct rnbd_access_change *change, struct genl_info *info)
-{
-	struct nlattr *expect = info->attrs[RNBD_A_ACCESS_EXPECT];
-
-	if (!info->attrs[RNBD_A_ACCESS_STATE])
-		return rtrs_fail(info->extack, -EINVAL, "a state is needed");
-	change->to.state = nla_get_u32(info->attrs[RNBD_A_ACCESS_STATE]);
-	change->to.uid = (u32)(uintptr_t)info->user_ptr[0];
-	change->to.loginuid = (u32)(uintptr_t)info->user_ptr[1];
-	change->expect = expect ? nla_get_u32(expect) : 0;
-	change->force = nla_get_flag(info->attrs[RNBD_A_ACCESS_FORCE]);
-	change->dry = nla_get_flag(info->attrs[RNBD_A_ACCESS_DRY_RUN]);
-	if (change->to.state == RNBD_ACCESS_STATE_LISTED)
-		return get_list(info, &change->to.list);
-	if (info->attrs[RNBD_A_ACCESS_PEER] || info->attrs[RNBD_A_ACCESS_EXPORT])
-		return rtrs_fail(info->extack, -EINVAL, "a list goes with the state listed only");
-	return 0;
-}
-
 int rnbd_server_access_set(struct sk_buff *msg, struct genl_info *info)
 {
-	struct rnbd_access_change change = { .msg = msg };
-	int err;
+	struct nlattr *const *attrs = info->attrs;
+	struct rnbd_access_change change = {
+		.to.uid = (u32)(uintptr_t)info->user_ptr[0],
+		.to.loginuid = (u32)(uintptr_t)info->user_ptr[1],
+		.force = nla_get_flag(attrs[RNBD_A_ACCESS_FORCE]),
+		.dry = nla_get_flag(attrs[RNBD_A_ACCESS_DRY_RUN]),
+		.msg = msg,
+	};
+	int err = 0;
 
-	err = fill_change(&change, info);
+	if (!attrs[RNBD_A_ACCESS_STATE])
+		return rtrs_fail(info->extack, -EINVAL, "a state is needed");
+	change.to.state = nla_get_u32(attrs[RNBD_A_ACCESS_STATE]);
+	if (attrs[RNBD_A_ACCESS_EXPECT])
+		change.expect = nla_get_u32(attrs[RNBD_A_ACCESS_EXPECT]);
+	if (change.to.state == RNBD_ACCESS_STATE_LISTED)
+		err = get_list(info, &change.to.list);
+	else if (attrs[RNBD_A_ACCESS_PEER] || attrs[RNBD_A_ACCESS_EXPORT])
+		err = rtrs_fail(info->extack, -EINVAL, "a list goes with the state listed only");
 	if (err)
 		return err;
 	err = rnbd_server_access_change(&change);
@@ -90,7 +86,7 @@ int rnbd_server_access_get(struct sk_buff *msg, struct genl_info *info)
 	return err;
 }
 
-static int put_peer(struct sk_buff *skb, const struct rnbd_access_entry *peer)
+static int put_peer_use(struct sk_buff *skb, const struct rnbd_access_entry *peer)
 {
 	const struct rnbd_access_usage usage = rnbd_server_access_usage(peer->name);
 
@@ -101,45 +97,46 @@ static int put_peer(struct sk_buff *skb, const struct rnbd_access_entry *peer)
 	       nla_put_u64_64bit(skb, RNBD_A_ACL_PEER_DENIED, peer->denied, RNBD_A_ACL_PEER_PAD);
 }
 
-static int put_export(struct sk_buff *skb, const struct rnbd_access_entry *export)
-{
-	return nla_put_u32(skb, RNBD_A_ACL_EXPORT_KIND, rnbd_access_is_dir(export) ?
-			   RNBD_EXPORT_KIND_DIRECTORY : RNBD_EXPORT_KIND_DEVICE) ?:
-	       nla_put_u32(skb, RNBD_A_ACL_EXPORT_OPENINGS, export->openings);
-}
-
 /* As it came, and what is used of it. */
-static int put_entry(struct sk_buff *skb, const struct rnbd_access_list *list, u32 number)
+static int put_entry(struct sk_buff *skb, const struct rnbd_access_entry *entry, bool is_peer)
 {
-	bool is_peer = number < list->peers;
-	const struct rnbd_access_entry *entry = is_peer ? &list->entry[number] :
-							  list->by_name[number];
 	struct nlattr *nest;
 	int err;
 
 	nest = nla_nest_start(skb, is_peer ? RNBD_A_ACCESS_PEER : RNBD_A_ACCESS_EXPORT);
 	if (!nest)
 		return -EMSGSIZE;
-	err = nla_append(skb, NLA_ALIGN(nla_len(entry->nest)), nla_data(entry->nest)) ?:
-	      (is_peer ? put_peer(skb, entry) : put_export(skb, entry));
-	if (!err)
-		nla_nest_end(skb, nest);
+	err = nla_append(skb, NLA_ALIGN(nla_len(entry->nest)), nla_data(entry->nest));
+	if (!err && is_peer)
+		err = put_peer_use(skb, entry);
+	else if (!err)
+		err = nla_put_u32(skb, RNBD_A_ACL_EXPORT_KIND, rnbd_access_is_dir(entry) ?
+				  RNBD_EXPORT_KIND_DIRECTORY : RNBD_EXPORT_KIND_DEVICE) ?:
+		      nla_put_u32(skb, RNBD_A_ACL_EXPORT_OPENINGS, entry->openings);
+	nla_nest_end(skb, nest);
 	return err;
 }
 
-/* The state, then each peer and each export: number @cursor of them. */
+/* The state, then the peers as they are asked, then the exports by name: number @cursor. */
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, u32 cursor)
 {
+	const struct rnbd_access_list *list = rnbd_server_access.list;
 	void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_ACCESS_GET);
+	int err;
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (cursor ? put_entry(skb, rnbd_server_access.list, cursor - 1) : put_state(skb)) {
+	if (!cursor)
+		err = put_state(skb);
+	else if (cursor <= list->peers)
+		err = put_entry(skb, &list->entry[cursor - 1], true);
+	else
+		err = put_entry(skb, list->by_name[cursor - 1], false);
+	if (err)
 		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	rtrs_nl_dump_end(skb, cb, hdr);
-	return 0;
+	else
+		rtrs_nl_dump_end(skb, cb, hdr);
+	return err;
 }
 
 static int count_opening(const struct rnbd_server_dev *dev, void *arg)

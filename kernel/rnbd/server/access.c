@@ -24,20 +24,14 @@ static void free_list(struct rnbd_access_list *list)
 
 int rnbd_server_access_errno(enum rnbd_access_reason reason)
 {
-	switch (reason) {
-	case RNBD_ACCESS_REASON_NONE:
-		return 0;
-	case RNBD_ACCESS_REASON_NO_KEY:
-		return -ENOKEY;
-	case RNBD_ACCESS_REASON_NO_EXPORT:
-		return -ENOENT;
-	case RNBD_ACCESS_REASON_LIMIT_SESSIONS:
-		return -EUSERS;
-	case RNBD_ACCESS_REASON_LIMIT_MEMORY:
-		return -ENOMEM;
-	default:
-		return -EACCES;
-	}
+	static const int errnos[RNBD_ACCESS_REASON_OTHER + 1] = {
+		[RNBD_ACCESS_REASON_NO_KEY] = -ENOKEY,
+		[RNBD_ACCESS_REASON_NO_EXPORT] = -ENOENT,
+		[RNBD_ACCESS_REASON_LIMIT_SESSIONS] = -EUSERS,
+		[RNBD_ACCESS_REASON_LIMIT_MEMORY] = -ENOMEM,
+	};
+
+	return reason ? errnos[reason] ?: -EACCES : 0;
 }
 
 struct rnbd_access_usage rnbd_server_access_usage(const char *peer)
@@ -120,34 +114,26 @@ static enum rnbd_access_reason check_limits(const struct rnbd_access_entry *peer
 }
 
 /* A session of which no path has come so far has no peer. */
-static enum rnbd_access_reason join(struct rnbd_server_session *session,
-				    const struct rtrs_server_guest *guest)
-{
-	const struct rnbd_access_entry *peer;
-	enum rnbd_access_reason reason;
-	bool first = !session->peer[0];
-
-	reason = rnbd_server_access_recognise(&rnbd_server_access, guest, session->peer, &peer);
-	if (reason || !peer)
-		return reason;
-	strscpy(session->peer, peer->name, sizeof(session->peer));
-	reason = check_limits(peer);
-	if (reason && first)
-		session->peer[0] = '\0';
-	return reason;
-}
-
 int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest)
 {
 	struct rnbd_server_session *session = priv;
+	const struct rnbd_access_entry *peer;
 	enum rnbd_access_reason reason;
+	bool first;
 	int err;
 
 	mutex_lock(&rnbd_server_access_lock);
-	reason = join(session, guest);
+	first = !session->peer[0];
+	reason = rnbd_server_access_recognise(&rnbd_server_access, guest, session->peer, &peer);
+	if (!reason && peer) {
+		strscpy(session->peer, peer->name, sizeof(session->peer));
+		reason = check_limits(peer);
+	}
 	err = rnbd_server_access_errno(reason);
 	rnbd_server_access_note_path(err ? RNBD_ACCESS_EVENT_DENIED : RNBD_ACCESS_EVENT_GRANTED,
 				     guest, session->peer, reason, err);
+	if (err && first)
+		session->peer[0] = '\0';
 	mutex_unlock(&rnbd_server_access_lock);
 	return err;
 }
@@ -190,21 +176,20 @@ static int judge_by_list(const struct rnbd_access_list *list, const char *peer,
 			 const char *session, const char *asked, u8 mode,
 			 struct rnbd_server_right *right)
 {
+	const struct rnbd_access_entry *export;
 	struct rnbd_access_answer answer;
-	int err = rnbd_server_list_judge(list, peer, asked, mode, &answer);
 	const char *path;
 
+	right->reason = rnbd_server_list_judge(list, peer, asked, mode, &answer);
 	right->mode = answer.mode;
-	if (answer.export)
-		strscpy(right->export, answer.export->name, sizeof(right->export));
-	if (err) {
-		right->reason = err == -EACCES ? RNBD_ACCESS_REASON_ACCESS_MODE :
-						 RNBD_ACCESS_REASON_NO_EXPORT;
-		return err;
-	}
-	path = rnbd_server_list_text(answer.export->nest, RNBD_A_ACL_EXPORT_PATH);
-	right->fixed = !rnbd_access_is_dir(answer.export);
-	right->io_mode = RNBD_IO_BLOCK + rnbd_server_list_number(answer.export->nest,
+	export = answer.export;
+	if (export)
+		strscpy(right->export, export->name, sizeof(right->export));
+	if (right->reason)
+		return rnbd_server_access_errno(right->reason);
+	path = rnbd_server_list_text(export->nest, RNBD_A_ACL_EXPORT_PATH);
+	right->fixed = !rnbd_access_is_dir(export);
+	right->io_mode = RNBD_IO_BLOCK + rnbd_server_list_number(export->nest,
 								 RNBD_A_ACL_EXPORT_IO_MODE, 0);
 	if (!right->fixed)
 		return rnbd_server_path_compose(&right->path, path, session, answer.rest);

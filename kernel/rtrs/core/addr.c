@@ -190,21 +190,6 @@ void rtrs_addr_bytes(const struct sockaddr_storage *addr, u8 *out)
 }
 EXPORT_SYMBOL_GPL(rtrs_addr_bytes);
 
-void rtrs_addr_set_bytes(struct sockaddr_storage *addr, const u8 *bytes)
-{
-	switch (addr->ss_family) {
-	case AF_INET:
-		memcpy(&((struct sockaddr_in *)addr)->sin_addr, bytes + 12, 4);
-		break;
-	case AF_INET6:
-		memcpy(&((struct sockaddr_in6 *)addr)->sin6_addr, bytes, 16);
-		break;
-	case AF_IB:
-		memcpy(&((struct sockaddr_ib *)addr)->sib_addr, bytes, 16);
-	}
-}
-EXPORT_SYMBOL_GPL(rtrs_addr_set_bytes);
-
 u16 rtrs_addr_port(const struct sockaddr_storage *addr)
 {
 	switch (addr->ss_family) {
