@@ -62,7 +62,7 @@ struct rtrs_server_guest {
  * struct rtrs_server_ops - callbacks of the user of a server
  * @admit: may it come in? Asked for each connection, and again when the name of the session
  *	is known. An errno goes to the client. Process context.
- * @refused: it was not let in for another reason. Process context.
+ * @name_taken: it was refused with -EPERM: another session has this name. Process context.
  * @path_up: a path of the session is about to be up, or has an errno. Behind session_up().
  *	Process context.
  * @peer_name: RTRS_SERVER_PEER_LEN bytes for what the user calls the client of the session with
@@ -81,7 +81,7 @@ struct rtrs_server_guest {
  */
 struct rtrs_server_ops {
 	int (*admit)(const struct rtrs_server_guest *guest);
-	void (*refused)(const struct rtrs_server_guest *guest, int err);
+	void (*name_taken)(const struct rtrs_server_guest *guest);
 	int (*path_up)(void *priv, const struct rtrs_server_guest *guest);
 	void (*peer_name)(u32 session_id, char *name);
 	int (*session_up)(struct rtrs_server_session *session, const char *name, void **priv);

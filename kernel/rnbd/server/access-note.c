@@ -83,7 +83,7 @@ static int put_why(struct sk_buff *skb, enum rnbd_access_reason reason, int err)
 
 void rnbd_server_access_note_path(enum rnbd_access_event event,
 				  const struct rtrs_server_guest *guest, const char *peer,
-				  enum rnbd_access_reason reason, int err)
+				  enum rnbd_access_reason reason)
 {
 	void *hdr;
 	struct sk_buff *skb = begin(event, peer, &hdr);
@@ -94,7 +94,7 @@ void rnbd_server_access_note_path(enum rnbd_access_event event,
 		     put_known(skb, RNBD_A_ACCESS_SESSION_NAME, guest->name) ?:
 		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &guest->addr->src) ?:
 		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &guest->addr->dst) ?:
-		     put_why(skb, reason, err));
+		     put_why(skb, reason, rnbd_server_access_errno(reason)));
 }
 
 /* What begins those of an opening. */

@@ -26,6 +26,7 @@ int rnbd_server_access_errno(enum rnbd_access_reason reason)
 {
 	static const int errnos[RNBD_ACCESS_REASON_OTHER + 1] = {
 		[RNBD_ACCESS_REASON_NO_KEY] = -ENOKEY,
+		[RNBD_ACCESS_REASON_NAME_TAKEN] = -EPERM,
 		[RNBD_ACCESS_REASON_NO_EXPORT] = -ENOENT,
 		[RNBD_ACCESS_REASON_LIMIT_SESSIONS] = -EUSERS,
 		[RNBD_ACCESS_REASON_LIMIT_MEMORY] = -ENOMEM,
@@ -77,22 +78,20 @@ int rnbd_server_access_admit(const struct rtrs_server_guest *guest)
 {
 	const struct rnbd_access_entry *peer;
 	enum rnbd_access_reason reason;
-	int err;
 
 	mutex_lock(&rnbd_server_access_lock);
 	reason = rnbd_server_access_recognise(&rnbd_server_access, guest, "", &peer);
-	err = rnbd_server_access_errno(reason);
-	if (err)
-		rnbd_server_access_note_path(RNBD_ACCESS_EVENT_DENIED, guest, "", reason, err);
+	if (reason)
+		rnbd_server_access_note_path(RNBD_ACCESS_EVENT_DENIED, guest, "", reason);
 	mutex_unlock(&rnbd_server_access_lock);
-	return err;
+	return rnbd_server_access_errno(reason);
 }
 
-void rnbd_server_access_refused(const struct rtrs_server_guest *guest, int err)
+void rnbd_server_access_name_taken(const struct rtrs_server_guest *guest)
 {
 	mutex_lock(&rnbd_server_access_lock);
 	rnbd_server_access_note_path(RNBD_ACCESS_EVENT_DENIED, guest, "",
-				     RNBD_ACCESS_REASON_NAME_TAKEN, err);
+				     RNBD_ACCESS_REASON_NAME_TAKEN);
 	mutex_unlock(&rnbd_server_access_lock);
 }
 
@@ -120,7 +119,6 @@ int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest
 	const struct rnbd_access_entry *peer;
 	enum rnbd_access_reason reason;
 	bool first;
-	int err;
 
 	mutex_lock(&rnbd_server_access_lock);
 	first = !session->peer[0];
@@ -129,13 +127,12 @@ int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest
 		strscpy(session->peer, peer->name, sizeof(session->peer));
 		reason = check_limits(peer);
 	}
-	err = rnbd_server_access_errno(reason);
-	rnbd_server_access_note_path(err ? RNBD_ACCESS_EVENT_DENIED : RNBD_ACCESS_EVENT_GRANTED,
-				     guest, session->peer, reason, err);
-	if (err && first)
+	rnbd_server_access_note_path(reason ? RNBD_ACCESS_EVENT_DENIED : RNBD_ACCESS_EVENT_GRANTED,
+				     guest, session->peer, reason);
+	if (reason && first)
 		session->peer[0] = '\0';
 	mutex_unlock(&rnbd_server_access_lock);
-	return err;
+	return rnbd_server_access_errno(reason);
 }
 
 static struct rnbd_server_session *session_by_id(u32 id)
@@ -275,19 +272,17 @@ static int judge_path(const struct rtrs_server_guest *guest, void *arg)
 	struct rnbd_server_session *session = session_by_id(guest->session_id);
 	const struct rnbd_access_entry *peer;
 	enum rnbd_access_reason reason;
-	int err;
 
 	reason = rnbd_server_access_recognise(&change->to, guest,
 					      session ? session->next_peer : "", &peer);
-	err = rnbd_server_access_errno(reason);
-	if (!err && session && peer)
+	if (!reason && session && peer)
 		strscpy(session->next_peer, peer->name, sizeof(session->next_peer));
-	if (err && change->apply)
+	if (reason && change->apply)
 		rnbd_server_access_note_path(RNBD_ACCESS_EVENT_REVOKED, guest,
-					     session ? session->peer : "", reason, err);
-	else if (err)
+					     session ? session->peer : "", reason);
+	else if (reason)
 		would_end(change, RNBD_A_ACCESS_ENDED_PATH_ID, guest->path_id, &change->paths);
-	return change->apply ? err : 0;
+	return change->apply ? rnbd_server_access_errno(reason) : 0;
 }
 
 static void judge_dev(struct rnbd_access_change *change, struct rnbd_server_dev *dev)

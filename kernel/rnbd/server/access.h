@@ -107,7 +107,7 @@ extern u64 rnbd_server_access_seq;	/* of the last event */
 extern u64 rnbd_server_access_denials;	/* since the module was loaded */
 void rnbd_server_access_note_path(enum rnbd_access_event event,
 				  const struct rtrs_server_guest *guest, const char *peer,
-				  enum rnbd_access_reason reason, int err);
+				  enum rnbd_access_reason reason);
 void rnbd_server_access_note_open(enum rnbd_access_event event, const struct rnbd_server_dev *dev,
 				  enum rnbd_access_reason reason);
 void rnbd_server_access_note_loaded(const struct rnbd_access *old);

@@ -59,7 +59,7 @@ MODULE_PARM_DESC(share_local,
 
 static const struct rtrs_server_ops ops = {
 	.admit = rnbd_server_access_admit,
-	.refused = rnbd_server_access_refused,
+	.name_taken = rnbd_server_access_name_taken,
 	.path_up = rnbd_server_access_path_up,
 	.peer_name = rnbd_server_access_peer_name,
 	.session_up = rnbd_server_session_up,

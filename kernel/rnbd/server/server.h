@@ -370,7 +370,7 @@ static inline dev_t rnbd_server_devt(const struct rnbd_server_dev *dev)
 extern struct mutex rnbd_server_access_lock;
 void rnbd_server_access_exit(void);
 int rnbd_server_access_admit(const struct rtrs_server_guest *guest);
-void rnbd_server_access_refused(const struct rtrs_server_guest *guest, int err);
+void rnbd_server_access_name_taken(const struct rtrs_server_guest *guest);
 int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest);
 void rnbd_server_access_peer_name(u32 session_id, char *name);
 void rnbd_server_access_add(struct rnbd_server_session *session);

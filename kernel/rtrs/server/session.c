@@ -292,7 +292,7 @@ static int admit(struct rtrs_server_path *path)
 	err = claim_name(path->session, path->name);
 	if (err) {
 		path_err(path, "session name is another's\n");
-		ops->refused(&guest, err);
+		ops->name_taken(&guest);
 	}
 	return err;
 }
