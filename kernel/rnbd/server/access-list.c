@@ -81,64 +81,64 @@ static bool is_export_name(const char *name)
 	return is_printed(name);
 }
 
-static int bad(struct rnbd_access_fault *fault, const struct nlattr *attr, const char *name,
+static int bad(struct netlink_ext_ack *extack, const struct nlattr *attr, const char *name,
 	       const char *what)
 {
-	*fault = (struct rnbd_access_fault){ attr, name, what };
-	return -EINVAL;
+	NL_SET_BAD_ATTR(extack, attr);
+	return rtrs_fail(extack, -EINVAL, "'%.32s' %s", name, what);
 }
 
 /* Whoever has no key is known by its names and addresses. */
-static int check_peer(const struct rnbd_access_entry *peer, struct rnbd_access_fault *fault)
+static int check_peer(const struct rnbd_access_entry *peer, struct netlink_ext_ack *extack)
 {
 	const struct nlattr *nest = peer->nest, *attr;
 	struct prefix prefix;
 	int rem;
 
 	if (!*peer->name || peer->name[strspn(peer->name, WORD)])
-		return bad(fault, nest, peer->name, "is not a name of a peer");
+		return bad(extack, nest, peer->name, "is not a name of a peer");
 	if (rnbd_server_list_number(nest, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_KEY) !=
 	    RNBD_ACCESS_AUTH_NONE) {
-		bad(fault, nest, peer->name, "needs auth none: keys are not supported");
+		bad(extack, nest, peer->name, "needs auth none: keys are not supported");
 		return -EOPNOTSUPP;
 	}
 	if (!nla_find_nested(nest, RNBD_A_ACL_PEER_SESSION) ||
 	    !nla_find_nested(nest, RNBD_A_ACL_PEER_FROM))
-		return bad(fault, nest, peer->name, "has no key: session and from are needed");
+		return bad(extack, nest, peer->name, "has no key: session and from are needed");
 	nla_for_each_nested(attr, nest, rem) {
 		if (nla_type(attr) == RNBD_A_ACL_PEER_SESSION &&
 		    !is_printed(rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN)))
-			return bad(fault, attr, peer->name, "has a session that is none");
+			return bad(extack, attr, peer->name, "has a session that is none");
 		if (nla_type(attr) == RNBD_A_ACL_PEER_FROM && !get_prefix(attr, &prefix))
-			return bad(fault, attr, peer->name, "has an address that is none");
+			return bad(extack, attr, peer->name, "has an address that is none");
 	}
 	return 0;
 }
 
 static int check_export(const struct rnbd_access_list *list,
-			const struct rnbd_access_entry *export, struct rnbd_access_fault *fault)
+			const struct rnbd_access_entry *export, struct netlink_ext_ack *extack)
 {
 	const char *path = rnbd_server_list_text(export->nest, RNBD_A_ACL_EXPORT_PATH), *peer;
 	const struct nlattr *attr;
 	int rem;
 
 	if (!*path)
-		return bad(fault, export->nest, export->name, "has no path");
+		return bad(extack, export->nest, export->name, "has no path");
 	if (!is_export_name(export->name) || !is_printed(path) || path[0] != '/' ||
 	    (!rnbd_access_is_dir(export) && path[strlen(path) - 1] == '/'))
-		return bad(fault, export->nest, export->name,
-			   "has a name or path that is none, or the path alone ends in '/'");
+		return bad(extack, export->nest, export->name,
+			   "has a bad name or path; check the last '/'");
 	nla_for_each_nested(attr, export->nest, rem) {
 		if (nla_type(attr) != RNBD_A_ACL_EXPORT_ALLOW)
 			continue;
 		peer = rnbd_server_list_text(attr, RNBD_A_ACL_ALLOW_PEER);
 		if (strcmp(peer, "*") && !rnbd_server_list_peer(list, peer))
-			return bad(fault, attr, peer, "is allowed an export, but is no peer");
+			return bad(extack, attr, peer, "is allowed an export, but is no peer");
 	}
 	return 0;
 }
 
-static int check(const struct rnbd_access_list *list, struct rnbd_access_fault *fault)
+static int check(const struct rnbd_access_list *list, struct netlink_ext_ack *extack)
 {
 	const struct rnbd_access_entry *entry, *last;
 	u32 i;
@@ -148,10 +148,10 @@ static int check(const struct rnbd_access_list *list, struct rnbd_access_fault *
 		entry = list->by_name[i];
 		last = i && i != list->peers ? list->by_name[i - 1] : NULL;
 		if (last && !strcmp(last->name, entry->name))
-			return bad(fault, entry->nest, entry->name, "is there twice");
+			return bad(extack, entry->nest, entry->name, "is there twice");
 		if (nla_len(entry->nest) > NEST_MAX)
-			return bad(fault, entry->nest, entry->name, "has more than fits, 65000 bytes");
-		err = i < list->peers ? check_peer(entry, fault) : check_export(list, entry, fault);
+			return bad(extack, entry->nest, entry->name, "has more than fits, 65000 bytes");
+		err = i < list->peers ? check_peer(entry, extack) : check_export(list, entry, extack);
 		if (err)
 			return err;
 	}
@@ -187,7 +187,7 @@ static u32 add(struct rnbd_access_list *list, const void *attrs, size_t len, int
 
 /* What was checked is the caller's: a copy stays. */
 struct rnbd_access_list *rnbd_server_list_new(const void *attrs, size_t len,
-					      struct rnbd_access_fault *fault)
+					      struct netlink_ext_ack *extack)
 {
 	struct rnbd_access_list *list;
 	const struct nlattr *attr;
@@ -205,7 +205,7 @@ struct rnbd_access_list *rnbd_server_list_new(const void *attrs, size_t len,
 	list->by_name = (void *)(list->entry + count);
 	list->peers = add(list, attrs, len, RNBD_A_ACCESS_PEER);
 	list->exports = add(list, attrs, len, RNBD_A_ACCESS_EXPORT);
-	err = check(list, fault);
+	err = check(list, extack);
 	if (err) {
 		kvfree(list);
 		return ERR_PTR(err);

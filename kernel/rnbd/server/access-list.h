@@ -44,21 +44,9 @@ struct rnbd_access_list {
 	struct rnbd_access_entry **by_name;
 };
 
-/**
- * struct rnbd_access_fault - why a list is none
- * @attr: that is at fault
- * @name: of the peer or export
- * @what: of it; NULL: there is no memory
- */
-struct rnbd_access_fault {
-	const struct nlattr *attr;
-	const char *name;
-	const char *what;
-};
-
-/* Of attributes that their policy has let through. -EINVAL, -EOPNOTSUPP, -ENOMEM */
+/* Of attributes that their policy has let through. -EINVAL, -EOPNOTSUPP: @extack says why; -ENOMEM */
 struct rnbd_access_list *rnbd_server_list_new(const void *attrs, size_t len,
-					      struct rnbd_access_fault *fault);
+					      struct netlink_ext_ack *extack);
 
 /* What a nest has of this type: "" or @otherwise where it has none. A number is a u32 or u64. */
 const char *rnbd_server_list_text(const struct nlattr *nest, int type);

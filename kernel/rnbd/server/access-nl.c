@@ -4,23 +4,20 @@
 #include <rtrs/nl.h>
 #include "access.h"
 
-static int get_list(struct genl_info *info, struct rnbd_access_list **list)
+static int get_list(struct genl_info *info, struct rnbd_access_list **out)
 {
-	struct rnbd_access_fault fault = {};
+	struct rnbd_access_list *list;
 
 	if (!info->attrs[RNBD_A_ACCESS_PEER] && !info->attrs[RNBD_A_ACCESS_EXPORT])
 		return rtrs_fail(info->extack, -EINVAL,
 				 "the list is empty; state closed lets nobody in");
-	*list = rnbd_server_list_new(nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
-				     nlmsg_attrlen(info->nlhdr, GENL_HDRLEN), &fault);
-	if (!IS_ERR(*list)) {
-		rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_LIST);
-		return 0;
-	}
-	if (!fault.what)
-		return PTR_ERR(*list);
-	NL_SET_BAD_ATTR(info->extack, fault.attr);
-	return rtrs_fail(info->extack, PTR_ERR(*list), "'%.32s' %s", fault.name, fault.what);
+	list = rnbd_server_list_new(nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
+				    nlmsg_attrlen(info->nlhdr, GENL_HDRLEN), info->extack);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_LIST);
+	*out = list;
+	return 0;
 }
 
 int rnbd_server_access_set(struct sk_buff *msg, struct genl_info *info)

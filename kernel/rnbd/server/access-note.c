@@ -36,8 +36,14 @@ static bool may_tell_denied(const char *name)
 	return true;
 }
 
-/* What begins all events; NULL: nobody is told. @peer: name, "" if it is not known */
-static struct sk_buff *begin(enum rnbd_access_event event, const char *peer, void **hdr)
+static int put_known(struct sk_buff *skb, int attr, const char *text)
+{
+	return text && *text ? nla_put_string(skb, attr, text) : 0;
+}
+
+/* What all events begin with. NULL: nobody is told. @peer is "" where it is not known. */
+static struct sk_buff *begin(enum rnbd_access_event event, const char *peer, const char *session,
+			     enum rnbd_access_reason reason, int err, void **hdr)
 {
 	struct sk_buff *skb;
 
@@ -46,17 +52,23 @@ static struct sk_buff *begin(enum rnbd_access_event event, const char *peer, voi
 		return NULL;
 	rnbd_server_access_seq++;
 	skb = rtrs_nl_event_begin(RNBD_CMD_ACCESS_NTF, hdr);
-	if (skb && (nla_put_u32(skb, RNBD_A_ACCESS_EVENT, event) ||
-		    nla_put_u64_64bit(skb, RNBD_A_ACCESS_SEQ, rnbd_server_access_seq,
-				      RNBD_A_ACCESS_PAD) ||
-		    nla_put_u64_64bit(skb, RNBD_A_ACCESS_TIME_NS, ktime_get_real_ns(),
-				      RNBD_A_ACCESS_PAD) ||
-		    nla_put_u32(skb, RNBD_A_ACCESS_NUMBER, rnbd_server_access.number) ||
-		    (suppressed && nla_put_u32(skb, RNBD_A_ACCESS_SUPPRESSED, suppressed)))) {
-		nlmsg_free(skb);
+	if (!skb)
 		return NULL;
-	}
-	return skb;
+	err = nla_put_u32(skb, RNBD_A_ACCESS_EVENT, event) ?:
+	      nla_put_u64_64bit(skb, RNBD_A_ACCESS_SEQ, rnbd_server_access_seq,
+				RNBD_A_ACCESS_PAD) ?:
+	      nla_put_u64_64bit(skb, RNBD_A_ACCESS_TIME_NS, ktime_get_real_ns(),
+				RNBD_A_ACCESS_PAD) ?:
+	      nla_put_u32(skb, RNBD_A_ACCESS_NUMBER, rnbd_server_access.number) ?:
+	      (suppressed ? nla_put_u32(skb, RNBD_A_ACCESS_SUPPRESSED, suppressed) : 0) ?:
+	      put_known(skb, RNBD_A_ACCESS_PEER_NAME, peer) ?:
+	      put_known(skb, RNBD_A_ACCESS_SESSION_NAME, session) ?:
+	      (reason ? nla_put_u32(skb, RNBD_A_ACCESS_REASON, reason) : 0) ?:
+	      (err ? nla_put_s32(skb, RNBD_A_ACCESS_ERROR, err) : 0);
+	if (!err)
+		return skb;
+	nlmsg_free(skb);
+	return NULL;
 }
 
 /* @err: of what was put */
@@ -70,41 +82,24 @@ static void send(struct sk_buff *skb, void *hdr, int err)
 	rtrs_nl_event_send(skb, hdr, RNBD_CMD_ACCESS_NTF);
 }
 
-static int put_known(struct sk_buff *skb, int attr, const char *text)
-{
-	return text && *text ? nla_put_string(skb, attr, text) : 0;
-}
-
-static int put_why(struct sk_buff *skb, enum rnbd_access_reason reason, int err)
-{
-	return (reason ? nla_put_u32(skb, RNBD_A_ACCESS_REASON, reason) : 0) ?:
-	       (err ? nla_put_s32(skb, RNBD_A_ACCESS_ERROR, err) : 0);
-}
-
 void rnbd_server_access_note_path(enum rnbd_access_event event,
 				  const struct rtrs_server_guest *guest, const char *peer,
 				  enum rnbd_access_reason reason)
 {
 	void *hdr;
-	struct sk_buff *skb = begin(event, peer, &hdr);
+	struct sk_buff *skb = begin(event, peer, guest->name, reason,
+				    rnbd_server_access_errno(reason), &hdr);
 
 	if (skb)
 		send(skb, hdr, nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_PATH) ?:
-		     put_known(skb, RNBD_A_ACCESS_PEER_NAME, peer) ?:
-		     put_known(skb, RNBD_A_ACCESS_SESSION_NAME, guest->name) ?:
 		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &guest->addr->src) ?:
-		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &guest->addr->dst) ?:
-		     put_why(skb, reason, rnbd_server_access_errno(reason)));
+		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &guest->addr->dst));
 }
 
-/* What begins those of an opening. */
-static int put_open(struct sk_buff *skb, const char *peer, const char *session, const char *asked,
-		    u8 mode)
+static int put_asked(struct sk_buff *skb, const char *asked, u8 mode)
 {
 	return nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_OPEN) ?:
-	       put_known(skb, RNBD_A_ACCESS_PEER_NAME, peer) ?:
-	       put_known(skb, RNBD_A_ACCESS_SESSION_NAME, session) ?:
-	       put_known(skb, RNBD_A_ACCESS_DEVICE_PATH, asked) ?:
+	       nla_put_string(skb, RNBD_A_ACCESS_DEVICE_PATH, asked) ?:
 	       nla_put_u32(skb, RNBD_A_ACCESS_ACCESS_MODE, mode);
 }
 
@@ -112,14 +107,12 @@ void rnbd_server_access_note_open(enum rnbd_access_event event, const struct rnb
 				  enum rnbd_access_reason reason)
 {
 	void *hdr;
-	struct sk_buff *skb = begin(event, dev->peer, &hdr);
+	struct sk_buff *skb = begin(event, dev->peer, dev->session->name, reason, 0, &hdr);
 
 	if (skb)
-		send(skb, hdr, put_open(skb, dev->peer, dev->session->name, dev->path,
-					READ_ONCE(dev->access_mode)) ?:
+		send(skb, hdr, put_asked(skb, dev->path, READ_ONCE(dev->access_mode)) ?:
 		     put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, dev->by) ?:
-		     put_known(skb, RNBD_A_ACCESS_PATH, dev->where) ?:
-		     put_why(skb, reason, 0));
+		     nla_put_string(skb, RNBD_A_ACCESS_PATH, dev->where));
 }
 
 void rnbd_server_access_denied(const struct rnbd_server_session *session,
@@ -132,10 +125,9 @@ void rnbd_server_access_denied(const struct rnbd_server_session *session,
 		reason = err == -EMFILE ? RNBD_ACCESS_REASON_LIMIT_DEVICES :
 			 err == -EPERM ? RNBD_ACCESS_REASON_WRITER : RNBD_ACCESS_REASON_OTHER;
 	mutex_lock(&rnbd_server_access_lock);
-	skb = begin(RNBD_ACCESS_EVENT_DENIED, session->peer, &hdr);
+	skb = begin(RNBD_ACCESS_EVENT_DENIED, session->peer, session->name, reason, err, &hdr);
 	if (skb)
-		send(skb, hdr, put_open(skb, session->peer, session->name, open->path,
-					open->access_mode) ?: put_why(skb, reason, err));
+		send(skb, hdr, put_asked(skb, open->path, open->access_mode));
 	mutex_unlock(&rnbd_server_access_lock);
 }
 
@@ -143,7 +135,8 @@ void rnbd_server_access_note_loaded(const struct rnbd_access *old)
 {
 	const struct rnbd_access *now = &rnbd_server_access;
 	void *hdr;
-	struct sk_buff *skb = begin(RNBD_ACCESS_EVENT_LOADED, "", &hdr);
+	struct sk_buff *skb = begin(RNBD_ACCESS_EVENT_LOADED, "", NULL, RNBD_ACCESS_REASON_NONE,
+				    0, &hdr);
 
 	if (skb)
 		send(skb, hdr, nla_put_u32(skb, RNBD_A_ACCESS_OLD_NUMBER, old->number) ?:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Who may do what: the state of the server, the list that is in force, and what is told of
- * decisions. rnbd_server_access_lock protects all of it, server.h has the order of locks.
+ * decisions. rnbd_server_access_lock protects all of it. Order of locks: that of a session of the
+ * transport, writer->lock; this one; session->lock, exports_lock, locks of the transport's lists.
  */
 #ifndef RNBD_SERVER_ACCESS_H
 #define RNBD_SERVER_ACCESS_H

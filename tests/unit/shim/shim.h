@@ -143,6 +143,7 @@ extern char shim_msg[256];
 	if (extack_)							\
 		extack_->_msg = shim_msg;				\
 } while (0)
+#define NL_SET_BAD_ATTR(extack, attr)	((void)(extack), (void)(attr))
 #define NL_SET_ERR_MSG(extack, msg)	NL_SET_ERR_MSG_FMT(extack, "%s", msg)
 #define NL_SET_ERR_MSG_MOD(extack, msg)	NL_SET_ERR_MSG_FMT(extack, "%s", msg)
 
