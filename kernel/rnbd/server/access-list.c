@@ -140,14 +140,13 @@ static int check_export(const struct rnbd_access_list *list,
 
 static int check(const struct rnbd_access_list *list, struct netlink_ext_ack *extack)
 {
-	const struct rnbd_access_entry *entry, *last;
+	const struct rnbd_access_entry *entry;
 	u32 i;
 	int err;
 
 	for (i = 0; i < list->peers + list->exports; i++) {
 		entry = list->by_name[i];
-		last = i && i != list->peers ? list->by_name[i - 1] : NULL;
-		if (last && !strcmp(last->name, entry->name))
+		if (i && i != list->peers && !strcmp(entry->name, list->by_name[i - 1]->name))
 			return bad(extack, entry->nest, entry->name, "is there twice");
 		if (nla_len(entry->nest) > NEST_MAX)
 			return bad(extack, entry->nest, entry->name, "has more than fits, 65000 bytes");
