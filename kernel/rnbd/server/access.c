@@ -289,7 +289,8 @@ static void judge_dev(struct rnbd_access_change *change, struct rnbd_server_dev 
 {
 	const char *peer = dev->session->next_peer;
 	struct rnbd_server_right *right = change->right;
-	bool open = change->to.state == RNBD_ACCESS_STATE_OPEN;
+	/* a file is open by a list alone */
+	bool open = change->to.state == RNBD_ACCESS_STATE_OPEN && dev->bdev;
 
 	if (open || !judge_again(&change->to, peer, dev, right)) {
 		if (change->apply)
