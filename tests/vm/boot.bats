@@ -180,6 +180,38 @@ write_more() {
 	await 20 test ! -e /dev/rnbd/by-name/data
 }
 
+# audited EVENT COUNT
+audited() { (($(journalctl -b -o cat -u rnbd-audit | grep -c "\"event\":\"$1\"") == $2)); }
+
+@test "boot 3: the server's unit loads it closed, then the access list; the journal has each decision" {
+	local unit
+	for unit in rnbd-{server,audit}; do is "$(systemctl is-enabled $unit)" disabled; done
+	modprobe -r rnbd_server
+	cat >/etc/rnbd/conf.d/30-list.conf <<-'E'
+		[peer web1]
+		auth = none
+		session = s2
+		from = ip:10.0.0.1
+		[export vol0]
+		path = /dev/vdb
+		allow = web1
+	E
+	systemctl start rnbd-server
+	is "$(</sys/module/rnbd_server/parameters/access)" listed
+	systemctl start rnbd-audit
+	await 20 audited sync 1
+	run -0 rnbdadm map vol0 --session s2 --path ip:10.0.0.1
+	await 20 audited granted 2
+	rnbdadm unmap "$output"
+	rnbdadm session remove s2
+	rm /etc/rnbd/conf.d/30-list.conf
+	# nothing opens by itself
+	run -1 systemctl reload rnbd-server
+	is "$(</sys/module/rnbd_server/parameters/access)" listed
+	rnbdadm server access open -y
+	systemctl stop rnbd-audit
+}
+
 # none COMMAND: nothing is found, or it is shown
 none() {
 	run "$@"
@@ -193,7 +225,7 @@ purged() {
 	run -0 dpkg --purge "$@"
 	echo "$output"
 	removed=$output
-	for unit in rnbd-{restore,shutdown}; do
+	for unit in rnbd-{restore,shutdown,server,audit}; do
 		unit_is $unit LoadState not-found
 	done
 	[ ! -e /run/rnbd ]
@@ -227,7 +259,7 @@ purged() {
 	run -0 dpkg -i /run/tmp/disk/rnbdadm.deb
 	echo "$output"
 	is "$(systemctl is-enabled rnbd-restore)" enabled
-	for unit in rnbd-{restore,shutdown}; do
+	for unit in rnbd-{restore,shutdown,server,audit}; do
 		unit_is $unit LoadState loaded
 		unit_is $unit NeedDaemonReload no
 	done

@@ -248,11 +248,12 @@ agree() {
 		/tmp/sysfs.json /tmp/netlink.json
 }
 
-@test "ours: the same module parameters and modes, and seven more" {
+@test "ours: the same module parameters and modes, and eight more" {
 	unload_all
 	load_server
 	load_client
 	[ "$(parameters)" = "$(sort <<<"$PARAMETERS
+rnbd_server access 444
 rnbd_server max_devices 644
 rnbd_server record 444
 rnbd_server share_local 644
