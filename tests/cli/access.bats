@@ -14,7 +14,8 @@ setup() {
 	load helpers
 	load config-host
 	config_host
-	LIST=$CLI/access.conf
+	# documents have its name as it was given
+	cd "$CLI" && LIST=access.conf
 	SAVED=$ROOT/etc/rnbd/conf.d/90-saved.conf
 	replay access
 }

@@ -25,6 +25,7 @@ setup() {
 	echo cl1@srv1 >"$root/sys/block/rnbd0/rnbd/session"
 	echo vol0 >"$root/sys/block/rnbd0/rnbd/mapping_path"
 	"$PY" "$CLI/contract.py" lines "$PLAIN" >"$BATS_TEST_TMPDIR/lines"
+	cd "$CLI"
 	while read -r csv name; do
 		line=$(grep -m 1 -E "^$name( |\$)" "$BATS_TEST_TMPDIR/lines")
 		WANT=0 FORMS="txt json"
@@ -35,8 +36,9 @@ setup() {
 		stats\ latency) line=$name ;;
 		esac
 		[[ $csv == false ]] || FORMS+=" csv"
+		# documents have the name of a file as it was given
 		# shellcheck disable=SC2086
-		shown "${name// /-}" $line
+		shown "${name// /-}" ${line//"$CLI/"/}
 	done < <("$PLAIN" metadata | jq -r '.commands[] | select(.changes | not) | "\(.csv) \(.name)"')
 }
 
