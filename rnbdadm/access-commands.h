@@ -95,14 +95,14 @@
 	  .flags = CMD_CHANGES | CMD_PLAIN,						\
 	  ACCESS_CHANGE("rnbdadm server export add /dev/vg0/vol0 --allow web1 --save",	\
 			"rnbdadm server export add /dev/vg1/ --name vms/ --allow hv:migration"),	\
-	  .check = cmd_export_add_check, .run = cmd_export_add },			\
+	  .check = cmd_access_add_check, .run = cmd_access_add },			\
 	{ "server export", "remove", "take an export off the access list",		\
 	  { { "EXPORT", .help = "name of an export of the list" } },			\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "What was open by it is closed in the same step; if that is anything, the command is "	\
 		  "refused (exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
 	  ACCESS_CHANGE("rnbdadm server export remove vol0", "rnbdadm server export remove vol0 -n -f"),	\
-	  .run = cmd_export_remove },							\
+	  .run = cmd_access_remove },							\
 	{ "server peer", "add", "put a peer on the access list",			\
 	  { { "NAME", .help = "what this server calls it" } },				\
 	  .opts = OPTS(OPT_AUTH, OPT_PATTERN, OPT_FROM, OPT_MAX_SESSIONS, OPT_MAX_DEVICES,	\
@@ -112,7 +112,7 @@
 		  "to (exit 6).", .flags = CMD_CHANGES | CMD_PLAIN,			\
 	  ACCESS_CHANGE("rnbdadm server peer add old1 --auth none --session old1@srv1 --from 10.0.0.7",	\
 			"rnbdadm server peer add hv --auth none --session 'hv*' --from 10.0.0.0/24"),	\
-	  .check = cmd_peer_add_check, .run = cmd_peer_add },				\
+	  .check = cmd_access_add_check, .run = cmd_access_add },				\
 	{ "server peer", "remove", "take a peer off the access list",			\
 	  { { "PEER", .help = "name of a peer of the list" } },				\
 	  .opts = OPTS(WAIT_OPTS),							\
@@ -120,6 +120,6 @@
 		  "step; if there are any, the command is refused (exit 7) unless --force is given.",	\
 	  .flags = CMD_CHANGES | CMD_PLAIN,						\
 	  ACCESS_CHANGE("rnbdadm server peer remove old1", "rnbdadm server peer remove old1 --force"),	\
-	  .run = cmd_peer_remove }
+	  .run = cmd_access_remove }
 
 #endif

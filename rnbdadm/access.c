@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "access.h"
+#include "size.h"
 
-static const char *const states[] = { "open", "closed", "listed" };
-static const char *const events[] = { "granted", "denied", "revoked", "loaded" };
-static const char *const steps[] = { "path", "open" };
-static const char *const reasons[] = {
-	"", "closed", "no-key", "address-forged", "session-name", "name-taken", "limit-sessions", "limit-devices",
-	"limit-memory", "no-export", "access-mode", "directory", "writer", "other",
-};
-
-const char *access_event_name(uint64_t v)
+const char *access_word(enum access_words which, uint64_t v)
 {
-	return v < ARRAY_SIZE(events) ? events[v] : "unknown";
-}
+	static const char *const words[][14] = {
+		[AW_STATE] = { "open", "closed", "listed" },
+		[AW_EVENT] = { "granted", "denied", "revoked", "loaded" },
+		[AW_STEP] = { "path", "open" },
+		[AW_REASON] = { "", "closed", "no-key", "address-forged", "session-name", "name-taken",
+				"limit-sessions", "limit-devices", "limit-memory", "no-export", "access-mode",
+				"directory", "writer", "other" },
+	};
 
-const char *access_step_name(uint64_t v)
-{
-	return v < ARRAY_SIZE(steps) ? steps[v] : NULL;
-}
-
-const char *access_reason_name(uint64_t v)
-{
-	return v < ARRAY_SIZE(reasons) ? reasons[v] : "unknown";
-}
-
-const char *access_state_name(uint64_t v)
-{
-	return v < ARRAY_SIZE(states) ? states[v] : "unknown";
+	return v < ARRAY_SIZE(words[0]) && words[which][v] ? words[which][v] : "unknown";
 }
 
 static char *bytes_problem(const char *what, const char *s, size_t most)
@@ -43,53 +31,45 @@ static char *bytes_problem(const char *what, const char *s, size_t most)
 	return NULL;
 }
 
-char *access_peer_problem(const char *name)
-{
-	char *msg = bytes_problem("name of a peer", name, ACCESS_PEER_MAX);
-
-	for (const char *p = name; *p && !msg; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
-			return xstrdup("the name of a peer holds letters, digits and . _ - alone");
-	return msg;
-}
-
-/* A component of @name that is "..", or that has nothing in it. */
 static bool climbs(const char *name)
 {
-	for (const char *p = name; p; p = strchr(p, '/')) {
-		p += *p == '/';
-		if (!strncmp(p, "..", 2) && (!p[2] || p[2] == '/'))
-			return true;
-	}
-	return false;
+	char *s = xasprintf("/%s/", name);
+	bool any = strstr(s, "/../");
+
+	free(s);
+	return any;
 }
 
-char *access_export_problem(const char *name)
+char *access_name_problem(enum access_kind kind, const char *name)
 {
-	char *msg = bytes_problem("name of an export", name, ACCESS_NAME_MAX);
+	bool peer = kind == ACCESS_PEER;
+	char *msg = bytes_problem(peer ? "name of a peer" : "name of an export", name,
+				  peer ? ACCESS_PEER_MAX : ACCESS_NAME_MAX);
 
-	if (msg)
+	for (const char *p = name; *p && !msg && peer; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			return xstrdup("the name of a peer holds letters, digits and . _ - alone");
+	if (msg || peer)
 		return msg;
 	if ((*name == '/' && name[1]) || strstr(name, "//"))
 		return xstrdup("the name of an export neither begins with '/' nor holds '//'");
 	return climbs(name) ? xstrdup("the name of an export has no part '..'") : NULL;
 }
 
-char *access_pattern_problem(const char *pattern)
+static char *path_problem(const char *path)
+{
+	if (*path != '/' || strlen(path) > ACCESS_PATH_MAX)
+		return xasprintf("'%s' does not begin with '/', or has more than %d bytes", path, ACCESS_PATH_MAX);
+	return climbs(path) ? xstrdup("no part of it is '..'") : NULL;
+}
+
+static char *pattern_problem(const char *pattern)
 {
 	char *msg = bytes_problem("name of a session", pattern, ACCESS_NAME_MAX);
 
 	if (msg || !pattern[strcspn(pattern, "/.")])
 		return msg;
 	return xstrdup("the name of a session holds neither '/' nor '.'");
-}
-
-char *access_path_problem(const char *path)
-{
-	if (*path != '/' || strlen(path) > ACCESS_PATH_MAX)
-		return xasprintf("path: '%s' does not begin with '/', or has more than %d bytes", path,
-				 ACCESS_PATH_MAX);
-	return climbs(path) ? xstrdup("path: no part of it is '..'") : NULL;
 }
 
 unsigned int access_bits(const struct addr *a)
@@ -102,84 +82,132 @@ static bool bit_at(const struct addr *a, unsigned int i)
 	return a->raw[i / 8] >> (7 - i % 8) & 1;
 }
 
-char *access_from_parse(const char *text, struct access_from *f)
+/* "ip:10.0.0.0/24" */
+static char *from_read(const char *text, struct access_value *v)
 {
 	const char *slash = strchr(text, '/');
-	char *word = slash ? xstrndup(text, (size_t)(slash - text)) : xstrdup(text), *msg;
-	uint64_t bits;
+	char *addr = slash ? xstrndup(text, (size_t)(slash - text)) : xstrdup(text), *msg;
+	unsigned int all;
 
-	if (strchr(word, '%') || !strncmp(word, "host:", 5))
+	if (strchr(addr, '%') || !strncmp(addr, "host:", 5))
 		msg = xasprintf("'%s' is not ip:ADDR[/BITS] or gid:GID[/BITS]", text);
 	else
-		msg = addr_parse(word, &f->addr);
-	free(word);
+		msg = addr_parse(addr, &v->addr);
+	free(addr);
 	if (msg)
 		return msg;
-	f->bits = access_bits(&f->addr);
-	if (!slash)
-		return NULL;
-	if (!parse_uint(slash + 1, &bits) || bits > f->bits)
-		return xasprintf("'%s' is not a number of bits from 0 to %u", slash + 1, f->bits);
-	for (unsigned int i = (unsigned int)bits; i < f->bits; i++)
-		if (bit_at(&f->addr, i))
+	v->n = all = access_bits(&v->addr);
+	if (slash && (!parse_uint(slash + 1, &v->n) || v->n > all))
+		return xasprintf("'%s' is not a number of bits from 0 to %u", slash + 1, all);
+	for (unsigned int i = (unsigned int)v->n; i < all; i++)
+		if (bit_at(&v->addr, i))
 			return xasprintf("'%s' has bits set behind the first %s", text, slash + 1);
-	f->bits = (unsigned int)bits;
 	return NULL;
 }
 
-char *access_from_text(const struct access_from *f)
+/* "PEER[:MODE], .." */
+static char *allow_read(struct access_item *x, const char *text, const struct conf_place *at)
 {
-	char buf[ADDR_TEXT_MAX];
+	char *copy = xstrdup(text), *rest = copy, *peer, *mode, *msg = NULL;
 
-	addr_format(&f->addr, buf);
-	return f->bits == access_bits(&f->addr) ? xstrdup(buf) : xasprintf("%s/%u", buf, f->bits);
-}
+	while (!msg && (peer = strsep(&rest, ","))) {
+		struct access_value v = { .at = at };
 
-/* One "PEER[:MODE]" */
-static char *grant_parse(char *word, struct access_export *e)
-{
-	char *colon = strchr(word, ':'), *msg;
-	uint64_t mode;
-
-	if (colon)
-		*colon++ = '\0';
-	msg = strcmp(word, "*") ? access_peer_problem(word) : NULL;
-	if (msg)
-		return msg;
-	if (!access_parse(colon ? colon : "rw", &mode))
-		return xasprintf("'%s' is not ro, rw or migration", colon);
-	if (e)
-		access_grant(e, word, mode);
-	return NULL;
-}
-
-char *access_allow_parse(const char *text, struct access_export *e)
-{
-	char *copy = xstrdup(text), *rest = copy, *word, *msg = NULL;
-
-	while (!msg && (word = strsep(&rest, ","))) {
-		size_t n;
-
-		word += strspn(word, " \t");
-		for (n = strlen(word); n && (word[n - 1] == ' ' || word[n - 1] == '\t'); n--)
-			word[n - 1] = '\0';
-		msg = grant_parse(word, e);
+		peer += strspn(peer, " \t");
+		for (size_t n = strlen(peer); n && strchr(" \t", peer[n - 1]); n--)
+			peer[n - 1] = '\0';
+		mode = strchr(peer, ':');
+		if (mode)
+			*mode++ = '\0';
+		msg = strcmp(peer, "*") ? access_name_problem(ACCESS_PEER, peer) : NULL;
+		if (!msg && !access_parse(mode ? mode : "rw", &v.n))
+			msg = xasprintf("'%s' is not ro, rw or migration", mode);
+		if (msg)
+			break;
+		v.word = xstrdup(peer);
+		access_put(x, AK_ALLOW, &v);
 	}
 	free(copy);
 	return msg;
 }
 
-char *access_allow_text(const struct access_export *e)
+char *access_say(struct access_item *x, enum access_key k, const char *text, const struct conf_place *at)
+{
+	struct access_value v = { .at = at };
+	char *msg = NULL;
+
+	if (k == AK_ALLOW)
+		return allow_read(x, text, at);
+	if (k == AK_SESSION)
+		msg = pattern_problem(text);
+	else if (k == AK_PATH)
+		msg = path_problem(text);
+	else if (k == AK_FROM)
+		msg = from_read(text, &v);
+	else if (k == AK_IO_MODE ? !io_mode_parse(text, &v.n) :
+				   !parse_size(text, &v.n) || !v.n || v.n > INT64_MAX)
+		msg = xasprintf("'%s' is not a size", text);
+	if (msg)
+		return msg;
+	if (k == AK_PATH && access_is_directory(x->name) && !access_is_directory(text))
+		v.word = xasprintf("%s/", text);
+	else if (k == AK_PATH || k == AK_SESSION)
+		v.word = xstrdup(text);
+	access_put(x, k, &v);
+	return NULL;
+}
+
+char *access_value_text(enum access_key k, const struct access_value *v)
+{
+	const char *mode = k == AK_ALLOW ? access_name(v->n) : io_mode_name(v->n);
+	char buf[ADDR_TEXT_MAX];
+
+	if (k == AK_ALLOW)
+		return xasprintf("%s:%s", v->word, mode ? mode : "unknown");
+	if (v->word)
+		return xstrdup(v->word);
+	if (k == AK_IO_MODE)
+		return xstrdup(mode ? mode : "unknown");
+	if (k != AK_FROM)
+		return xasprintf("%" PRIu64, v->n);
+	addr_format(&v->addr, buf);
+	return v->n == access_bits(&v->addr) ? xstrdup(buf) : xasprintf("%s/%" PRIu64, buf, v->n);
+}
+
+char *access_text(const struct access_item *x, enum access_key k)
 {
 	struct strlist l = { 0 };
 	char *text;
 
-	for (size_t i = 0; i < e->nallow; i++)
-		strlist_addf(&l, "%s:%s", e->allow[i].peer, access_name(e->allow[i].mode) ?
-			     access_name(e->allow[i].mode) : "unknown");
-	text = strlist_join(&l, ", ");
+	for (size_t i = 0; i < x->of[k].n; i++) {
+		text = access_value_text(k, &x->of[k].v[i]);
+		strlist_add(&l, text);
+		free(text);
+	}
+	if (k != AK_ALLOW)
+		strlist_sort(&l);
+	text = l.n ? strlist_join(&l, ", ") : NULL;
 	strlist_free(&l);
 	return text;
+}
+
+uint64_t access_number(const struct access_item *x, enum access_key k)
+{
+	return x->of[k].n ? x->of[k].v[0].n : M_UNKNOWN;
+}
+
+bool access_same(const struct access_item *a, const struct access_item *b)
+{
+	bool same = true;
+
+	for (int k = 0; k < AK_N && same; k++) {
+		char *x = access_text(a, k), *y = access_text(b, k);
+
+		same = !strcmp(x ? x : "", y ? y : "");
+		free(x);
+		free(y);
+	}
+	return same;
 }
 
 bool access_is_directory(const char *name)
@@ -197,213 +225,160 @@ static void *more(void *v, size_t *n, size_t size)
 	return v;
 }
 
-struct access_peer *access_add_peer(struct access_list *l, const char *name)
+void access_put(struct access_item *x, enum access_key k, const struct access_value *v)
 {
-	struct access_peer *p;
+	bool many = k == AK_SESSION || k == AK_FROM || k == AK_ALLOW;
+	struct access_values *all = &x->of[k];
+	size_t i = many ? all->n : 0;
 
-	l->peers = more(l->peers, &l->npeers, sizeof(*l->peers));
-	p = &l->peers[l->npeers - 1];
-	p->name = xstrdup(name);
-	p->denied = M_UNKNOWN;
-	for (int i = 0; i < ACCESS_LIMITS; i++)
-		p->limit[i] = p->used[i] = M_UNKNOWN;
-	return p;
+	if (k == AK_ALLOW)
+		for (i = 0; i < all->n && strcmp(all->v[i].word, v->word) < 0; i++)
+			;
+	if (i < all->n && (!many || !strcmp(all->v[i].word, v->word))) {
+		struct access_value drop = *v;
+
+		/* rights add up */
+		if (!many || all->v[i].n < v->n) {
+			drop = all->v[i];
+			all->v[i] = *v;
+		}
+		free(drop.word);
+		return;
+	}
+	all->v = more(all->v, &all->n, sizeof(*all->v));
+	memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
+	all->v[i] = *v;
 }
 
-struct access_export *access_add_export(struct access_list *l, const char *name)
+struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name)
 {
-	struct access_export *e;
+	struct access_items *all = &l->of[kind];
+	struct access_item *x;
 
-	l->exports = more(l->exports, &l->nexports, sizeof(*l->exports));
-	e = &l->exports[l->nexports - 1];
-	e->name = xstrdup(name);
-	e->openings = M_UNKNOWN;
-	return e;
-}
-
-struct access_peer *access_peer(const struct access_list *l, const char *name)
-{
-	for (size_t i = 0; i < l->npeers; i++)
-		if (!strcmp(l->peers[i].name, name))
-			return &l->peers[i];
-	return NULL;
+	all->v = more(all->v, &all->n, sizeof(*all->v));
+	x = &all->v[all->n - 1];
+	x->name = xstrdup(name);
+	for (int i = 0; i < USE_N; i++)
+		x->used[i] = M_UNKNOWN;
+	return x;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	const struct access_export *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
+	return strcmp(((const struct access_item *)a)->name, ((const struct access_item *)b)->name);
 }
 
 void access_sort(struct access_list *l)
 {
-	if (l->nexports)
-		qsort(l->exports, l->nexports, sizeof(*l->exports), by_name);
+	struct access_items *all = &l->of[ACCESS_EXPORT];
+
+	if (all->n)
+		qsort(all->v, all->n, sizeof(*all->v), by_name);
 }
 
-struct access_export *access_export(const struct access_list *l, const char *name)
+struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name)
 {
-	const struct access_export key = { .name = (char *)name };
+	const struct access_item key = { .name = (char *)name };
+	const struct access_items *all = &l->of[kind];
 
-	return l->nexports ? bsearch(&key, l->exports, l->nexports, sizeof(key), by_name) : NULL;
+	if (kind == ACCESS_EXPORT && all->n)
+		return bsearch(&key, all->v, all->n, sizeof(key), by_name);
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].name, name))
+			return &all->v[i];
+	return NULL;
 }
 
-void access_grant(struct access_export *e, const char *peer, uint64_t mode)
+void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without)
 {
-	size_t i = 0;
+	for (int which = 0; which < ACCESS_KINDS; which++) {
+		for (size_t i = 0; i < from->of[which].n; i++) {
+			const struct access_item *old = &from->of[which].v[i];
+			struct access_item *x;
 
-	while (i < e->nallow && strcmp(e->allow[i].peer, peer) < 0)
-		i++;
-	if (i < e->nallow && !strcmp(e->allow[i].peer, peer)) {
-		if (e->allow[i].mode < mode)
-			e->allow[i].mode = mode;
-		return;
-	}
-	e->allow = more(e->allow, &e->nallow, sizeof(*e->allow));
-	memmove(&e->allow[i + 1], &e->allow[i], (e->nallow - 1 - i) * sizeof(*e->allow));
-	e->allow[i] = (struct access_grant){ xstrdup(peer), mode };
-}
+			if (without && which == (int)kind && !strcmp(old->name, without))
+				continue;
+			x = access_new(l, which, old->name);
+			for (int k = 0; k < AK_N; k++) {
+				for (size_t j = 0; j < old->of[k].n; j++) {
+					struct access_value v = old->of[k].v[j];
 
-void access_revoke(struct access_export *e, const char *peer)
-{
-	for (size_t i = 0; i < e->nallow; i++) {
-		if (strcmp(e->allow[i].peer, peer))
-			continue;
-		free(e->allow[i].peer);
-		memmove(&e->allow[i], &e->allow[i + 1], (--e->nallow - i) * sizeof(*e->allow));
-		return;
-	}
-}
-
-void access_copy(struct access_list *l, const struct access_list *from)
-{
-	*l = (struct access_list){ .state = from->state };
-	for (size_t i = 0; i < from->npeers; i++) {
-		const struct access_peer *old = &from->peers[i];
-		struct access_peer *p = access_add_peer(l, old->name);
-
-		memcpy(p->limit, old->limit, sizeof(p->limit));
-		for (size_t k = 0; k < old->sessions.n; k++)
-			strlist_add(&p->sessions, old->sessions.v[k]);
-		p->nfrom = old->nfrom;
-		p->from = xcalloc(old->nfrom + 1, sizeof(*p->from));
-		if (old->nfrom)
-			memcpy(p->from, old->from, old->nfrom * sizeof(*p->from));
-	}
-	for (size_t i = 0; i < from->nexports; i++) {
-		const struct access_export *old = &from->exports[i];
-		struct access_export *x = access_add_export(l, old->name);
-
-		x->path = xstrdup(old->path);
-		x->io_mode = old->io_mode;
-		for (size_t k = 0; k < old->nallow; k++)
-			access_grant(x, old->allow[k].peer, old->allow[k].mode);
+					if (without && kind == ACCESS_PEER && k == AK_ALLOW && !strcmp(v.word, without))
+						continue;
+					v.word = v.word ? xstrdup(v.word) : NULL;
+					access_put(x, k, &v);
+				}
+			}
+		}
 	}
 }
 
-void access_move(struct access_list *l, struct access_list *from)
+void access_item_free(struct access_item *x)
 {
-	for (size_t i = 0; i < from->npeers; i++) {
-		l->peers = more(l->peers, &l->npeers, sizeof(*l->peers));
-		l->peers[l->npeers - 1] = from->peers[i];
+	free(x->name);
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t i = 0; i < x->of[k].n; i++)
+			free(x->of[k].v[i].word);
+		free(x->of[k].v);
 	}
-	for (size_t i = 0; i < from->nexports; i++) {
-		l->exports = more(l->exports, &l->nexports, sizeof(*l->exports));
-		l->exports[l->nexports - 1] = from->exports[i];
-	}
-	from->npeers = from->nexports = 0;
-	access_sort(l);
-}
-
-static void peer_free(struct access_peer *p)
-{
-	free(p->name);
-	strlist_free(&p->sessions);
-	free(p->from);
-}
-
-static void export_free(struct access_export *e)
-{
-	free(e->name);
-	free(e->path);
-	for (size_t i = 0; i < e->nallow; i++)
-		free(e->allow[i].peer);
-	free(e->allow);
-}
-
-void access_remove_peer(struct access_list *l, struct access_peer *p)
-{
-	peer_free(p);
-	memmove(p, p + 1, (size_t)(&l->peers[--l->npeers] - p) * sizeof(*p));
-}
-
-void access_remove_export(struct access_list *l, struct access_export *e)
-{
-	export_free(e);
-	memmove(e, e + 1, (size_t)(&l->exports[--l->nexports] - e) * sizeof(*e));
 }
 
 void access_free(struct access_list *l)
 {
-	for (size_t i = 0; i < l->npeers; i++)
-		peer_free(&l->peers[i]);
-	for (size_t i = 0; i < l->nexports; i++)
-		export_free(&l->exports[i]);
-	free(l->peers);
-	free(l->exports);
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		for (size_t i = 0; i < l->of[kind].n; i++)
+			access_item_free(&l->of[kind].v[i]);
+		free(l->of[kind].v);
+	}
 	memset(l, 0, sizeof(*l));
 }
 
-struct access_export *access_find(const struct access_list *l, const char *name)
+struct access_item *access_find(const struct access_list *l, const char *name)
 {
 	struct strbuf b = { 0 };
-	struct access_export *e;
+	struct access_item *x;
 
 	/* as the server reads it: no slash in front, none twice */
 	strbuf_puts(&b, "");
 	for (; *name; name++)
 		if (*name != '/' || (b.len && b.s[b.len - 1] != '/'))
 			strbuf_add(&b, name, 1);
-	e = access_is_directory(b.s) ? NULL : access_export(l, b.s);
-	while (!e && b.len) {
+	x = access_is_directory(b.s) ? NULL : access_get(l, ACCESS_EXPORT, b.s);
+	while (!x && b.len) {
 		while (b.len && b.s[b.len - 1] != '/')
 			b.s[--b.len] = '\0';
-		e = b.len ? access_export(l, b.s) : access_export(l, "/");
+		x = access_get(l, ACCESS_EXPORT, b.len ? b.s : "/");
 		if (b.len)
 			b.s[--b.len] = '\0';
 	}
 	free(b.s);
-	return e;
+	return x;
 }
 
-/* Is there a name that both patterns take? The row of @a's next character is made from that behind it. */
+/* Is there a name that both patterns take? meet[i][j]: one that their rests from @i and @j take. */
 static bool patterns_meet(const char *a, const char *b)
 {
+	static bool meet[ACCESS_NAME_MAX + 2][ACCESS_NAME_MAX + 2];
 	size_t na = strlen(a), nb = strlen(b);
-	bool row[2][ACCESS_NAME_MAX + 2], *meet = row[0], *behind = row[1], *t;
 
 	for (size_t i = na + 1; i--;) {
 		for (size_t j = nb + 1; j--;) {
 			if (a[i] == '*')
-				meet[j] = behind[j] || (j < nb && meet[j + 1]);
+				meet[i][j] = meet[i + 1][j] || (j < nb && meet[i][j + 1]);
 			else if (b[j] == '*')
-				meet[j] = meet[j + 1] || (i < na && behind[j]);
+				meet[i][j] = meet[i][j + 1] || (i < na && meet[i + 1][j]);
 			else if (i == na || j == nb)
-				meet[j] = i == na && j == nb;
+				meet[i][j] = i == na && j == nb;
 			else
-				meet[j] = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && behind[j + 1];
+				meet[i][j] = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && meet[i + 1][j + 1];
 		}
-		t = meet;
-		meet = behind;
-		behind = t;
 	}
-	return behind[0];
+	return meet[0][0];
 }
 
-static bool froms_meet(const struct access_from *a, const struct access_from *b)
+static bool froms_meet(const struct access_value *a, const struct access_value *b)
 {
-	unsigned int bits = a->bits < b->bits ? a->bits : b->bits;
+	uint64_t bits = a->n < b->n ? a->n : b->n;
 
 	if (a->addr.family != b->addr.family)
 		return false;
@@ -413,16 +388,17 @@ static bool froms_meet(const struct access_from *a, const struct access_from *b)
 	return true;
 }
 
-bool access_overlap(const struct access_peer *a, const struct access_peer *b)
+static bool values_meet(const struct access_item *a, const struct access_item *b, enum access_key k)
 {
-	bool meet = false;
-
-	for (size_t i = 0; i < a->nfrom && !meet; i++)
-		for (size_t k = 0; k < b->nfrom && !meet; k++)
-			meet = froms_meet(&a->from[i], &b->from[k]);
-	for (size_t i = 0; i < a->sessions.n && meet; i++)
-		for (size_t k = 0; k < b->sessions.n; k++)
-			if (patterns_meet(a->sessions.v[i], b->sessions.v[k]))
+	for (size_t i = 0; i < a->of[k].n; i++)
+		for (size_t j = 0; j < b->of[k].n; j++)
+			if (k == AK_FROM ? froms_meet(&a->of[k].v[i], &b->of[k].v[j]) :
+			    patterns_meet(a->of[k].v[i].word, b->of[k].v[j].word))
 				return true;
 	return false;
+}
+
+bool access_overlap(const struct access_item *a, const struct access_item *b)
+{
+	return values_meet(a, b, AK_FROM) && values_meet(a, b, AK_SESSION);
 }

@@ -15,65 +15,70 @@ enum access_state { ACCESS_OPEN, ACCESS_CLOSED, ACCESS_LISTED };
 #define ACCESS_PEER_MAX		63
 #define ACCESS_PATH_MAX		4095
 
-/* Of the reasons of a refusal those that are looked at. */
+/* Reasons of a refusal that the tool looks at. */
 #define ACCESS_REASON_CLOSED	1
 #define ACCESS_REASON_MODE	10
 
-/* Addresses that agree with @addr in the first @bits. */
-struct access_from {
+enum access_kind { ACCESS_PEER, ACCESS_EXPORT, ACCESS_KINDS };
+
+/* What a section says: of a peer, then of an export. */
+enum access_key {
+	AK_SESSION, AK_FROM, AK_MAX_SESSIONS, AK_MAX_DEVICES, AK_MAX_MEMORY,
+	AK_PATH, AK_IO_MODE, AK_ALLOW,
+	AK_N
+};
+
+struct conf_place;
+
+struct access_value {
+	char *word;			/* a pattern, a path, or the peer that is allowed ("*": each) */
 	struct addr addr;
-	unsigned int bits;
+	uint64_t n;			/* a limit, a mode, or the bits of @addr */
+	const struct conf_place *at;	/* NULL: not of a configuration */
 };
 
-/* In the order of the family. */
-enum access_limit { ACCESS_SESSIONS, ACCESS_DEVICES, ACCESS_MEMORY, ACCESS_LIMITS };
+struct access_values {
+	struct access_value *v;
+	size_t n;
+};
 
-struct access_peer {
+/* What the kernel counts; M_UNKNOWN where it does not. */
+enum access_use { USE_SESSIONS, USE_DEVICES, USE_MEMORY, USE_DENIED, USE_OPENINGS, USE_N };
+
+/* A peer or an export. */
+struct access_item {
 	char *name;
-	struct strlist sessions;	/* patterns */
-	struct access_from *from;
-	size_t nfrom;
-	uint64_t limit[ACCESS_LIMITS];	/* M_UNKNOWN: none */
-	/* from the kernel */
-	uint64_t used[ACCESS_LIMITS], denied;
+	struct access_values of[AK_N];	/* what is allowed is sorted by peer, each once */
+	uint64_t used[USE_N];
+	const struct conf_place *at;
 };
 
-struct access_grant {
-	char *peer;			/* "*": each peer of the list */
-	uint64_t mode;			/* as of access_name() */
-};
-
-struct access_export {
-	char *name, *path;
-	uint64_t io_mode;
-	struct access_grant *allow;	/* by peer, each once */
-	size_t nallow;
-	/* from the kernel */
-	uint64_t openings;
+struct access_items {
+	struct access_item *v;
+	size_t n;
 };
 
 struct access_list {
 	uint64_t state, number, loaded_ns, uid, denied;
-	struct access_peer *peers;	/* in their order, which counts */
-	struct access_export *exports;
-	size_t npeers, nexports;
+	struct access_items of[ACCESS_KINDS];	/* peers in their order, which counts; exports by name */
 };
 
 /* What access-set asks for. */
 struct access_request {
-	uint64_t state;
-	const struct access_list *list;	/* where @state is ACCESS_LISTED */
-	uint64_t expect;		/* the number that was read, M_UNKNOWN: any */
+	const struct access_list *list;	/* its state, and its items if that is ACCESS_LISTED */
+	uint64_t expect;		/* the number that was read */
 	bool force, dry_run;
 };
 
 #define ACCESS_ENDED_IDS	256
 
-/* What a change ends, or has ended: how many paths and openings, and the ids of the first of them. */
+/* What a change ends, or has ended: the number of all, and the ids of the first of them. */
 struct access_ended {
-	uint64_t number;		/* of the list that holds then */
-	uint32_t paths, exports, path_ids[ACCESS_ENDED_IDS], export_ids[ACCESS_ENDED_IDS];
-	size_t npath_ids, nexport_ids;
+	uint64_t number;		/* of the new list */
+	struct {
+		uint32_t n, ids[ACCESS_ENDED_IDS];
+		size_t nids;
+	} exports, paths;
 };
 
 struct access_question {
@@ -100,49 +105,39 @@ struct access_event {
 	struct addr client, server;
 };
 
-const char *access_event_name(uint64_t v);
-const char *access_step_name(uint64_t v);
-/* "access-mode"; "unknown" for a value this tool does not know, "" for none. */
-const char *access_reason_name(uint64_t v);
-const char *access_state_name(uint64_t v);
+enum access_words { AW_STATE, AW_EVENT, AW_STEP, AW_REASON };
 
-/* Each tells what is wrong with a word, to be freed, or NULL. */
-char *access_peer_problem(const char *name);
-char *access_export_problem(const char *name);
-char *access_pattern_problem(const char *pattern);
-char *access_path_problem(const char *path);
-/* "ip:10.0.0.0/24" */
-char *access_from_parse(const char *text, struct access_from *f);
-/* "PEER:MODE, .."; @e may be NULL, to look only */
-char *access_allow_parse(const char *text, struct access_export *e);
+/* "unknown" for a value that this tool does not know. */
+const char *access_word(enum access_words which, uint64_t v);
 
+/* What is wrong with a name, to be freed, or NULL. */
+char *access_name_problem(enum access_kind kind, const char *name);
+/* Adds what @text says; or returns what is wrong with it, to be freed. */
+char *access_say(struct access_item *x, enum access_key k, const char *text, const struct conf_place *at);
+/* Adds a value, or changes the only one; takes its word. */
+void access_put(struct access_item *x, enum access_key k, const struct access_value *v);
+/* As a configuration has it, to be freed. */
+char *access_value_text(enum access_key k, const struct access_value *v);
+/* All of them, sorted; NULL if there are none. */
+char *access_text(const struct access_item *x, enum access_key k);
+/* Do both say the same? */
+bool access_same(const struct access_item *a, const struct access_item *b);
+/* The only value as a number; M_UNKNOWN if there is none. */
+uint64_t access_number(const struct access_item *x, enum access_key k);
 unsigned int access_bits(const struct addr *a);
-char *access_from_text(const struct access_from *f);
-/* "web1:rw, old1:ro" */
-char *access_allow_text(const struct access_export *e);
 bool access_is_directory(const char *name);
+void access_item_free(struct access_item *x);
 
-/* These return the new one, all unknown and empty. */
-struct access_peer *access_add_peer(struct access_list *l, const char *name);
-struct access_export *access_add_export(struct access_list *l, const char *name);
-struct access_peer *access_peer(const struct access_list *l, const char *name);
-struct access_export *access_export(const struct access_list *l, const char *name);
-/* What is in @from once more, without what the kernel counts. */
-void access_copy(struct access_list *l, const struct access_list *from);
-/* Moves all of @from to the end of @l. */
-void access_move(struct access_list *l, struct access_list *from);
-void access_revoke(struct access_export *e, const char *peer);
-void access_remove_peer(struct access_list *l, struct access_peer *p);
-void access_remove_export(struct access_list *l, struct access_export *e);
-/* Raises the right of @peer to @mode. */
-void access_grant(struct access_export *e, const char *peer, uint64_t mode);
-/* Exports by name, as access_find() looks for them. */
+struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name);
+struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name);
+/* The export that a client means by @name: of that name, or the longest directory above it. */
+struct access_item *access_find(const struct access_list *l, const char *name);
+/* Adds all of @from but @without, which may be NULL, and what is allowed to it. */
+void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without);
 void access_sort(struct access_list *l);
 void access_free(struct access_list *l);
 
-/* The export that a client means by @name: of that name, or the longest directory above it. */
-struct access_export *access_find(const struct access_list *l, const char *name);
-/* Is there a client without a key whom both would take? */
-bool access_overlap(const struct access_peer *a, const struct access_peer *b);
+/* Is there a client without a key whom both peers would take? */
+bool access_overlap(const struct access_item *a, const struct access_item *b);
 
 #endif

@@ -14,17 +14,14 @@
 /* False with a result where there is none. */
 static bool read_list(struct checkup *k, struct access_list *l)
 {
+	bool loaded = check_loaded(k, "rnbd_server");
 	int rc;
 
 	*l = (struct access_list){ 0 };
-	if (!check_loaded(k, "rnbd_server")) {
-		check_tell(k, CHECK_SKIP, "", "server module not loaded");
-		return false;
-	}
-	if (check_family(k) && access_read_if(k->ctx, l, &rc))
+	if (loaded && check_family(k) && access_load_if(k->ctx, l, &rc))
 		return true;
 	fail_clear(&k->ctx->fail);
-	check_tell(k, CHECK_SKIP, "", "the module keeps no access list");
+	check_tell(k, CHECK_SKIP, "", loaded ? "the module keeps no access list" : "server module not loaded");
 	return false;
 }
 
@@ -36,58 +33,62 @@ static bool has_infiniband(const struct checkup *k)
 	sys_ports(k->root, &ports);
 	for (size_t i = 0; i < ports.n && !any; i++) {
 		char *colon = strrchr(ports.v[i], ':');
-		char *link = xasprintf("/sys/class/infiniband/%.*s/ports/%s/link_layer",
-				       (int)(colon - ports.v[i]), ports.v[i], colon + 1);
-		char *text = sys_read(k->root, "%s", link);
+		char *link = sys_read(k->root, "/sys/class/infiniband/%.*s/ports/%s/link_layer",
+				      (int)(colon - ports.v[i]), ports.v[i], colon + 1);
 
-		any = text && !strcmp(text, "InfiniBand");
-		free(text);
+		any = link && !strcmp(link, "InfiniBand");
 		free(link);
 	}
 	strlist_free(&ports);
 	return any;
 }
 
-/* The first peer that says where it is by an IP address; NULL: none does. */
-static const char *by_ip(const struct access_list *l)
+/* The first peer with an IP address, or NULL */
+static const char *by_ip(const struct access_items *peers)
 {
-	for (size_t i = 0; i < l->npeers; i++)
-		for (size_t n = 0; n < l->peers[i].nfrom; n++)
-			if (l->peers[i].from[n].addr.family != ADDR_GID)
-				return l->peers[i].name;
+	for (size_t i = 0; i < peers->n; i++)
+		for (size_t n = 0; n < peers->v[i].of[AK_FROM].n; n++)
+			if (peers->v[i].of[AK_FROM].v[n].addr.family != ADDR_GID)
+				return peers->v[i].name;
 	return NULL;
+}
+
+static void tell_list(struct checkup *k, const struct access_list *l)
+{
+	size_t peers = l->of[ACCESS_PEER].n, exports = l->of[ACCESS_EXPORT].n;
+	const char *ip = by_ip(&l->of[ACCESS_PEER]);
+
+	if (l->state == ACCESS_OPEN) {
+		check_tell(k, CHECK_WARN, "", "open: whoever reaches this server can map what is below dev_search_path, "
+			   "under any name");
+		check_hint(k, "write [peer] and [export] sections, see rnbdadm-access(8), then rnbdadm server access "
+			   "apply");
+	} else if (l->state == ACCESS_CLOSED) {
+		check_tell(k, CHECK_WARN, "", "closed: nobody can map anything");
+		check_hint(k, "rnbdadm server access apply");
+	} else if (ip && has_infiniband(k)) {
+		check_tell(k, CHECK_WARN, ip, "is known by an IP address, which nothing proves on InfiniBand");
+		check_hint(k, "from = gid:GID; the subnet manager gives out GIDs");
+	} else {
+		check_tell(k, CHECK_PASS, "", "%zu peer%s, %zu export%s", peers, peers == 1 ? "" : "s", exports,
+			   exports == 1 ? "" : "s");
+	}
 }
 
 void server_access(struct checkup *k)
 {
 	struct access_list l;
 
-	if (!read_list(k, &l)) {
-		access_free(&l);
-		return;
-	}
-	if (l.state == ACCESS_OPEN) {
-		check_tell(k, CHECK_WARN, "", "open: whoever reaches this server can map what is below dev_search_path, "
-			   "under any name");
-		check_hint(k, "write [peer] and [export] sections, see rnbdadm-access(8), then rnbdadm server access "
-			   "apply");
-	} else if (l.state == ACCESS_CLOSED) {
-		check_tell(k, CHECK_WARN, "", "closed: nobody can map anything");
-		check_hint(k, "rnbdadm server access apply");
-	} else if (by_ip(&l) && has_infiniband(k)) {
-		check_tell(k, CHECK_WARN, by_ip(&l), "is known by an IP address, which nothing proves on InfiniBand");
-		check_hint(k, "from = gid:GID; the subnet manager gives out GIDs");
-	} else {
-		check_tell(k, CHECK_PASS, "", "%zu peer%s, %zu export%s", l.npeers, l.npeers == 1 ? "" : "s",
-			   l.nexports, l.nexports == 1 ? "" : "s");
-	}
+	if (read_list(k, &l))
+		tell_list(k, &l);
 	access_free(&l);
 }
 
-static void tell_export(struct checkup *k, const struct access_export *e)
+static void tell_export(struct checkup *k, const struct access_item *x)
 {
-	bool dir = access_is_directory(e->name);
-	char *path = xasprintf("%s%s", k->root, e->path);
+	const char *is = x->of[AK_PATH].n ? x->of[AK_PATH].v[0].word : "";
+	bool dir = access_is_directory(x->name);
+	char *path = xasprintf("%s%s", k->root, is);
 	char *each = strstr(path, "%SESSNAME%");
 	struct stat st;
 	int err;
@@ -97,21 +98,21 @@ static void tell_export(struct checkup *k, const struct access_export *e)
 		*each = '\0';
 	err = stat(path, &st) ? errno : 0;
 	if (err == EACCES) {
-		check_tell(k, CHECK_SKIP, e->name, "this user may not look at %s", e->path);
+		check_tell(k, CHECK_SKIP, x->name, "this user may not look at %s", is);
 	} else if (err) {
-		check_tell(k, CHECK_FAIL, e->name, "%s is not there (%s)", e->path, errno_name(err));
-		check_hint(k, "make it, or correct the path of [export %s]", e->name);
+		check_tell(k, CHECK_FAIL, x->name, "%s is not there (%s)", is, errno_name(err));
+		check_hint(k, "make it, or correct the path of [export %s]", x->name);
 	} else if (dir && !S_ISDIR(st.st_mode)) {
-		check_tell(k, CHECK_FAIL, e->name, "%s is no directory", e->path);
+		check_tell(k, CHECK_FAIL, x->name, "%s is no directory", is);
 		check_hint(k, "the name of what is no directory does not end with '/'");
 	} else if (!dir && !each && !S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode)) {
-		check_tell(k, CHECK_FAIL, e->name, "%s is neither a block device nor a file", e->path);
+		check_tell(k, CHECK_FAIL, x->name, "%s is neither a block device nor a file", is);
 		check_hint(k, "a directory needs a name that ends with '/'");
 	} else if (dir && ((st.st_mode & 022) || (!*k->root && st.st_uid))) {
-		check_tell(k, CHECK_FAIL, e->name, "%s is not root's alone: links in it are not followed", e->path);
-		check_hint(k, "chown root %s; chmod go-w %s", e->path, e->path);
+		check_tell(k, CHECK_FAIL, x->name, "%s is not root's alone: links in it are not followed", is);
+		check_hint(k, "chown root %s; chmod go-w %s", is, is);
 	} else {
-		check_tell(k, CHECK_PASS, e->name, "%s is there", e->path);
+		check_tell(k, CHECK_PASS, x->name, "%s is there", is);
 	}
 	free(path);
 }
@@ -120,9 +121,9 @@ void server_access_dirs(struct checkup *k)
 {
 	struct access_list l;
 
-	if (read_list(k, &l) && !l.nexports)
+	if (read_list(k, &l) && !l.of[ACCESS_EXPORT].n)
 		check_tell(k, CHECK_SKIP, "", "there is no list, or no export in it");
-	for (size_t i = 0; i < l.nexports; i++)
-		tell_export(k, &l.exports[i]);
+	for (size_t i = 0; i < l.of[ACCESS_EXPORT].n; i++)
+		tell_export(k, &l.of[ACCESS_EXPORT].v[i]);
 	access_free(&l);
 }

@@ -89,27 +89,23 @@ static void compare(struct checkup *k, struct conf *c)
 
 static void compare_access(struct checkup *k, const struct conf *c)
 {
-	struct access_list want, now;
-	bool any = conf_access(c, &want);
-	json_t *changes;
+	struct access_list want = { .state = ACCESS_LISTED }, now = { 0 };
+	json_t *doc = json_object();
 	size_t n;
 	int rc;
 
-	access_free(&want);
-	if (!any || !check_loaded(k, "rnbd_server"))
-		return;
-	if (access_read_if(k->ctx, &now, &rc)) {
-		changes = access_to_do(&now, c);
-		n = json_array_size(changes);
+	if (conf_access(c, &want) && check_loaded(k, "rnbd_server") && access_load_if(k->ctx, &now, &rc)) {
+		n = access_diff(&now, &want, doc);
 		check_tell(k, n ? CHECK_WARN : CHECK_PASS, "access list", n ? "%zu change%s to be made" :
 			   "what is configured is loaded", n, n == 1 ? "" : "s");
 		if (n)
 			check_hint(k, "rnbdadm server access diff shows them, rnbdadm server access apply makes "
 				   "them");
-		json_decref(changes);
 	}
-	access_free(&now);
 	fail_clear(&k->ctx->fail);
+	json_decref(doc);
+	access_free(&now);
+	access_free(&want);
 }
 
 static void config_drift(struct checkup *k)

@@ -9,191 +9,207 @@
 #include "map-keep.h"
 #include "objects.h"
 #include "plan-line.h"
-#include "select.h"
-#include "size.h"
 #include "use.h"
 
-/* From one list to another; both live as long. */
-struct change {
-	struct access_list *from, *to;
-	const struct conf *c;		/* where @to is from, or NULL */
-	json_t *ended;
-	uint32_t openings, paths;
-};
-
-int access_conf(struct ctx *ctx, struct conf *c)
+int access_conf(struct ctx *ctx, struct conf *c, struct access_list *l)
 {
-	struct access_list l;
 	int rc = conf_load(ctx, ctx->args.nargs ? ctx->args.args[0] : NULL, c);
 
-	if (rc)
+	*l = (struct access_list){ .state = ACCESS_LISTED };
+	if (rc || conf_access(c, l))
 		return rc;
-	if (!conf_access(c, &l)) {
-		fail_hint(&ctx->fail, "write some, see rnbdadm-access(8); 'rnbdadm server access open' lets "
-			  "everybody in");
-		rc = fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has neither [peer] nor [export]");
-	}
-	access_free(&l);
-	return rc;
+	fail_hint(&ctx->fail, "write some, see rnbdadm-access(8); 'rnbdadm server access open' lets everybody in");
+	return fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has neither [peer] nor [export]");
 }
 
 /* Why the new list does not have the opening, to be freed. */
-static char *why_closed(const struct change *ch, const struct export *x)
+static char *why_closed(const struct access_list *to, const struct export *x)
 {
-	const struct access_export *e = access_find(ch->to, x->device_path);
-
-	if (ch->to->state == ACCESS_CLOSED)
+	if (to->state == ACCESS_CLOSED)
 		return xstrdup("the server is to be closed");
-	if (*x->peer && !access_peer(ch->to, x->peer))
+	if (*x->peer && !access_get(to, ACCESS_PEER, x->peer))
 		return xasprintf("there is no peer %s any more", x->peer);
-	if (!e)
+	if (!access_find(to, x->device_path))
 		return xasprintf("there is no export %s", x->device_path);
 	return *x->peer ? xasprintf("the export no longer allows %s that", x->peer) :
 			  xstrdup("the list does not let it in");
 }
 
-static void add_ended(struct change *ch, const char *object, uint32_t id, const char *session, char *name,
-		      char *why)
+/* @session NULL: what has this id is gone. */
+static void add_ended(json_t *ended, const char *object, uint32_t id, const char *session, const char *name,
+		      const char *why)
 {
+	char *number = xasprintf("id:%u", id);
 	json_t *o = json_object();
 
 	js_set(o, "object", json_string(object));
 	js_set(o, "id", json_integer(id));
-	js_set_str(o, "session", session);
-	js_set_str(o, "name", name);
-	js_set(o, "reason", js_str(why));
-	json_array_append_new(ch->ended, o);
-	free(name);
+	js_set_str(o, "session", session ? session : "");
+	js_set_str(o, "name", session ? name : number);
+	js_set(o, "reason", js_str(session ? why : "it is gone already"));
+	json_array_append_new(ended, o);
+	free(number);
+}
+
+static void add_export(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct export *x)
+{
+	char *why = why_closed(to, x);
+
+	strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
+		     access_name(x->access) ? access_name(x->access) : "unknown", why);
+	add_ended(ended, "export", x->id, x->session, x->device_path, why);
 	free(why);
 }
 
-static void name_export(struct ctx *ctx, struct change *ch, const struct snapshot *s, uint32_t id)
+static void add_path(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct path *p)
 {
-	for (size_t i = 0; i < s->exports.n; i++) {
-		const struct export *x = &s->exports.v[i];
-		char *why;
+	const char *why = to->state == ACCESS_CLOSED ? "the server is to be closed" : "no peer of the list takes it";
 
-		if (x->id != id)
-			continue;
-		why = why_closed(ch, x);
-		strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
-			     access_name(x->access) ? access_name(x->access) : "unknown", why);
-		add_ended(ch, "export", id, x->session, xstrdup(x->device_path), why);
-		return;
-	}
-	add_ended(ch, "export", id, "", xasprintf("id:%u", id), xstrdup("it is gone already"));
-}
-
-static void name_path(struct ctx *ctx, struct change *ch, const struct snapshot *s, uint32_t id)
-{
-	for (size_t i = 0; i < s->paths.n; i++) {
-		const struct path *p = &s->paths.v[i];
-		const char *why = ch->to->state == ACCESS_CLOSED ? "the server is to be closed" :
-								   "no peer of the list takes it";
-
-		if (p->id != id)
-			continue;
-		strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
-		add_ended(ch, "path", id, p->session, xstrdup(p->name), xstrdup(why));
-		return;
-	}
-	add_ended(ch, "path", id, "", xasprintf("id:%u", id), xstrdup("it is gone already"));
+	strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
+	add_ended(ended, "path", p->id, p->session, p->name, why);
 }
 
 /* What the kernel says it would end, by its names: lines of the failure, and of the document. */
-static int name_ended(struct ctx *ctx, struct change *ch, const struct access_ended *end)
+static int name_ended(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct access_ended *end)
 {
+	size_t more = end->exports.n + end->paths.n - end->exports.nids - end->paths.nids, i, k;
 	struct snapshot s = { 0 };
 
-	ch->openings = end->exports;
-	ch->paths = end->paths;
-	if (!end->exports && !end->paths)
+	if (!end->exports.n && !end->paths.n)
 		return XC_OK;
 	if (!ctx_snapshot(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &s))
 		return ctx->fail.code;
-	for (size_t i = 0; i < end->nexport_ids; i++)
-		name_export(ctx, ch, &s, end->export_ids[i]);
-	for (size_t i = 0; i < end->npath_ids; i++)
-		name_path(ctx, ch, &s, end->path_ids[i]);
-	if (end->exports + end->paths > end->nexport_ids + end->npath_ids)
-		strlist_addf(&ctx->fail.details, "and %zu more",
-			     end->exports + end->paths - end->nexport_ids - end->npath_ids);
+	for (i = 0; i < end->exports.nids; i++) {
+		for (k = 0; k < s.exports.n && s.exports.v[k].id != end->exports.ids[i]; k++)
+			;
+		if (k < s.exports.n)
+			add_export(ctx, ended, to, &s.exports.v[k]);
+		else
+			add_ended(ended, "export", end->exports.ids[i], NULL, NULL, NULL);
+	}
+	for (i = 0; i < end->paths.nids; i++) {
+		for (k = 0; k < s.paths.n && s.paths.v[k].id != end->paths.ids[i]; k++)
+			;
+		if (k < s.paths.n)
+			add_path(ctx, ended, to, &s.paths.v[k]);
+		else
+			add_ended(ended, "path", end->paths.ids[i], NULL, NULL, NULL);
+	}
+	if (more)
+		strlist_addf(&ctx->fail.details, "and %zu more", more);
 	snapshot_free(&s);
 	return XC_OK;
 }
 
 /* "1 opening and 2 paths" */
-static char *count_text(const struct change *ch)
+static char *count_text(const struct access_ended *end)
 {
-	char *a = ch->openings ? xasprintf("%u opening%s", ch->openings, ch->openings == 1 ? "" : "s") : NULL;
-	char *b = ch->paths ? xasprintf("%u path%s", ch->paths, ch->paths == 1 ? "" : "s") : NULL;
-	char *text = xasprintf("%s%s%s", a ? a : "", a && b ? " and " : "", b ? b : "");
+	struct strlist l = { 0 };
+	char *text;
 
-	free(a);
-	free(b);
+	if (end->exports.n)
+		strlist_addf(&l, "%u opening%s", end->exports.n, end->exports.n == 1 ? "" : "s");
+	if (end->paths.n)
+		strlist_addf(&l, "%u path%s", end->paths.n, end->paths.n == 1 ? "" : "s");
+	text = strlist_join(&l, " and ");
+	strlist_free(&l);
 	return text;
 }
 
-static bool may_not_ask(const struct nl_error *e)
+/* Class C: what is in use ends with --force alone. Opening lets everybody in, so it is refused as well. */
+static int may_end(struct ctx *ctx, const struct access_list *to, const char *count)
 {
-	return e->kind == NL_FAIL_KERNEL && (e->err == EPERM || e->err == EACCES);
-}
+	bool open = to->state == ACCESS_OPEN;
+	char *question;
+	int rc;
 
-/* What it would end, which the kernel tells; without a privilege nobody knows. */
-static int look_ahead(struct ctx *ctx, struct change *ch, struct access_request *req)
-{
-	struct access_ended end;
-	struct nl_error e;
-	int rc = XC_OK;
-
-	req->dry_run = true;
-	if (rnl_access_set(ctx->nl, req, &end, &e))
-		rc = name_ended(ctx, ch, &end);
-	else if (ctx->dry_run && may_not_ask(&e))
-		warn(ctx, "what this would end is not known: the kernel tells it to root alone");
-	else
-		rc = fail_nl(&ctx->fail, &e, "server");
-	req->dry_run = false;
-	return rc;
-}
-
-/* Class C: what is in use goes with --force alone. Opening lets everybody in, so it is refused as well. */
-static int may_end(struct ctx *ctx, const struct change *ch)
-{
-	bool open = ch->to->state == ACCESS_OPEN;
-	char *count = count_text(ch), *what, *question;
-	int rc = XC_OK;
-
-	if (!open && !ch->openings && !ch->paths) {
-		free(count);
+	if (!open && !*count)
 		return XC_OK;
-	}
-	what = open ? xstrdup("everybody could map what is below dev_search_path") :
-	       xasprintf("%s would end", count);
 	if (!ctx->force) {
 		fail_hint(&ctx->fail, open ? "--force does it" :
 			  "--force ends them; 'server access diff' shows the whole change");
-		rc = fail_set(&ctx->fail, XC_BUSY, "refused, %s", what);
-	} else {
-		strlist_free(&ctx->fail.details);
-		question = open ? xstrdup("Let everybody in") : xasprintf("End %s", count);
-		rc = use_confirm(ctx, question);
-		free(question);
+		return fail_set(&ctx->fail, XC_BUSY, "refused, %s%s", open ? "" : count, open ?
+				"everybody could map what is below dev_search_path" : " would end");
 	}
-	free(what);
+	strlist_free(&ctx->fail.details);
+	question = open ? xstrdup("Let everybody in") : xasprintf("End %s", count);
+	rc = use_confirm(ctx, question);
+	free(question);
+	return rc;
+}
+
+/* Asks the kernel what it would end; only root may. */
+static int look_ahead(struct ctx *ctx, struct access_request *req, struct access_ended *end, json_t *ended)
+{
+	struct nl_error e;
+
+	req->dry_run = true;
+	if (rnl_access_set(ctx->nl, req, end, &e)) {
+		req->dry_run = false;
+		return name_ended(ctx, ended, req->list, end);
+	}
+	if (!ctx->dry_run || e.kind != NL_FAIL_KERNEL || (e.err != EPERM && e.err != EACCES))
+		return fail_nl(&ctx->fail, &e, "server");
+	warn(ctx, "what this would end is not known: the kernel tells it to root alone");
+	return XC_OK;
+}
+
+static int set_list(struct ctx *ctx, struct access_request *req, json_t *doc)
+{
+	struct access_ended end;
+	struct nl_error e;
+
+	if (!rnl_access_set(ctx->nl, req, &end, &e)) {
+		fail_nl(&ctx->fail, &e, "server");
+		if (e.kind != NL_FAIL_KERNEL || e.err != EAGAIN)
+			return ctx->fail.code;
+		fail_hint(&ctx->fail, "try again");
+		return fail_set(&ctx->fail, XC_CONFLICT, "another one has changed the list meanwhile");
+	}
+	if (*e.warning)
+		warn(ctx, "%s", e.warning);
+	js_set(doc, "changed", json_true());
+	js_set(doc, "number", js_u64(end.number));
+	return XC_OK;
+}
+
+int access_replace(struct ctx *ctx, const struct access_list *from, const struct access_list *to, json_t *doc)
+{
+	struct access_request req = { .list = to, .expect = from->number, .force = ctx->force };
+	size_t n = access_diff(from, to, doc);
+	struct access_ended end = { 0 };
+	json_t *ended = json_array();
+	char *count;
+	int rc;
+
+	js_set(doc, "ended", ended);
+	if (!n) {
+		say(ctx, "nothing to change");
+		return XC_OK;
+	}
+	rc = look_ahead(ctx, &req, &end, ended);
+	count = count_text(&end);
+	if (!rc)
+		rc = may_end(ctx, to, count);
+	if (!rc && !ctx->dry_run) {
+		rc = set_list(ctx, &req, doc);
+		if (!rc && *count)
+			say(ctx, "%s ended", count);
+	}
 	free(count);
 	return rc;
 }
 
-/* The same command again. */
-static void print_plan(struct ctx *ctx)
+/* In a dry run: the same command again. */
+static int end_of(struct ctx *ctx, int rc)
 {
 	const struct parsed *a = &ctx->args;
 	struct strlist w = { 0 };
-	char *copy = xstrdup(a->cmd->object), *rest = copy, *word;
 
-	while ((word = strsep(&rest, " ")))
-		strlist_add(&w, word);
+	if (rc || !ctx->dry_run)
+		return rc;
+	strlist_add(&w, "server");
+	strlist_add(&w, strchr(a->cmd->object, ' ') + 1);
 	strlist_add(&w, a->cmd->verb);
 	for (size_t i = 0; i < a->nargs; i++)
 		plan_name(&w, a->args[i]);
@@ -204,145 +220,139 @@ static void print_plan(struct ctx *ctx)
 		strlist_add(&w, "--force");
 	plan_add(ctx, &w);
 	strlist_free(&w);
-	free(copy);
+	return rc;
 }
 
-static int fail_change(struct ctx *ctx, const struct nl_error *e)
+/* Frees @want; @rc: of what made it. */
+static int replace(struct ctx *ctx, int rc, struct access_list *want)
 {
-	int rc = fail_nl(&ctx->fail, e, "server");
+	struct access_list now = { 0 };
 
-	if (e->kind != NL_FAIL_KERNEL || e->err != EAGAIN)
-		return rc;
-	fail_hint(&ctx->fail, "try again");
-	return fail_set(&ctx->fail, XC_CONFLICT, "another one has changed the list meanwhile");
-}
-
-static int send_change(struct ctx *ctx, struct change *ch, json_t *doc)
-{
-	struct access_request req = {
-		.state = ch->to->state, .list = ch->to, .expect = ch->from->number, .force = ctx->force,
-	};
-	struct access_ended end;
-	struct nl_error e;
-	int rc = look_ahead(ctx, ch, &req);
-
+	if (!rc && !ctx_lock(ctx))
+		rc = ctx->fail.code;
 	if (!rc)
-		rc = may_end(ctx, ch);
-	if (rc || ctx->dry_run)
-		return rc;
-	if (!rnl_access_set(ctx->nl, &req, &end, &e))
-		return fail_change(ctx, &e);
-	if (*e.warning)
-		warn(ctx, "%s", e.warning);
-	js_set(doc, "changed", json_true());
-	js_set(doc, "number", js_u64(end.number));
-	if (ch->openings || ch->paths) {
-		char *count = count_text(ch);
-
-		say(ctx, "%s ended", count);
-		free(count);
-	}
-	return rc;
-}
-
-/* Nothing is sent where nothing changes. */
-static int change(struct ctx *ctx, struct change *ch, json_t *doc)
-{
-	json_t *changes = access_changes(ch->from, ch->to, ch->c);
-	int rc = XC_OK;
-
-	ch->ended = json_array();
-	js_set(doc, "state", json_string(access_state_name(ch->to->state)));
-	js_set(doc, "number", js_u64(ch->from->number));
-	js_set(doc, "changes", changes);
-	if (json_array_size(changes))
-		rc = send_change(ctx, ch, doc);
-	else
-		say(ctx, "nothing to change");
-	js_set(doc, "ended", ch->ended);
-	return rc;
-}
-
-int access_apply(struct ctx *ctx, struct access_list *now, const struct conf *c, json_t *doc)
-{
-	struct access_list want;
-	struct change ch = { .from = now, .to = &want, .c = c };
-	int rc;
-
-	conf_access(c, &want);
-	rc = change(ctx, &ch, doc);
-	access_free(&want);
-	return rc;
-}
-
-static int end_of(struct ctx *ctx, int rc)
-{
-	if (!rc && ctx->dry_run)
-		print_plan(ctx);
-	return rc;
+		rc = access_load(ctx, &now);
+	if (!rc)
+		rc = access_replace(ctx, &now, want, ctx->data);
+	access_free(&now);
+	access_free(want);
+	return end_of(ctx, rc);
 }
 
 int cmd_access_apply(struct ctx *ctx)
 {
 	struct conf c = { .lenient = args_has(&ctx->args, OPT_LENIENT) };
-	struct access_list now = { 0 };
-	int rc = access_conf(ctx, &c);
+	struct access_list want;
+	int rc = access_conf(ctx, &c, &want);
 
-	if (!rc && !ctx_lock(ctx))
-		rc = ctx->fail.code;
-	if (!rc)
-		rc = access_read(ctx, &now);
-	if (!rc)
-		rc = access_apply(ctx, &now, &c, ctx->data);
-	access_free(&now);
+	rc = replace(ctx, rc, &want);
 	conf_free(&c);
-	return end_of(ctx, rc);
-}
-
-static int set_state(struct ctx *ctx, enum access_state state)
-{
-	struct access_list now, want = { .state = state };
-	struct change ch = { .from = &now, .to = &want };
-	int rc;
-
-	if (!ctx_lock(ctx))
-		return ctx->fail.code;
-	rc = access_read(ctx, &now);
-	/* the list goes with it */
-	if (!rc)
-		rc = change(ctx, &ch, ctx->data);
-	access_free(&now);
-	return end_of(ctx, rc);
+	return rc;
 }
 
 int cmd_access_close(struct ctx *ctx)
 {
-	return set_state(ctx, ACCESS_CLOSED);
+	return replace(ctx, XC_OK, &(struct access_list){ .state = ACCESS_CLOSED });
 }
 
 int cmd_access_open(struct ctx *ctx)
 {
-	return set_state(ctx, ACCESS_OPEN);
+	return replace(ctx, XC_OK, &(struct access_list){ .state = ACCESS_OPEN });
 }
 
 /* One peer or export more or less. */
 struct edit {
-	struct access_list now, want;
-	struct conf c, named;		/* its section, and the configuration that --save adds to */
-	char *saved;
-	enum conf_kind kind;
-	const char *name;
+	enum access_kind kind;
+	const char *object, *name;
+	struct conf c;			/* the section that the options make */
+	struct access_list one, now, want;
+	char *saved;			/* what --save adds to, NULL: not asked for */
 };
+
+static void edit_init(struct ctx *ctx, struct edit *ed)
+{
+	*ed = (struct edit){ .object = strchr(ctx->args.cmd->object, ' ') + 1, .name = ctx->args.args[0] };
+	ed->kind = strcmp(ed->object, "peer") ? ACCESS_EXPORT : ACCESS_PEER;
+}
+
+static void edit_free(struct edit *ed)
+{
+	access_free(&ed->one);
+	access_free(&ed->now);
+	access_free(&ed->want);
+	conf_free(&ed->c);
+	free(ed->saved);
+}
+
+/* The name of an export is the last part of its path where none is given. */
+static int edit_name(struct ctx *ctx, struct edit *ed)
+{
+	const char *name = args_value(&ctx->args, OPT_EXPORT_NAME), *path = ctx->args.args[0];
+	const char *slash = strrchr(path, '/');
+	bool dir = access_is_directory(path);
+
+	if (ed->kind == ACCESS_PEER)
+		return XC_OK;
+	ed->name = name ? name : slash ? slash + 1 : path;
+	if (dir && !name)
+		return fail_set(&ctx->fail, XC_USAGE, "a directory needs --name=NAME/");
+	if (dir != access_is_directory(ed->name))
+		return fail_set(&ctx->fail, XC_USAGE, "the path and the name of a directory both end with '/'");
+	return args_has(&ctx->args, OPT_ALLOW) ? XC_OK : fail_set(&ctx->fail, XC_USAGE, "needs --allow PEER");
+}
+
+/* The options as the section that they are, which finds what is wrong with them. */
+static int edit_options(struct ctx *ctx, struct edit *ed)
+{
+	static const struct conf_place nowhere;
+	const char *env = getenv("RNBDADM_CONFIG");
+	const struct parsed *a = &ctx->args;
+	struct conf_section *s;
+	int rc;
+
+	edit_init(ctx, ed);
+	rc = edit_name(ctx, ed);
+	if (rc)
+		return rc;
+	s = conf_section(&ed->c, conf_access_kinds[ed->kind], ed->name, &nowhere);
+	if (ed->kind == ACCESS_EXPORT)
+		conf_set(&ed->c, s, "path", a->args[0], &nowhere);
+	for (size_t i = 0; i < a->nopts; i++) {
+		enum opt_id id = a->opts[i].id;
+		bool holds = opt_table[id].repeat || args_value(a, id) == a->opts[i].value;
+
+		if (holds && ((id >= OPT_AUTH && id <= OPT_ALLOW) || id == OPT_IO_MODE))
+			conf_set(&ed->c, s, opt_table[id].name, a->opts[i].value, &nowhere);
+	}
+	if (ed->kind == ACCESS_PEER)
+		conf_access_check(&ed->c);
+	for (size_t i = 0; i < ed->c.nproblems; i++)
+		if (!ed->c.problems[i].warning)
+			return fail_set(&ctx->fail, XC_USAGE, "%s", ed->c.problems[i].message);
+	conf_access(&ed->c, &ed->one);
+	if (!args_has(a, OPT_SAVE_ACCESS) || (!args_has(a, OPT_CONFIG) && !(env && *env)))
+		return XC_OK;
+	return fail_set(&ctx->fail, XC_USAGE, "--save: goes to " SAVED_FILE ", which another configuration does "
+			"not read");
+}
+
+int cmd_access_add_check(struct ctx *ctx)
+{
+	struct edit ed;
+	int rc = edit_options(ctx, &ed);
+
+	edit_free(&ed);
+	return rc;
+}
 
 static int edit_begin(struct ctx *ctx, struct edit *ed)
 {
 	int rc;
 
-	fail_object(&ctx->fail, conf_kind_name(ed->kind), ed->name);
+	fail_object(&ctx->fail, ed->object, ed->name);
 	if (!ctx_lock(ctx))
 		return ctx->fail.code;
-	rc = access_read(ctx, &ed->now);
-	access_copy(&ed->want, &ed->now);
+	rc = access_load(ctx, &ed->now);
 	ed->want.state = ACCESS_LISTED;
 	if (rc || ed->now.state != ACCESS_OPEN)
 		return rc;
@@ -351,223 +361,83 @@ static int edit_begin(struct ctx *ctx, struct edit *ed)
 	return fail_set(&ctx->fail, XC_CONFLICT, "the server is open and has no list");
 }
 
-static void edit_free(struct edit *ed)
-{
-	access_free(&ed->now);
-	access_free(&ed->want);
-	conf_free(&ed->c);
-	conf_free(&ed->named);
-	free(ed->saved);
-}
-
-/* Before anything changes: the configuration takes the section, and knows whom it speaks of. */
+/* Before anything changes: the configuration can take the section. */
 static int save_check(struct ctx *ctx, struct edit *ed)
 {
+	const struct access_values *allow = &ed->one.of[ed->kind].v[0].of[AK_ALLOW];
 	const struct conf_section *s;
-	char *where;
-	int rc;
+	struct conf c = { 0 };
+	int rc = XC_OK;
 
 	if (!args_has(&ctx->args, OPT_SAVE_ACCESS))
-		return XC_OK;
-	rc = conf_load(ctx, NULL, &ed->named);
+		return rc;
+	rc = conf_load(ctx, NULL, &c);
 	if (!rc)
 		rc = saved_read(ctx, &ed->saved);
-	s = rc ? NULL : conf_find(&ed->named, ed->kind, ed->name);
+	s = rc ? NULL : conf_find(&c, conf_access_kinds[ed->kind], ed->name);
 	if (s) {
-		where = conf_place_text(&s->at);
+		char *where = conf_place_text(&s->at);
+
 		rc = fail_set(&ctx->fail, XC_CONFLICT, "the configuration has it already (%s)", where);
 		free(where);
 	}
-	for (size_t i = 0; !rc && ed->kind == CONF_EXPORT && i < ed->c.v[0].nentries; i++) {
-		struct access_list l = { 0 };
-		struct access_export *x = access_add_export(&l, "");
-
-		free(access_allow_parse(ed->c.v[0].entries[i].v.text, x));
-		for (size_t k = 0; k < x->nallow && !rc; k++)
-			if (strcmp(x->allow[k].peer, "*") && !conf_find(&ed->named, CONF_PEER, x->allow[k].peer))
-				rc = fail_set(&ctx->fail, XC_CONFLICT, "--save: the configuration has no [peer %s]",
-					      x->allow[k].peer);
-		access_free(&l);
-	}
+	for (size_t i = 0; !rc && i < allow->n; i++)
+		if (strcmp(allow->v[i].word, "*") && !conf_find(&c, CONF_PEER, allow->v[i].word))
+			rc = fail_set(&ctx->fail, XC_CONFLICT, "--save: the configuration has no [peer %s]",
+				      allow->v[i].word);
+	conf_free(&c);
 	return rc;
 }
 
-/* Is it there already? @same: as it is to be. */
-static int exists(struct ctx *ctx, const struct edit *ed, bool same)
+/* What is there already is added only where it is the same, which changes nothing. */
+static int edit_add(struct ctx *ctx, struct edit *ed)
 {
-	if (same && ctx->idempotent)
+	const struct access_item *old = access_get(&ed->now, ed->kind, ed->name);
+	bool same = old && access_same(old, &ed->one.of[ed->kind].v[0]);
+
+	access_copy(&ed->want, &ed->now, ed->kind, NULL);
+	if (!old)
+		conf_access(&ed->c, &ed->want);
+	if (!old || (same && ctx->idempotent))
 		return XC_OK;
 	fail_hint(&ctx->fail, "rnbdadm server %s remove, or change the configuration and 'server access apply'",
-		  conf_kind_name(ed->kind));
+		  ed->object);
 	return fail_set(&ctx->fail, XC_CONFLICT, "the list has it already%s", same ? "" : ", and otherwise");
 }
 
-static int edit_end(struct ctx *ctx, struct edit *ed)
+int cmd_access_add(struct ctx *ctx)
 {
-	struct change ch = { .from = &ed->now, .to = &ed->want };
-	int rc = change(ctx, &ch, ctx->data);
+	struct edit ed;
+	int rc = edit_options(ctx, &ed);
 
-	if (!rc && ed->saved && !ctx->dry_run) {
-		rc = saved_append(ctx, ed->saved, &ed->c);
+	if (!rc)
+		rc = edit_begin(ctx, &ed);
+	if (!rc)
+		rc = save_check(ctx, &ed);
+	if (!rc)
+		rc = edit_add(ctx, &ed);
+	if (!rc)
+		rc = access_replace(ctx, &ed.now, &ed.want, ctx->data);
+	if (!rc && ed.saved && !ctx->dry_run) {
+		rc = saved_append(ctx, ed.saved, &ed.c);
 		if (!rc)
 			js_set(ctx->data, "changed", json_true());
 	}
+	edit_free(&ed);
 	return end_of(ctx, rc);
-}
-
-/* The options as the section that they are, which finds what is wrong with them. */
-static int edit_options(struct ctx *ctx, struct edit *ed)
-{
-	static const struct { enum opt_id opt; enum conf_key key; } keys[] = {
-		{ OPT_AUTH, CK_AUTH }, { OPT_PATTERN, CK_PEER_SESSION }, { OPT_FROM, CK_FROM },
-		{ OPT_MAX_SESSIONS, CK_MAX_SESSIONS }, { OPT_MAX_DEVICES, CK_MAX_DEVICES },
-		{ OPT_MAX_MEMORY, CK_MAX_MEMORY }, { OPT_ALLOW, CK_ALLOW }, { OPT_IO_MODE, CK_IO_MODE },
-	};
-	static const struct conf_place nowhere;
-	const struct parsed *a = &ctx->args;
-	struct conf_section *s = conf_section(&ed->c, ed->kind, ed->name, &nowhere);
-
-	if (ed->kind == CONF_EXPORT)
-		conf_set(&ed->c, s, "path", a->args[0], &nowhere);
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *text;
-
-		for (size_t n = 0; (text = args_nth(a, keys[i].opt, n)); n++)
-			if (conf_key_is_list(keys[i].key) || !args_nth(a, keys[i].opt, n + 1))
-				conf_set(&ed->c, s, conf_key_name(keys[i].key), text, &nowhere);
-	}
-	if (ed->kind == CONF_PEER)
-		conf_access_check(&ed->c);
-	for (size_t i = 0; i < ed->c.nproblems; i++)
-		if (!ed->c.problems[i].warning)
-			return fail_set(&ctx->fail, XC_USAGE, "%s", ed->c.problems[i].message);
-	return XC_OK;
-}
-
-/* What clients call it where nothing is said: the last part of the path. */
-static const char *export_name(const struct parsed *a)
-{
-	const char *name = args_value(a, OPT_EXPORT_NAME), *slash = strrchr(a->args[0], '/');
-
-	return name ? name : slash ? slash + 1 : a->args[0];
-}
-
-static int export_options(struct ctx *ctx, struct edit *ed)
-{
-	const struct parsed *a = &ctx->args;
-	bool dir = access_is_directory(a->args[0]);
-	int rc;
-
-	if (dir && !args_has(a, OPT_EXPORT_NAME))
-		return fail_set(&ctx->fail, XC_USAGE, "a directory needs --name=NAME/");
-	ed->kind = CONF_EXPORT;
-	ed->name = export_name(a);
-	rc = edit_options(ctx, ed);
-	if (!rc && dir != access_is_directory(ed->name))
-		rc = fail_set(&ctx->fail, XC_USAGE, "the path and the name of a directory both end with '/'");
-	if (!rc && !args_has(a, OPT_ALLOW))
-		rc = fail_set(&ctx->fail, XC_USAGE, "needs --allow PEER");
-	return rc;
-}
-
-static int saves_elsewhere(struct ctx *ctx)
-{
-	const char *env = getenv("RNBDADM_CONFIG");
-
-	if (!args_has(&ctx->args, OPT_SAVE_ACCESS) || (!args_has(&ctx->args, OPT_CONFIG) && !(env && *env)))
-		return XC_OK;
-	return fail_set(&ctx->fail, XC_USAGE, "--save: goes to " SAVED_FILE ", which another configuration does "
-			"not read");
-}
-
-int cmd_export_add_check(struct ctx *ctx)
-{
-	struct edit ed = { 0 };
-	int rc = export_options(ctx, &ed);
-
-	edit_free(&ed);
-	return rc ? rc : saves_elsewhere(ctx);
-}
-
-int cmd_peer_add_check(struct ctx *ctx)
-{
-	struct edit ed = { .kind = CONF_PEER, .name = ctx->args.args[0] };
-	int rc = edit_options(ctx, &ed);
-
-	edit_free(&ed);
-	return rc ? rc : saves_elsewhere(ctx);
-}
-
-/* Takes the only one of the list that the options make over into the list that is wanted. */
-static int edit_add(struct ctx *ctx, struct edit *ed)
-{
-	struct access_list one;
-	bool there = ed->kind == CONF_PEER ? access_peer(&ed->now, ed->name) != NULL :
-					     access_export(&ed->now, ed->name) != NULL;
-	int rc;
-
-	conf_access(&ed->c, &one);
-	if (there && ed->kind == CONF_PEER)
-		access_remove_peer(&ed->want, access_peer(&ed->want, ed->name));
-	else if (there)
-		access_remove_export(&ed->want, access_export(&ed->want, ed->name));
-	access_move(&ed->want, &one);
-	access_free(&one);
-	if (there) {
-		json_t *changes = access_changes(&ed->now, &ed->want, NULL);
-
-		rc = exists(ctx, ed, !json_array_size(changes));
-		json_decref(changes);
-		if (rc)
-			return rc;
-	}
-	return edit_end(ctx, ed);
-}
-
-int cmd_export_add(struct ctx *ctx)
-{
-	struct edit ed = { 0 };
-	int rc = export_options(ctx, &ed);
-
-	if (!rc)
-		rc = edit_begin(ctx, &ed);
-	if (!rc)
-		rc = save_check(ctx, &ed);
-	if (!rc)
-		rc = edit_add(ctx, &ed);
-	edit_free(&ed);
-	return rc;
-}
-
-int cmd_peer_add(struct ctx *ctx)
-{
-	struct edit ed = { .kind = CONF_PEER, .name = ctx->args.args[0] };
-	int rc = edit_options(ctx, &ed);
-
-	if (!rc)
-		rc = edit_begin(ctx, &ed);
-	if (!rc)
-		rc = save_check(ctx, &ed);
-	if (!rc)
-		rc = edit_add(ctx, &ed);
-	edit_free(&ed);
-	return rc;
 }
 
 /* The next apply brings back what the configuration still has. */
 static void warn_configured(struct ctx *ctx, const struct edit *ed)
 {
-	struct conf c = { 0 };
 	const struct conf_section *s;
+	struct conf c = { 0 };
 	char *where;
 
-	if (conf_read(ctx, NULL, &c)) {
-		/* which is somebody else's concern */
-		conf_free(&c);
+	/* mistakes in it are no concern of this command */
+	if (conf_read(ctx, NULL, &c))
 		fail_clear(&ctx->fail);
-		return;
-	}
-	s = conf_find(&c, ed->kind, ed->name);
+	s = conf_find(&c, conf_access_kinds[ed->kind], ed->name);
 	where = s ? conf_place_text(&s->at) : NULL;
 	if (where)
 		warn(ctx, "%s has it still: 'server access apply' brings it back", where);
@@ -575,62 +445,22 @@ static void warn_configured(struct ctx *ctx, const struct edit *ed)
 	conf_free(&c);
 }
 
-static int absent(struct ctx *ctx, const struct edit *ed)
+int cmd_access_remove(struct ctx *ctx)
 {
-	struct strlist known = { 0 };
-	char *hint;
+	struct edit ed;
+	int rc;
 
-	if (ctx->idempotent)
-		return XC_OK;
-	for (size_t i = 0; i < ed->now.npeers && ed->kind == CONF_PEER; i++)
-		strlist_add(&known, ed->now.peers[i].name);
-	for (size_t i = 0; i < ed->now.nexports && ed->kind == CONF_EXPORT; i++)
-		strlist_add(&known, ed->now.exports[i].name);
-	hint = suggest(ed->name, &known);
-	fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm server access show");
-	free(hint);
-	strlist_free(&known);
-	return fail_set(&ctx->fail, XC_NOT_FOUND, "the list has no such %s", conf_kind_name(ed->kind));
-}
-
-static void remove_grants(struct access_list *l, const char *peer)
-{
-	for (size_t i = 0; i < l->nexports; i++)
-		access_revoke(&l->exports[i], peer);
-}
-
-static int edit_remove(struct ctx *ctx, enum conf_kind kind)
-{
-	struct edit ed = { .kind = kind, .name = ctx->args.args[0] };
-	int rc = edit_begin(ctx, &ed);
-	struct access_peer *p = kind == CONF_PEER ? access_peer(&ed.want, ed.name) : NULL;
-	struct access_export *e = kind == CONF_EXPORT ? access_export(&ed.want, ed.name) : NULL;
-
-	if (!rc && !p && !e) {
-		rc = absent(ctx, &ed);
-		edit_free(&ed);
-		return rc;
-	}
-	if (!rc && p) {
-		remove_grants(&ed.want, ed.name);
-		access_remove_peer(&ed.want, p);
+	edit_init(ctx, &ed);
+	rc = edit_begin(ctx, &ed);
+	if (!rc && !access_get(&ed.now, ed.kind, ed.name)) {
+		if (!ctx->idempotent)
+			rc = access_absent(ctx, &ed.now, ed.kind, ed.name);
 	} else if (!rc) {
-		access_remove_export(&ed.want, e);
+		access_copy(&ed.want, &ed.now, ed.kind, ed.name);
+		rc = end_of(ctx, access_replace(ctx, &ed.now, &ed.want, ctx->data));
+		if (!rc)
+			warn_configured(ctx, &ed);
 	}
-	if (!rc)
-		rc = edit_end(ctx, &ed);
-	if (!rc)
-		warn_configured(ctx, &ed);
 	edit_free(&ed);
 	return rc;
-}
-
-int cmd_export_remove(struct ctx *ctx)
-{
-	return edit_remove(ctx, CONF_EXPORT);
-}
-
-int cmd_peer_remove(struct ctx *ctx)
-{
-	return edit_remove(ctx, CONF_PEER);
 }

@@ -11,7 +11,7 @@
 #include "cmd.h"
 #include "views.h"
 
-int access_read(struct ctx *ctx, struct access_list *l)
+int access_load(struct ctx *ctx, struct access_list *l)
 {
 	struct nl *nl = ctx_nl(ctx);
 	struct nl_error e;
@@ -24,15 +24,34 @@ int access_read(struct ctx *ctx, struct access_list *l)
 	return XC_OK;
 }
 
-bool access_read_if(struct ctx *ctx, struct access_list *l, int *rc)
+bool access_load_if(struct ctx *ctx, struct access_list *l, int *rc)
 {
-	*rc = access_read(ctx, l);
+	*rc = access_load(ctx, l);
 	if (*rc == XC_UNAVAILABLE || *rc == XC_UNSUPPORTED) {
 		fail_clear(&ctx->fail);
 		*rc = XC_OK;
 		return false;
 	}
 	return !*rc;
+}
+
+int access_absent(struct ctx *ctx, const struct access_list *l, enum access_kind kind, const char *name)
+{
+	bool any = kind == ACCESS_KINDS;
+	const char *object = any ? "access" : conf_kind_name(conf_access_kinds[kind]);
+	struct strlist known = { 0 };
+	char *hint;
+
+	for (int k = 0; k < ACCESS_KINDS; k++)
+		for (size_t i = 0; i < l->of[k].n && (any || k == (int)kind); i++)
+			strlist_add(&known, l->of[k].v[i].name);
+	hint = suggest(name, &known);
+	fail_object(&ctx->fail, object, name);
+	fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm server access show");
+	free(hint);
+	strlist_free(&known);
+	return fail_set(&ctx->fail, XC_NOT_FOUND, "the list has %s%s '%s'", any ? "neither a peer nor an " : "no ",
+			any ? "export" : object, name);
 }
 
 static char *use_text(const json_t *o, const char *used, const char *most)
@@ -122,51 +141,55 @@ static const struct column export_columns[] = {
 static const struct view listed_view = { .name = "listed", .key = "exports", .fields = export_fields,
 					 .columns = export_columns };
 
-static json_t *js_peer(const struct access_peer *p)
+static json_t *js_values(const struct access_item *x, enum access_key k)
 {
-	json_t *o = json_object(), *from = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; i < p->nfrom; i++) {
-		char *text = access_from_text(&p->from[i]);
+	for (size_t i = 0; i < x->of[k].n; i++) {
+		char *text = access_value_text(k, &x->of[k].v[i]);
 
-		json_array_append_new(from, json_string(text));
+		json_array_append_new(list, js_str(text));
 		free(text);
 	}
+	return list;
+}
+
+static json_t *js_peer(const struct access_item *p)
+{
+	json_t *o = json_object();
+
 	js_set_str(o, "name", p->name);
 	js_set(o, "auth", json_string("none"));
-	js_set(o, "session_patterns", js_list(&p->sessions));
-	js_set(o, "from", from);
-	js_set(o, "sessions", js_u64(p->used[ACCESS_SESSIONS]));
-	js_set(o, "max_sessions", js_u64(p->limit[ACCESS_SESSIONS]));
-	js_set(o, "devices", js_u64(p->used[ACCESS_DEVICES]));
-	js_set(o, "max_devices", js_u64(p->limit[ACCESS_DEVICES]));
-	js_set(o, "pinned_bytes", js_u64(p->used[ACCESS_MEMORY]));
-	js_set(o, "max_memory_bytes", js_u64(p->limit[ACCESS_MEMORY]));
-	js_set(o, "denied_total", js_u64(p->denied));
+	js_set(o, "session_patterns", js_values(p, AK_SESSION));
+	js_set(o, "from", js_values(p, AK_FROM));
+	js_set(o, "sessions", js_u64(p->used[USE_SESSIONS]));
+	js_set(o, "max_sessions", js_u64(access_number(p, AK_MAX_SESSIONS)));
+	js_set(o, "devices", js_u64(p->used[USE_DEVICES]));
+	js_set(o, "max_devices", js_u64(access_number(p, AK_MAX_DEVICES)));
+	js_set(o, "pinned_bytes", js_u64(p->used[USE_MEMORY]));
+	js_set(o, "max_memory_bytes", js_u64(access_number(p, AK_MAX_MEMORY)));
+	js_set(o, "denied_total", js_u64(p->used[USE_DENIED]));
 	return o;
 }
 
-static json_t *js_access_name(uint64_t mode)
+static json_t *js_export(const struct access_item *x)
 {
-	return json_string(access_name(mode) ? access_name(mode) : "unknown");
-}
-
-static json_t *js_listed(const struct access_export *e)
-{
+	const char *mode = io_mode_name(access_number(x, AK_IO_MODE));
 	json_t *o = json_object(), *allow = json_array();
 
-	for (size_t i = 0; i < e->nallow; i++) {
+	for (size_t i = 0; i < x->of[AK_ALLOW].n; i++) {
+		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 		json_t *grant = json_object();
 
-		js_set_str(grant, "peer", e->allow[i].peer);
-		js_set(grant, "access", js_access_name(e->allow[i].mode));
+		js_set_str(grant, "peer", v->word);
+		js_set(grant, "access", json_string(access_name(v->n) ? access_name(v->n) : "unknown"));
 		json_array_append_new(allow, grant);
 	}
-	js_set_str(o, "name", e->name);
-	js_set_str(o, "path", e->path ? e->path : "");
-	js_set(o, "io_mode", json_string(io_mode_name(e->io_mode) ? io_mode_name(e->io_mode) : "unknown"));
+	js_set_str(o, "name", x->name);
+	js_set_str(o, "path", x->of[AK_PATH].n ? x->of[AK_PATH].v[0].word : "");
+	js_set(o, "io_mode", json_string(mode ? mode : "unknown"));
 	js_set(o, "allow", allow);
-	js_set(o, "openings", js_u64(e->openings));
+	js_set(o, "openings", js_u64(x->used[USE_OPENINGS]));
 	return o;
 }
 
@@ -175,7 +198,7 @@ static void print_head(const struct access_list *l)
 	char *when = l->loaded_ns == M_UNKNOWN || !l->loaded_ns ? NULL : time_text(l->loaded_ns);
 	const struct passwd *who = l->uid == M_UNKNOWN ? NULL : getpwuid((uid_t)l->uid);
 
-	printf("state %s", access_state_name(l->state));
+	printf("state %s", access_word(AW_STATE, l->state));
 	if (l->number != M_UNKNOWN)
 		printf("  number %" PRIu64, l->number);
 	if (when)
@@ -192,127 +215,91 @@ static void print_head(const struct access_list *l)
 
 int cmd_access_show(struct ctx *ctx)
 {
+	static const struct view *const views[] = { &peer_view, &listed_view };
 	const char *name = ctx->args.nargs ? ctx->args.args[0] : NULL;
-	json_t *peers = json_array(), *exports = json_array();
-	struct strlist known = { 0 };
+	json_t *lists[ACCESS_KINDS] = { json_array(), json_array() };
 	struct access_list l;
-	int rc = access_read(ctx, &l);
-	char *hint;
+	int rc = access_load(ctx, &l);
 
-	for (size_t i = 0; i < l.npeers; i++) {
-		if (!name || !strcmp(name, l.peers[i].name))
-			json_array_append_new(peers, js_peer(&l.peers[i]));
-		strlist_add(&known, l.peers[i].name);
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		for (size_t i = 0; i < l.of[kind].n; i++) {
+			const struct access_item *x = &l.of[kind].v[i];
+
+			if (!name || !strcmp(name, x->name))
+				json_array_append_new(lists[kind], kind == ACCESS_PEER ? js_peer(x) : js_export(x));
+		}
 	}
-	for (size_t i = 0; i < l.nexports; i++) {
-		if (!name || !strcmp(name, l.exports[i].name))
-			json_array_append_new(exports, js_listed(&l.exports[i]));
-		strlist_add(&known, l.exports[i].name);
-	}
-	if (!rc && name && !json_array_size(peers) && !json_array_size(exports)) {
-		hint = suggest(name, &known);
-		fail_object(&ctx->fail, "access", name);
-		fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm server access show");
-		free(hint);
-		rc = fail_set(&ctx->fail, XC_NOT_FOUND, "the list has neither a peer nor an export '%s'", name);
-	}
+	if (!rc && name && !json_array_size(lists[0]) && !json_array_size(lists[1]))
+		rc = access_absent(ctx, &l, ACCESS_KINDS, name);
 	if (!rc && ctx->out.fmt == OUT_TEXT) {
 		print_head(&l);
-		if (json_array_size(peers))
-			table_print(&peer_view, peers, NULL, &ctx->out);
-		if (json_array_size(exports))
-			table_print(&listed_view, exports, NULL, &ctx->out);
+		for (int kind = 0; kind < ACCESS_KINDS; kind++)
+			if (json_array_size(lists[kind]))
+				table_print(views[kind], lists[kind], NULL, &ctx->out);
 	}
 	if (!rc) {
-		js_set(ctx->data, "state", json_string(access_state_name(l.state)));
+		js_set(ctx->data, "state", json_string(access_word(AW_STATE, l.state)));
 		js_set(ctx->data, "number", js_u64(l.number));
 		js_set(ctx->data, "loaded", l.loaded_ns ? js_time(l.loaded_ns) : json_null());
 		js_set(ctx->data, "loaded_by_uid", js_u64(l.uid));
 		js_set(ctx->data, "denied_total", js_u64(l.denied));
-		json_object_set(ctx->data, "peers", peers);
-		json_object_set(ctx->data, "exports", exports);
+		json_object_set(ctx->data, "peers", lists[ACCESS_PEER]);
+		json_object_set(ctx->data, "exports", lists[ACCESS_EXPORT]);
 	}
-	json_decref(peers);
-	json_decref(exports);
-	strlist_free(&known);
+	json_decref(lists[ACCESS_PEER]);
+	json_decref(lists[ACCESS_EXPORT]);
 	access_free(&l);
 	return rc;
-}
-
-json_t *access_to_do(const struct access_list *now, const struct conf *c)
-{
-	struct access_list want;
-	json_t *changes;
-
-	conf_access(c, &want);
-	changes = access_changes(now, &want, c);
-	access_free(&want);
-	return changes;
 }
 
 int cmd_access_diff(struct ctx *ctx)
 {
 	struct conf c = { .lenient = args_has(&ctx->args, OPT_LENIENT) };
-	int rc = access_conf(ctx, &c);
-	struct access_list now;
-	json_t *changes, *one;
-	size_t i;
+	struct access_list now = { 0 }, want;
+	int rc = access_conf(ctx, &c, &want);
+	size_t n;
 
 	if (!rc)
-		rc = access_read(ctx, &now);
-	if (rc) {
-		conf_free(&c);
-		return rc;
-	}
-	changes = access_to_do(&now, &c);
-	js_set(ctx->data, "number", js_u64(now.number));
-	access_free(&now);
-	conf_free(&c);
-	json_array_foreach(changes, i, one) {
-		char *text = access_change_text(one);
-
+		rc = access_load(ctx, &now);
+	if (!rc) {
+		n = access_diff(&now, &want, ctx->data);
 		if (ctx->out.fmt == OUT_TEXT)
-			puts(text);
-		free(text);
+			access_print_changes(ctx->data);
+		if (n)
+			rc = fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", n, n == 1 ? "" : "s");
 	}
-	js_set(ctx->data, "state", json_string("listed"));
-	js_set(ctx->data, "changes", changes);
-	if (!i)
-		return XC_OK;
-	return fail_set(&ctx->fail, XC_DIFFERS, "%zu change%s", i, i == 1 ? "" : "s");
+	access_free(&now);
+	access_free(&want);
+	conf_free(&c);
+	return rc;
 }
 
-/* The line of the configuration that decides; @at->file is NULL where it has none. */
-static void find_source(const struct conf *c, const char *export, const char *peer, struct conf_place *at)
+/* The place of the configuration that decides, to be freed; NULL where there is none. */
+static char *find_source(struct ctx *ctx, const struct access_answer *a)
 {
-	const struct conf_section *s;
+	struct conf c = { .lenient = true };
 	struct access_list l = { 0 };
-	struct access_export *e;
-	uint64_t best = 0;
-	bool any = false;
+	const struct access_value *best = NULL;
+	const struct access_item *x;
+	char *where = NULL;
 
-	if (!c->errors)
-		conf_access(c, &l);
-	e = access_find(&l, export);
-	s = e ? conf_find(c, CONF_EXPORT, e->name) : NULL;
-	*at = s ? s->at : (struct conf_place){ 0 };
-	for (size_t i = 0; s && i < s->nentries; i++) {
-		struct access_list one = { 0 };
-		struct access_export *x = access_add_export(&one, "");
+	/* it only adds to the answer */
+	if (conf_read(ctx, NULL, &c))
+		fail_clear(&ctx->fail);
+	if (!c.errors)
+		conf_access(&c, &l);
+	x = *a->peer ? access_find(&l, a->export) : NULL;
+	for (size_t i = 0; x && i < x->of[AK_ALLOW].n; i++) {
+		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 
-		if (s->entries[i].key == CK_ALLOW)
-			free(access_allow_parse(s->entries[i].v.text, x));
-		for (size_t k = 0; k < x->nallow; k++) {
-			if ((strcmp(x->allow[k].peer, "*") && strcmp(x->allow[k].peer, peer)) ||
-			    (any && x->allow[k].mode <= best))
-				continue;
-			any = true;
-			best = x->allow[k].mode;
-			*at = s->entries[i].v.at;
-		}
-		access_free(&one);
+		if ((!strcmp(v->word, "*") || !strcmp(v->word, a->peer)) && (!best || v->n > best->n))
+			best = v;
 	}
+	if (x)
+		where = conf_place_text(best ? best->at : x->at);
 	access_free(&l);
+	conf_free(&c);
+	return where;
 }
 
 static int parse_question(struct ctx *ctx, struct access_question *q)
@@ -360,10 +347,9 @@ static char *says(const struct access_question *q, const struct access_answer *a
 			    xasprintf("there is no export %s", q->export);
 }
 
-static void tell_answer(struct ctx *ctx, const struct access_question *q, const struct access_answer *a,
-			const char *where)
+static void tell_answer(struct ctx *ctx, const struct access_question *q, const struct access_answer *a)
 {
-	char *why = says(q, a), *line, *text;
+	char *why = says(q, a), *where = find_source(ctx, a), *line, *text;
 	bool less = a->reason == ACCESS_REASON_MODE;
 
 	line = xasprintf("%s: %s%s%s%s%s%s", a->allowed ? "yes" : "no", why, where ? " (" : "", where ? where : "",
@@ -375,37 +361,28 @@ static void tell_answer(struct ctx *ctx, const struct access_question *q, const 
 	free(line);
 	free(why);
 	js_set(ctx->data, "allowed", json_boolean(a->allowed));
-	js_set(ctx->data, "reason", a->allowed ? json_null() : json_string(access_reason_name(a->reason)));
+	js_set(ctx->data, "reason", a->allowed ? json_null() : json_string(access_word(AW_REASON, a->reason)));
 	js_set(ctx->data, "peer", js_str_or_null(a->peer));
 	js_set_str(ctx->data, "export", *a->export ? a->export : q->export);
 	js_set(ctx->data, "path", js_str_or_null(a->path));
 	js_set(ctx->data, "access", json_string(access_name(q->mode)));
-	js_set(ctx->data, "granted", access_name(a->granted) ? json_string(access_name(a->granted)) : json_null());
-	js_set(ctx->data, "source", where ? js_str(where) : json_null());
+	js_set(ctx->data, "granted", js_str_or_null(access_name(a->granted)));
+	js_set(ctx->data, "source", js_str_or_null(where));
+	free(where);
 }
 
 int cmd_access_test(struct ctx *ctx)
 {
 	struct nl *nl = ctx_nl(ctx);
-	struct conf c = { .lenient = true };
 	struct access_question q;
 	struct access_answer a;
-	struct conf_place at;
 	struct nl_error e;
-	char *where;
 
 	if (!nl)
 		return ctx->fail.code;
 	parse_question(ctx, &q);
 	if (!rnl_access_test(nl, &q, &a, &e))
 		return fail_nl(&ctx->fail, &e, "server");
-	/* it only adds where that is from */
-	if (conf_read(ctx, NULL, &c))
-		fail_clear(&ctx->fail);
-	find_source(&c, *a.export ? a.export : q.export, a.peer, &at);
-	where = *a.peer ? conf_place_text(&at) : NULL;
-	tell_answer(ctx, &q, &a, where);
-	free(where);
-	conf_free(&c);
-	return a.allowed ? XC_OK : fail_set(&ctx->fail, XC_DIFFERS, "denied: %s", access_reason_name(a.reason));
+	tell_answer(ctx, &q, &a);
+	return a.allowed ? XC_OK : fail_set(&ctx->fail, XC_DIFFERS, "denied: %s", access_word(AW_REASON, a.reason));
 }

@@ -157,18 +157,15 @@ static int differs(struct ctx *ctx, const struct plan *p, size_t access)
 			"%zu change%s, and %zu that apply cannot make", n, s, p->nunmet);
 }
 
-/* Does the configuration have a list, for a server that takes one? --only is of sessions and devices alone. */
-static bool has_access(struct ctx *ctx, const struct work *w, struct access_list *now, int *rc)
+/* A list that is configured, and the one that is loaded; false where one of them is not there. --only is of sessions and devices alone. */
+static bool read_access(struct ctx *ctx, const struct work *w, struct access_list *lists, int *rc)
 {
-	struct access_list want;
-	bool any = conf_access(&w->c, &want);
-
-	access_free(&want);
-	*now = (struct access_list){ 0 };
+	memset(lists, 0, 2 * sizeof(*lists));
+	lists[1].state = ACCESS_LISTED;
 	*rc = XC_OK;
-	if (!any || w->only.n)
+	if (w->only.n || !conf_access(&w->c, &lists[1]))
 		return false;
-	if (access_read_if(ctx, now, rc))
+	if (access_load_if(ctx, &lists[0], rc))
 		return true;
 	if (!*rc)
 		warn(ctx, "[peer] and [export] are left out: there is no server with an access list (modprobe "
@@ -176,78 +173,62 @@ static bool has_access(struct ctx *ctx, const struct work *w, struct access_list
 	return false;
 }
 
-static json_t *access_document(struct ctx *ctx)
-{
-	json_t *doc = json_object();
-
-	js_set(doc, "changed", json_false());
-	js_set(doc, "state", json_string("listed"));
-	js_set(doc, "number", json_null());
-	js_set(doc, "changes", json_array());
-	js_set(doc, "ended", json_array());
-	js_set(doc, "error", json_null());
-	js_set(ctx->data, "access", doc);
-	return doc;
-}
-
+/* The access list, in a document of its own; *@n: how much differs. */
 static int diff_access(struct ctx *ctx, const struct work *w, size_t *n)
 {
-	struct access_list now;
-	json_t *doc, *changes, *one;
-	size_t i;
+	json_t *doc = json_pack("{sb}", "changed", 0);
+	struct access_list lists[2];
 	int rc;
 
-	*n = 0;
-	if (has_access(ctx, w, &now, &rc)) {
-		doc = access_document(ctx);
-		changes = access_to_do(&now, &w->c);
-		js_set(doc, "number", js_u64(now.number));
-		js_set(doc, "changes", changes);
-		*n = json_array_size(changes);
-		json_array_foreach(changes, i, one) {
-			char *text = access_change_text(one);
-
-			if (ctx->out.fmt == OUT_TEXT)
-				puts(text);
-			free(text);
-		}
+	if (read_access(ctx, w, lists, &rc)) {
+		*n = access_diff(&lists[0], &lists[1], doc);
+		js_set(doc, "ended", json_array());
+		js_set(doc, "error", json_null());
+		if (ctx->out.fmt == OUT_TEXT)
+			access_print_changes(doc);
+		json_object_set(ctx->data, "access", doc);
 	}
-	access_free(&now);
+	json_decref(doc);
+	access_free(&lists[0]);
+	access_free(&lists[1]);
 	return rc;
 }
 
-/* It comes first: a server lets its clients in before it goes for disks of others. Its failure does not keep those back. */
+static void print_access_plan(struct ctx *ctx)
+{
+	struct strlist words = { 0 };
+
+	strlist_add(&words, "server");
+	strlist_add(&words, "access");
+	strlist_add(&words, "apply");
+	if (ctx->args.nargs)
+		plan_name(&words, ctx->args.args[0]);
+	plan_line(ctx, &words);
+	strlist_free(&words);
+}
+
+/* The list comes first: a server lets its clients in before it maps disks of others. Its failure does not keep those back. */
 static int apply_access(struct ctx *ctx, const struct work *w, bool *failed)
 {
-	struct access_list now;
-	json_t *doc;
+	json_t *doc = json_pack("{sb}", "changed", 0);
+	struct access_list lists[2];
 	int rc;
 
-	if (!has_access(ctx, w, &now, &rc)) {
-		access_free(&now);
-		return rc;
+	if (read_access(ctx, w, lists, &rc)) {
+		rc = access_replace(ctx, &lists[0], &lists[1], doc);
+		js_set(doc, "error", rc ? js_fail(ctx, &ctx->fail) : json_null());
+		json_object_set(ctx->data, "access", doc);
+		if (!rc && ctx->dry_run && json_array_size(json_object_get(doc, "changes")) && ctx->out.fmt == OUT_TEXT)
+			print_access_plan(ctx);
+		*failed = rc;
 	}
-	doc = access_document(ctx);
-	rc = access_apply(ctx, &now, &w->c, doc);
-	access_free(&now);
-	if (rc) {
-		js_set(doc, "error", js_fail(ctx, &ctx->fail));
-	} else if (ctx->dry_run && json_array_size(json_object_get(doc, "changes")) && ctx->out.fmt == OUT_TEXT) {
-		struct strlist words = { 0 };
-
-		strlist_addf(&words, "server");
-		strlist_addf(&words, "access");
-		strlist_addf(&words, "apply");
-		if (ctx->args.nargs)
-			plan_name(&words, ctx->args.args[0]);
-		plan_line(ctx, &words);
-		strlist_free(&words);
-	}
-	if (!rc || args_has(&ctx->args, OPT_STOP_ON_ERROR))
+	json_decref(doc);
+	access_free(&lists[0]);
+	access_free(&lists[1]);
+	if (!*failed || args_has(&ctx->args, OPT_STOP_ON_ERROR))
 		return rc;
 	fail_print(ctx, &ctx->fail);
 	fail_clear(&ctx->fail);
-	*failed = true;
 	return XC_OK;
 }
 

@@ -256,18 +256,17 @@ static void add_hcas(struct complete *c)
 	strlist_free(&l);
 }
 
-/* Names of the access list. */
-static void add_listed(struct complete *c, bool peers, bool exports)
+/* Names of the access list: peers, exports, or with ACCESS_KINDS both. */
+static void add_listed(struct complete *c, enum access_kind which)
 {
 	struct access_list l = { 0 };
 	struct nl_error e;
 
-	if (is_loaded(c) && ctx_nl(c->ctx) && rnl_access_get(c->ctx->nl, &l, &e)) {
-		for (size_t i = 0; peers && i < l.npeers; i++)
-			complete_add(c, l.peers[i].name, "peer");
-		for (size_t i = 0; exports && i < l.nexports; i++)
-			complete_add(c, l.exports[i].name, "%s", l.exports[i].path ? l.exports[i].path : "");
-	}
+	if (is_loaded(c) && ctx_nl(c->ctx))
+		rnl_access_get(c->ctx->nl, &l, &e);
+	for (int kind = 0; kind < ACCESS_KINDS; kind++)
+		for (size_t i = 0; i < l.of[kind].n && (which == ACCESS_KINDS || kind == (int)which); i++)
+			complete_add(c, l.of[kind].v[i].name, "%s", kind == ACCESS_PEER ? "peer" : "export");
 	access_free(&l);
 	fail_clear(&c->ctx->fail);
 }
@@ -279,7 +278,7 @@ static void add_grants(struct complete *c)
 
 	complete_skip(c, ',');
 	if (!strchr(c->tail, ':')) {
-		add_listed(c, true, false);
+		add_listed(c, ACCESS_PEER);
 		complete_add(c, "*", "each peer");
 		return;
 	}
@@ -315,11 +314,11 @@ void complete_live(struct complete *c, const char *what)
 	bool server = on_server(c->p);
 
 	if (!strcmp(what, "PEER") || !strcmp(what, "EXPORT"))
-		add_listed(c, *what == 'P', *what == 'E');
+		add_listed(c, *what == 'P' ? ACCESS_PEER : ACCESS_EXPORT);
 	else if (!strcmp(what, "PEER[:MODE]"))
 		add_grants(c);
-	else if (!strcmp(what, "NAME") && server)
-		add_listed(c, !verb_is(c->p, "add"), !verb_is(c->p, "add"));
+	else if (!strcmp(what, "NAME") && server && !verb_is(c->p, "add"))
+		add_listed(c, ACCESS_KINDS);
 	else if (!strcmp(what, "SESSION"))
 		add_objects(c, true, false);
 	else if (!strcmp(what, "DEVICE") && server)

@@ -3,50 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
 #include "conf.h"
-#include "size.h"
 
-static char *text_problem(enum conf_key k, const char *text)
-{
-	struct access_from from;
-	uint64_t n;
+const enum conf_key conf_access_keys[AK_N] = {
+	[AK_SESSION] = CK_PEER_SESSION, [AK_FROM] = CK_FROM, [AK_MAX_SESSIONS] = CK_MAX_SESSIONS,
+	[AK_MAX_DEVICES] = CK_MAX_DEVICES, [AK_MAX_MEMORY] = CK_MAX_MEMORY, [AK_PATH] = CK_EXPORT_PATH,
+	[AK_IO_MODE] = CK_IO_MODE, [AK_ALLOW] = CK_ALLOW,
+};
 
-	switch (k) {
-	case CK_KEY:
-		return xstrdup("authentication is not there yet: peers come with 'auth = none', and are told "
-			       "apart by session and from");
-	case CK_PEER_SESSION:
-		return access_pattern_problem(text);
-	case CK_FROM:
-		return access_from_parse(text, &from);
-	case CK_MAX_MEMORY:
-		return parse_size(text, &n) && n && n <= INT64_MAX ? NULL :
-		       xasprintf("'%s' is not a size", text);
-	case CK_EXPORT_PATH:
-		return access_path_problem(text);
-	case CK_ALLOW:
-		return access_allow_parse(text, NULL);
-	default:
-		return NULL;
-	}
-}
+const enum conf_kind conf_access_kinds[ACCESS_KINDS] = { CONF_PEER, CONF_EXPORT };
 
 char *conf_access_problem(enum conf_key k, const char *text)
 {
-	static const enum opt_id opts[CK_N] = {
-		[CK_AUTH] = OPT_AUTH, [CK_IO_MODE] = OPT_IO_MODE,
-		[CK_MAX_SESSIONS] = OPT_MAX_SESSIONS, [CK_MAX_DEVICES] = OPT_MAX_DEVICES,
-	};
-	char *msg, *named, *hint = NULL;
+	struct access_item x = { .name = xstrdup("") };
+	char *msg = NULL, *named;
 
-	if (!*text && k != CK_KEY)
-		return xasprintf("%s: a value is needed", conf_key_name(k));
-	msg = opts[k] ? opt_problem(&opt_table[opts[k]], "", text, &hint) : text_problem(k, text);
-	free(hint);
-	if (!msg || opts[k] || k == CK_KEY || k == CK_EXPORT_PATH)
+	if (k == CK_KEY)
+		msg = xstrdup("authentication is not there yet: peers come with 'auth = none', and are told "
+			      "apart by session and from");
+	for (int i = 0; i < AK_N && *text; i++)
+		if (conf_access_keys[i] == k)
+			msg = access_say(&x, i, text, NULL);
+	access_item_free(&x);
+	if (k == CK_KEY || (!msg && *text))
 		return msg;
-	named = xasprintf("%s: %s", conf_key_name(k), msg);
+	named = xasprintf("%s: %s", conf_key_name(k), msg ? msg : "a value is needed");
 	free(msg);
 	return named;
 }
@@ -59,7 +40,7 @@ static bool has_entry(const struct conf_section *s, enum conf_key k)
 	return false;
 }
 
-/* It is recognised by what it says of itself and where it comes from, so it must say both. */
+/* A peer without a key is recognised by its names and its addresses, so it must have both. */
 static void check_peer(struct conf *c, const struct conf_section *s)
 {
 	static const enum conf_key needed[] = { CK_PEER_SESSION, CK_FROM };
@@ -73,113 +54,90 @@ static void check_peer(struct conf *c, const struct conf_section *s)
 				     conf_key_name(needed[i]));
 }
 
-/* Each peer that @e speaks of has a section. */
-static void check_allow(struct conf *c, const struct conf_entry *e)
-{
-	struct access_list l = { 0 };
-	struct access_export *x = access_add_export(&l, "");
-
-	free(access_allow_parse(e->v.text, x));
-	for (size_t i = 0; i < x->nallow; i++)
-		if (strcmp(x->allow[i].peer, "*") && !conf_find(c, CONF_PEER, x->allow[i].peer))
-			conf_problem(c, &e->v.at, "there is no [peer %s]", x->allow[i].peer);
-	access_free(&l);
-}
-
-static void check_export(struct conf *c, const struct conf_section *s)
+static void check_export(struct conf *c, const struct conf_section *s, const struct access_item *x)
 {
 	const struct conf_value *path = &s->v[CK_EXPORT_PATH];
 
 	if (!path->text)
 		conf_problem(c, &s->at, "export '%s' has no path", s->name);
-	/* what else is wrong with the path was told when it was read */
-	if (path->text && *path->text == '/' && !access_is_directory(s->name) && access_is_directory(path->text))
+	else if (*path->text == '/' && !access_is_directory(s->name) && access_is_directory(path->text))
 		conf_problem(c, &path->at, "path: %s is a directory; the name of such an export ends with '/', too",
 			     path->text);
-	for (size_t i = 0; i < s->nentries; i++)
-		if (s->entries[i].key == CK_ALLOW)
-			check_allow(c, &s->entries[i]);
+	for (size_t i = 0; i < x->of[AK_ALLOW].n; i++) {
+		const struct access_value *v = &x->of[AK_ALLOW].v[i];
+
+		if (strcmp(v->word, "*") && !conf_find(c, CONF_PEER, v->word))
+			conf_problem(c, v->at, "there is no [peer %s]", v->word);
+	}
 	if (!has_entry(s, CK_ALLOW))
 		conf_warning(c, &s->at, "export '%s' allows nobody", s->name);
 }
 
 /* The first in the order of the files takes whom two would take. */
-static void warn_overlap(struct conf *c, const struct access_list *l)
+static void warn_overlap(struct conf *c, const struct access_items *peers)
 {
-	for (size_t i = 1; i < l->npeers; i++) {
-		const struct conf_section *s = conf_find(c, CONF_PEER, l->peers[i].name);
+	for (size_t i = 1; i < peers->n; i++) {
+		const struct access_item *p = &peers->v[i], *first = peers->v;
 
-		for (size_t k = 0; k < i && s; k++) {
-			if (!access_overlap(&l->peers[i], &l->peers[k]))
-				continue;
-			conf_warning(c, &s->at, "peer '%s' overlaps with '%s': whom both would take is '%s', "
-				     "which comes first", s->name, l->peers[k].name, l->peers[k].name);
-			break;
-		}
+		while (first < p && !access_overlap(p, first))
+			first++;
+		if (first < p)
+			conf_warning(c, p->at, "peer '%s' overlaps with '%s': whom both would take is '%s', "
+				     "which comes first", p->name, first->name, first->name);
 	}
 }
 
 void conf_access_check(struct conf *c)
 {
-	struct access_list l;
+	struct access_list l = { 0 };
 
+	conf_access(c, &l);
 	for (size_t i = 0; i < c->n; i++) {
-		if (c->v[i].kind == CONF_PEER)
-			check_peer(c, &c->v[i]);
-		else if (c->v[i].kind == CONF_EXPORT)
-			check_export(c, &c->v[i]);
+		const struct conf_section *s = &c->v[i];
+
+		if (s->kind == CONF_PEER)
+			check_peer(c, s);
+		else if (s->kind == CONF_EXPORT)
+			check_export(c, s, access_get(&l, ACCESS_EXPORT, s->name));
 	}
-	if (c->errors)
-		return;
-	if (conf_access(c, &l))
-		warn_overlap(c, &l);
+	if (!c->errors)
+		warn_overlap(c, &l.of[ACCESS_PEER]);
 	access_free(&l);
 }
 
-static void take_peer(const struct conf_section *s, struct access_list *l)
+static void take(struct access_item *x, enum access_key k, const struct conf_value *v)
 {
-	struct access_peer *p = access_add_peer(l, s->name);
-
-	for (size_t i = 0; i < s->nentries; i++) {
-		const struct conf_entry *e = &s->entries[i];
-
-		if (e->key == CK_PEER_SESSION) {
-			strlist_add(&p->sessions, e->v.text);
-		} else if (e->key == CK_FROM) {
-			p->from = xrealloc(p->from, (p->nfrom + 1) * sizeof(*p->from));
-			free(access_from_parse(e->v.text, &p->from[p->nfrom++]));
-		}
-	}
-	for (int i = 0; i < ACCESS_LIMITS; i++)
-		if (s->v[CK_MAX_SESSIONS + i].text)
-			parse_size(s->v[CK_MAX_SESSIONS + i].text, &p->limit[i]);
+	free(access_say(x, k, v->text, &v->at));
 }
 
-static void take_export(const struct conf_section *s, struct access_list *l)
+static void add_item(struct access_list *l, enum access_kind kind, const struct conf_section *s)
 {
-	struct access_export *x = access_add_export(l, s->name);
-	const char *path = s->v[CK_EXPORT_PATH].text;
-	bool dir = access_is_directory(s->name);
+	struct access_item *x = access_new(l, kind, s->name);
 
-	x->path = xasprintf("%s%s", path, dir && !access_is_directory(path) ? "/" : "");
-	if (s->v[CK_IO_MODE].text)
-		io_mode_parse(s->v[CK_IO_MODE].text, &x->io_mode);
-	for (size_t i = 0; i < s->nentries; i++)
-		if (s->entries[i].key == CK_ALLOW)
-			free(access_allow_parse(s->entries[i].v.text, x));
+	x->at = &s->at;
+	if (kind == ACCESS_EXPORT)
+		access_put(x, AK_IO_MODE, &(struct access_value){ .at = &s->at });
+	for (int k = 0; k < AK_N; k++) {
+		enum conf_key key = conf_access_keys[k];
+
+		if (s->v[key].text)
+			take(x, k, &s->v[key]);
+		for (size_t i = 0; i < s->nentries; i++)
+			if (s->entries[i].key == key)
+				take(x, k, &s->entries[i].v);
+	}
 }
 
 bool conf_access(const struct conf *c, struct access_list *l)
 {
-	*l = (struct access_list){ .state = ACCESS_LISTED };
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->v[i].kind == CONF_PEER)
-			take_peer(&c->v[i], l);
-		else if (c->v[i].kind == CONF_EXPORT)
-			take_export(&c->v[i], l);
-	}
+	size_t before = l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n;
+
+	for (size_t i = 0; i < c->n; i++)
+		for (int kind = 0; kind < ACCESS_KINDS; kind++)
+			if (c->v[i].kind == conf_access_kinds[kind])
+				add_item(l, kind, &c->v[i]);
 	access_sort(l);
-	return l->npeers || l->nexports;
+	return l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n > before;
 }
 
 /* Takes @text. */
@@ -191,38 +149,26 @@ static void set(struct conf *c, struct conf_section *s, enum conf_key k, char *t
 	free(text);
 }
 
-static void put_peer(struct conf *c, const struct access_peer *p)
+static void put_item(struct conf *c, enum access_kind kind, const struct access_item *x)
 {
 	static const struct conf_place nowhere;
-	struct conf_section *s = conf_section(c, CONF_PEER, p->name, &nowhere);
+	struct conf_section *s = conf_section(c, conf_access_kinds[kind], x->name, &nowhere);
 
-	set(c, s, CK_AUTH, xstrdup("none"));
-	for (size_t i = 0; i < p->sessions.n; i++)
-		set(c, s, CK_PEER_SESSION, xstrdup(p->sessions.v[i]));
-	for (size_t i = 0; i < p->nfrom; i++)
-		set(c, s, CK_FROM, access_from_text(&p->from[i]));
-	for (int i = 0; i < ACCESS_LIMITS; i++)
-		if (p->limit[i] != M_UNKNOWN)
-			set(c, s, (enum conf_key)(CK_MAX_SESSIONS + i),
-			    xasprintf("%llu", (unsigned long long)p->limit[i]));
-}
-
-static void put_export(struct conf *c, const struct access_export *x)
-{
-	static const struct conf_place nowhere;
-	struct conf_section *s = conf_section(c, CONF_EXPORT, x->name, &nowhere);
-
-	set(c, s, CK_EXPORT_PATH, xstrdup(x->path));
-	if (x->io_mode && io_mode_name(x->io_mode))
-		set(c, s, CK_IO_MODE, xstrdup(io_mode_name(x->io_mode)));
-	if (x->nallow)
-		set(c, s, CK_ALLOW, access_allow_text(x));
+	if (kind == ACCESS_PEER)
+		set(c, s, CK_AUTH, xstrdup("none"));
+	for (int k = 0; k < AK_N; k++) {
+		if (k == AK_ALLOW ? x->of[k].n : k == AK_IO_MODE && !access_number(x, k))
+			continue;
+		for (size_t i = 0; i < x->of[k].n; i++)
+			set(c, s, conf_access_keys[k], access_value_text(k, &x->of[k].v[i]));
+	}
+	if (x->of[AK_ALLOW].n)
+		set(c, s, CK_ALLOW, access_text(x, AK_ALLOW));
 }
 
 void conf_access_running(struct conf *c, const struct access_list *l)
 {
-	for (size_t i = 0; i < l->npeers; i++)
-		put_peer(c, &l->peers[i]);
-	for (size_t i = 0; i < l->nexports; i++)
-		put_export(c, &l->exports[i]);
+	for (int kind = 0; kind < ACCESS_KINDS; kind++)
+		for (size_t i = 0; i < l->of[kind].n; i++)
+			put_item(c, kind, &l->of[kind].v[i]);
 }

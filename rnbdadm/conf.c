@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
 #include "conf.h"
 #include "select.h"
 #include "settings.h"
@@ -239,10 +238,8 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 		msg = session_name_problem(name);
 	else if (kind == CONF_DEVICE)
 		msg = device_name_problem(name);
-	else if (kind == CONF_PEER)
-		msg = access_peer_problem(name);
-	else if (kind == CONF_EXPORT)
-		msg = access_export_problem(name);
+	else if (kind != CONF_DEFAULTS)
+		msg = access_name_problem(kind == CONF_PEER ? ACCESS_PEER : ACCESS_EXPORT, name);
 	if (msg)
 		conf_problem(c, at, "%s", msg);
 	free(msg);
@@ -318,16 +315,16 @@ static char *value_problem(enum conf_key k, const char *text)
 	uint64_t n;
 	int64_t v;
 
-	if (k >= CK_KEY)
-		return conf_access_problem(k, text);
-	if (!*text && k != CK_SESSION && k != CK_DEVICE_PATH)
+	if (!*text && k != CK_SESSION && k != CK_DEVICE_PATH && k < CK_KEY)
 		return NULL;
-	if (!key_opt(k))
-		return text_problem(k, text);
-	msg = opt_problem(&opt_table[key_opt(k)], "", text, &hint);
+	msg = key_opt(k) && *text ? opt_problem(&opt_table[key_opt(k)], "", text, &hint) : NULL;
 	free(hint);
 	if (msg)
 		return msg;
+	if (k >= CK_KEY)
+		return conf_access_problem(k, text);
+	if (!key_opt(k))
+		return text_problem(k, text);
 	if (k < CK_SETTINGS)
 		return setting_parse((enum m_setting)k, "", text, &v);
 	if (k == CK_POLL_QUEUES && parse_uint(text, &n) && n > 4096)

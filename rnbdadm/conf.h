@@ -182,10 +182,11 @@ void conf_ini_read(struct conf *c, const char *file, const char *text, size_t le
 void conf_ini_write(const struct conf *c, struct strbuf *b, bool sources);
 
 /* conf-access.c: the sections of the access list. What is wrong with a value, to be freed, or NULL. */
+extern const enum conf_key conf_access_keys[AK_N];
+extern const enum conf_kind conf_access_kinds[ACCESS_KINDS];
 char *conf_access_problem(enum conf_key k, const char *text);
 void conf_access_check(struct conf *c);
-/* The list that the sections make, which were checked; false if there are none. */
-struct access_list;
+/* Adds what the sections say to @l, which refers to their places; false if there are none. */
 bool conf_access(const struct conf *c, struct access_list *l);
 /* The same the other way round. */
 void conf_access_running(struct conf *c, const struct access_list *l);

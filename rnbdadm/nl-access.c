@@ -14,99 +14,85 @@ static bool can(struct nl *nl, int cmd, struct nl_error *e)
 	return nl->sysfs ? sysfs_cannot(e, "tell or change who may map what") : rnl_has_op(nl, cmd, e);
 }
 
-static void add_from(struct access_peer *p, struct nlattr *nest)
-{
-	struct nlattr *tb[RNBD_A_ACL_PREFIX_MAX + 1];
-	struct access_from f = { 0 };
-	uint64_t bits;
+#define ATTR_MAX	16		/* above every *_MAX of the access list */
+#define LIST_SIZE	(16 << 20)	/* of the message that replaces it; the kernel may take less */
 
-	if (nla_parse_nested(tb, RNBD_A_ACL_PREFIX_MAX, nest, NULL) < 0)
-		return;
-	get_addr(tb[RNBD_A_ACL_PREFIX_ADDR], &f.addr);
-	f.addr.port = 0;
-	bits = get_u32(tb[RNBD_A_ACL_PREFIX_BITS]);
-	f.bits = bits == M_UNKNOWN ? access_bits(&f.addr) : (unsigned int)bits;
-	p->from = xrealloc(p->from, (p->nfrom + 1) * sizeof(*p->from));
-	p->from[p->nfrom++] = f;
+/* A value is the attribute itself or, where it has parts, a nest of them. */
+static const struct { int attr, word, addr, n; } values[AK_N] = {
+	[AK_SESSION] = { RNBD_A_ACL_PEER_SESSION, .word = RNBD_A_ACL_SESSION_PATTERN },
+	[AK_FROM] = { RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR, .n = RNBD_A_ACL_PREFIX_BITS },
+	[AK_MAX_SESSIONS] = { RNBD_A_ACL_PEER_MAX_SESSIONS },
+	[AK_MAX_DEVICES] = { RNBD_A_ACL_PEER_MAX_DEVICES },
+	[AK_MAX_MEMORY] = { RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
+	[AK_PATH] = { RNBD_A_ACL_EXPORT_PATH },
+	[AK_IO_MODE] = { RNBD_A_ACL_EXPORT_IO_MODE },
+	[AK_ALLOW] = { RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
+};
+
+static bool is_of(int k, enum access_kind kind)
+{
+	return (k >= AK_PATH) == (kind == ACCESS_EXPORT);
 }
 
-static void add_pattern(struct access_peer *p, struct nlattr *nest)
+static char *dup_str(struct nlattr *a)
 {
-	struct nlattr *tb[RNBD_A_ACL_SESSION_MAX + 1];
-	char text[M_NAME_MAX];
-
-	if (nla_parse_nested(tb, RNBD_A_ACL_SESSION_MAX, nest, NULL) < 0)
-		return;
-	get_str(tb[RNBD_A_ACL_SESSION_PATTERN], text, sizeof(text));
-	strlist_add(&p->sessions, text);
+	return a ? xstrndup(nla_data(a), (size_t)nla_len(a)) : xstrdup("");
 }
 
-static void add_allow(struct access_export *e, struct nlattr *nest)
+static void get_value(struct access_item *x, enum access_key k, struct nlattr *a)
 {
-	struct nlattr *tb[RNBD_A_ACL_ALLOW_MAX + 1];
-	char peer[M_NAME_MAX];
-	uint64_t mode;
+	struct nlattr *tb[ATTR_MAX + 1];
+	struct access_value v = { 0 };
 
-	if (nla_parse_nested(tb, RNBD_A_ACL_ALLOW_MAX, nest, NULL) < 0)
-		return;
-	get_str(tb[RNBD_A_ACL_ALLOW_PEER], peer, sizeof(peer));
-	mode = get_u32(tb[RNBD_A_ACL_ALLOW_ACCESS_MODE]);
-	access_grant(e, peer, mode == M_UNKNOWN ? RNBD_ACCESS_MODE_RW : mode);
+	if (k == AK_PATH) {
+		v.word = dup_str(a);
+	} else if (!values[k].word && !values[k].addr) {
+		v.n = k == AK_MAX_MEMORY ? get_u64(a) : get_u32(a);
+		if (v.n == M_UNKNOWN)
+			return;
+	} else {
+		if (nla_parse_nested(tb, ATTR_MAX, a, NULL) < 0)
+			return;
+		if (values[k].word)
+			v.word = dup_str(tb[values[k].word]);
+		else
+			get_addr(tb[values[k].addr], &v.addr);
+		v.addr.port = 0;
+		v.n = values[k].n ? get_u32(tb[values[k].n]) : 0;
+		if (v.n == M_UNKNOWN)
+			v.n = k == AK_FROM ? access_bits(&v.addr) : RNBD_ACCESS_MODE_RW;
+	}
+	access_put(x, k, &v);
 }
 
-static void add_peer(struct access_list *l, struct nlattr *nest)
+static void add_item(struct access_list *l, enum access_kind kind, struct nlattr *nest)
 {
-	struct nlattr *tb[RNBD_A_ACL_PEER_MAX + 1], *a;
-	char text[M_NAME_MAX];
-	struct access_peer *p;
+	struct nlattr *tb[ATTR_MAX + 1], *a;
+	struct access_items *all = &l->of[kind];
+	struct access_item *x = all->n ? &all->v[all->n - 1] : NULL;
+	char name[M_NAME_MAX];
 	int rem;
 
-	if (nla_parse_nested(tb, RNBD_A_ACL_PEER_MAX, nest, NULL) < 0)
+	if (nla_parse_nested(tb, ATTR_MAX, nest, NULL) < 0)
 		return;
-	get_str(tb[RNBD_A_ACL_PEER_NAME], text, sizeof(text));
-	p = l->npeers ? &l->peers[l->npeers - 1] : NULL;
+	get_str(tb[kind == ACCESS_PEER ? RNBD_A_ACL_PEER_NAME : RNBD_A_ACL_EXPORT_NAME], name, sizeof(name));
 	/* else it is the rest of the one before */
-	if (!p || strcmp(p->name, text)) {
-		p = access_add_peer(l, text);
-		p->limit[ACCESS_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_MAX_SESSIONS]);
-		p->limit[ACCESS_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_MAX_DEVICES]);
-		p->limit[ACCESS_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_MAX_MEMORY_BYTES]);
-		p->used[ACCESS_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_SESSIONS]);
-		p->used[ACCESS_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_DEVICES]);
-		p->used[ACCESS_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_PINNED_BYTES]);
-		p->denied = get_u64(tb[RNBD_A_ACL_PEER_DENIED]);
-	}
-	nla_for_each_nested(a, nest, rem) {
-		if (nla_type(a) == RNBD_A_ACL_PEER_FROM)
-			add_from(p, a);
-		else if (nla_type(a) == RNBD_A_ACL_PEER_SESSION)
-			add_pattern(p, a);
-	}
-}
-
-static void add_export(struct access_list *l, struct nlattr *nest)
-{
-	struct nlattr *tb[RNBD_A_ACL_EXPORT_MAX + 1], *a;
-	char name[M_NAME_MAX], path[4096];
-	struct access_export *x;
-	uint64_t mode;
-	int rem;
-
-	if (nla_parse_nested(tb, RNBD_A_ACL_EXPORT_MAX, nest, NULL) < 0)
-		return;
-	get_str(tb[RNBD_A_ACL_EXPORT_NAME], name, sizeof(name));
-	x = l->nexports ? &l->exports[l->nexports - 1] : NULL;
 	if (!x || strcmp(x->name, name)) {
-		x = access_add_export(l, name);
-		get_str(tb[RNBD_A_ACL_EXPORT_PATH], path, sizeof(path));
-		x->path = xstrdup(path);
-		mode = get_u32(tb[RNBD_A_ACL_EXPORT_IO_MODE]);
-		x->io_mode = mode == M_UNKNOWN ? RNBD_IO_MODE_BLOCKIO : mode;
-		x->openings = get_u32(tb[RNBD_A_ACL_EXPORT_OPENINGS]);
+		x = access_new(l, kind, name);
+		if (kind == ACCESS_PEER) {
+			x->used[USE_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_SESSIONS]);
+			x->used[USE_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_DEVICES]);
+			x->used[USE_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_PINNED_BYTES]);
+			x->used[USE_DENIED] = get_u64(tb[RNBD_A_ACL_PEER_DENIED]);
+		} else {
+			x->used[USE_OPENINGS] = get_u32(tb[RNBD_A_ACL_EXPORT_OPENINGS]);
+			access_put(x, AK_IO_MODE, &(struct access_value){ .n = RNBD_IO_MODE_BLOCKIO });
+		}
 	}
 	nla_for_each_nested(a, nest, rem)
-		if (nla_type(a) == RNBD_A_ACL_EXPORT_ALLOW)
-			add_allow(x, a);
+		for (int k = 0; k < AK_N; k++)
+			if (is_of(k, kind) && nla_type(a) == values[k].attr)
+				get_value(x, k, a);
 }
 
 static void on_access(const struct nlmsghdr *h, void *arg)
@@ -126,9 +112,9 @@ static void on_access(const struct nlmsghdr *h, void *arg)
 	}
 	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem) {
 		if (nla_type(a) == RNBD_A_ACCESS_PEER)
-			add_peer(l, a);
+			add_item(l, ACCESS_PEER, a);
 		else if (nla_type(a) == RNBD_A_ACCESS_EXPORT)
-			add_export(l, a);
+			add_item(l, ACCESS_EXPORT, a);
 	}
 }
 
@@ -148,103 +134,67 @@ bool rnl_access_get(struct nl *nl, struct access_list *l, struct nl_error *e)
 	return true;
 }
 
-static void put_u32(struct nl_msg *msg, int attr, uint64_t v)
-{
-	if (v != M_UNKNOWN)
-		nla_put_u32(msg, attr, (uint32_t)v);
-}
-
-static void put_addr(struct nl_msg *msg, int attr, const struct addr *a)
+static int put_addr(struct nl_msg *msg, int attr, const struct addr *a)
 {
 	uint8_t bin[ADDR_BIN_MAX];
 
-	nla_put(msg, attr, (int)addr_to_bin(a, bin), bin);
+	return nla_put(msg, attr, (int)addr_to_bin(a, bin), bin);
 }
 
-static void put_peer(struct nl_msg *msg, const struct access_peer *p)
+/* These return whether it had room. */
+static bool put_value(struct nl_msg *msg, enum access_key k, const struct access_value *v)
 {
-	struct nlattr *nest = nla_nest_start(msg, RNBD_A_ACCESS_PEER | NLA_F_NESTED);
+	int attr = values[k].attr, bad = 0;
+	struct nlattr *nest;
 
-	nla_put_string(msg, RNBD_A_ACL_PEER_NAME, p->name);
-	nla_put_u32(msg, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_NONE);
-	for (size_t i = 0; i < p->sessions.n; i++) {
-		struct nlattr *session = nla_nest_start(msg, RNBD_A_ACL_PEER_SESSION | NLA_F_NESTED);
-
-		nla_put_string(msg, RNBD_A_ACL_SESSION_PATTERN, p->sessions.v[i]);
-		nla_nest_end(msg, session);
-	}
-	for (size_t i = 0; i < p->nfrom; i++) {
-		struct nlattr *from = nla_nest_start(msg, RNBD_A_ACL_PEER_FROM | NLA_F_NESTED);
-
-		put_addr(msg, RNBD_A_ACL_PREFIX_ADDR, &p->from[i].addr);
-		nla_put_u32(msg, RNBD_A_ACL_PREFIX_BITS, p->from[i].bits);
-		nla_nest_end(msg, from);
-	}
-	put_u32(msg, RNBD_A_ACL_PEER_MAX_SESSIONS, p->limit[ACCESS_SESSIONS]);
-	put_u32(msg, RNBD_A_ACL_PEER_MAX_DEVICES, p->limit[ACCESS_DEVICES]);
-	if (p->limit[ACCESS_MEMORY] != M_UNKNOWN)
-		nla_put_u64(msg, RNBD_A_ACL_PEER_MAX_MEMORY_BYTES, p->limit[ACCESS_MEMORY]);
+	if (k == AK_PATH)
+		return !nla_put_string(msg, attr, v->word);
+	if (k == AK_IO_MODE && v->n == RNBD_IO_MODE_BLOCKIO)
+		return true;
+	if (k == AK_MAX_MEMORY)
+		return !nla_put_u64(msg, attr, v->n);
+	if (!values[k].word && !values[k].addr)
+		return !nla_put_u32(msg, attr, (uint32_t)v->n);
+	nest = nla_nest_start(msg, attr | NLA_F_NESTED);
+	if (!nest)
+		return false;
+	bad |= values[k].word ? nla_put_string(msg, values[k].word, v->word) :
+				put_addr(msg, values[k].addr, &v->addr);
+	if (values[k].n)
+		bad |= nla_put_u32(msg, values[k].n, (uint32_t)v->n);
 	nla_nest_end(msg, nest);
+	return !bad;
 }
 
-static void put_export(struct nl_msg *msg, const struct access_export *x)
+static bool put_item(struct nl_msg *msg, enum access_kind kind, const struct access_item *x)
 {
-	struct nlattr *nest = nla_nest_start(msg, RNBD_A_ACCESS_EXPORT | NLA_F_NESTED);
+	bool peer = kind == ACCESS_PEER, ok;
+	struct nlattr *nest = nla_nest_start(msg, (peer ? RNBD_A_ACCESS_PEER : RNBD_A_ACCESS_EXPORT) |
+					     NLA_F_NESTED);
 
-	nla_put_string(msg, RNBD_A_ACL_EXPORT_NAME, x->name);
-	nla_put_string(msg, RNBD_A_ACL_EXPORT_PATH, x->path);
-	if (x->io_mode != RNBD_IO_MODE_BLOCKIO)
-		put_u32(msg, RNBD_A_ACL_EXPORT_IO_MODE, x->io_mode);
-	for (size_t i = 0; i < x->nallow; i++) {
-		struct nlattr *allow = nla_nest_start(msg, RNBD_A_ACL_EXPORT_ALLOW | NLA_F_NESTED);
+	ok = nest && !nla_put_string(msg, peer ? RNBD_A_ACL_PEER_NAME : RNBD_A_ACL_EXPORT_NAME, x->name);
+	if (ok && peer)
+		ok = !nla_put_u32(msg, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_NONE);
+	for (int k = 0; k < AK_N; k++)
+		for (size_t i = 0; ok && i < x->of[k].n; i++)
+			ok = put_value(msg, k, &x->of[k].v[i]);
+	return ok && nla_nest_end(msg, nest) >= 0;
+}
 
-		nla_put_string(msg, RNBD_A_ACL_ALLOW_PEER, x->allow[i].peer);
-		put_u32(msg, RNBD_A_ACL_ALLOW_ACCESS_MODE, x->allow[i].mode);
-		nla_nest_end(msg, allow);
+static bool put_list(struct nl_msg *msg, const struct access_list *l, struct nl_error *e)
+{
+	for (int kind = 0; kind < ACCESS_KINDS && l->state == ACCESS_LISTED; kind++) {
+		for (size_t i = 0; i < l->of[kind].n; i++) {
+			if (put_item(msg, kind, &l->of[kind].v[i]))
+				continue;
+			*e = (struct nl_error){ .kind = NL_FAIL_USAGE };
+			snprintf(e->extack, sizeof(e->extack), "%s '%.60s' is too long: one has to fit into 64 KiB, "
+				 "and all into %d MiB", kind == ACCESS_PEER ? "peer" : "export",
+				 l->of[kind].v[i].name, LIST_SIZE >> 20);
+			return false;
+		}
 	}
-	nla_nest_end(msg, nest);
-}
-
-static size_t peer_size(const struct access_peer *p)
-{
-	size_t size = 128 + strlen(p->name) + p->nfrom * 80;
-
-	for (size_t i = 0; i < p->sessions.n; i++)
-		size += 16 + strlen(p->sessions.v[i]);
-	return size;
-}
-
-static size_t export_size(const struct access_export *x)
-{
-	size_t size = 64 + strlen(x->name) + strlen(x->path);
-
-	for (size_t i = 0; i < x->nallow; i++)
-		size += 24 + strlen(x->allow[i].peer);
-	return size;
-}
-
-/* Room for the list, 0: one of its parts does not fit into an attribute. */
-static size_t list_size(const struct access_list *l, struct nl_error *e)
-{
-	const char *what = NULL, *name = NULL;
-	size_t sum = 4096, one;
-
-	for (size_t i = 0; i < l->npeers + l->nexports; i++) {
-		bool peer = i < l->npeers;
-
-		one = peer ? peer_size(&l->peers[i]) : export_size(&l->exports[i - l->npeers]);
-		sum += one;
-		if (one < 65000)
-			continue;
-		what = peer ? "peer" : "export";
-		name = peer ? l->peers[i].name : l->exports[i - l->npeers].name;
-	}
-	if (!what)
-		return sum;
-	memset(e, 0, sizeof(*e));
-	e->kind = NL_FAIL_USAGE;
-	snprintf(e->extack, sizeof(e->extack), "%s '%.60s' is too long: it has to fit into 64 KiB", what, name);
-	return 0;
+	return true;
 }
 
 static void on_set(const struct nlmsghdr *h, void *arg)
@@ -256,46 +206,53 @@ static void on_set(const struct nlmsghdr *h, void *arg)
 	if (nlmsg_parse((struct nlmsghdr *)h, GENL_HDRLEN, tb, RNBD_A_ACCESS_MAX, NULL) < 0)
 		return;
 	end->number = get_u32(tb[RNBD_A_ACCESS_NUMBER]);
-	end->paths = get_id(tb[RNBD_A_ACCESS_ENDED_PATHS]);
-	end->exports = get_id(tb[RNBD_A_ACCESS_ENDED_EXPORTS]);
+	end->paths.n = get_id(tb[RNBD_A_ACCESS_ENDED_PATHS]);
+	end->exports.n = get_id(tb[RNBD_A_ACCESS_ENDED_EXPORTS]);
 	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem) {
-		if (nla_type(a) == RNBD_A_ACCESS_ENDED_PATH_ID && end->npath_ids < ARRAY_SIZE(end->path_ids))
-			end->path_ids[end->npath_ids++] = get_id(a);
-		if (nla_type(a) == RNBD_A_ACCESS_ENDED_EXPORT_ID && end->nexport_ids < ARRAY_SIZE(end->export_ids))
-			end->export_ids[end->nexport_ids++] = get_id(a);
+		if (nla_type(a) == RNBD_A_ACCESS_ENDED_PATH_ID && end->paths.nids < ACCESS_ENDED_IDS)
+			end->paths.ids[end->paths.nids++] = get_id(a);
+		if (nla_type(a) == RNBD_A_ACCESS_ENDED_EXPORT_ID && end->exports.nids < ACCESS_ENDED_IDS)
+			end->exports.ids[end->exports.nids++] = get_id(a);
 	}
+}
+
+/* A request that changes nothing is sent in a dry run, too. */
+static bool transact(struct nl *nl, struct nl_msg *msg, bool changes,
+		     void (*reply)(const struct nlmsghdr *h, void *arg), void *arg, struct nl_error *e)
+{
+	bool dry = nl->cfg.dry_run, ok;
+
+	nl->cfg.dry_run = dry && changes;
+	ok = rnl_transact(nl, msg, reply, arg, e);
+	nl->cfg.dry_run = dry;
+	return ok;
 }
 
 bool rnl_access_set(struct nl *nl, const struct access_request *req, struct access_ended *end,
 		    struct nl_error *e)
 {
-	size_t size = req->state == ACCESS_LISTED ? list_size(req->list, e) : 4096;
-	bool dry = nl->cfg.dry_run, ok;
-	int room = (int)size + 65536;
+	int room = LIST_SIZE;
 	struct nl_msg *msg;
 
 	*end = (struct access_ended){ .number = M_UNKNOWN };
-	if (!can(nl, RNBD_CMD_ACCESS_SET, e) || !size)
+	if (!can(nl, RNBD_CMD_ACCESS_SET, e))
 		return false;
-	msg = rnl_new_sized(nl, RNBD_CMD_ACCESS_SET, size);
-	put_u32(msg, RNBD_A_ACCESS_STATE, req->state);
-	put_u32(msg, RNBD_A_ACCESS_EXPECT, req->expect);
+	msg = rnl_new_sized(nl, RNBD_CMD_ACCESS_SET, LIST_SIZE);
+	nla_put_u32(msg, RNBD_A_ACCESS_STATE, (uint32_t)req->list->state);
+	if (req->expect != M_UNKNOWN)
+		nla_put_u32(msg, RNBD_A_ACCESS_EXPECT, (uint32_t)req->expect);
 	if (req->force)
 		nla_put_flag(msg, RNBD_A_ACCESS_FORCE);
 	if (req->dry_run)
 		nla_put_flag(msg, RNBD_A_ACCESS_DRY_RUN);
-	for (size_t i = 0; req->state == ACCESS_LISTED && i < req->list->npeers; i++)
-		put_peer(msg, &req->list->peers[i]);
-	for (size_t i = 0; req->state == ACCESS_LISTED && i < req->list->nexports; i++)
-		put_export(msg, &req->list->exports[i]);
+	if (!put_list(msg, req->list, e)) {
+		nlmsg_free(msg);
+		return false;
+	}
 	/* the whole list is one message */
 	if (!nl->cfg.replay)
 		setsockopt(nl_socket_get_fd(nl->sk), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	/* it only asks, so a dry run may send it */
-	nl->cfg.dry_run = dry && !req->dry_run;
-	ok = rnl_transact(nl, msg, on_set, end, e);
-	nl->cfg.dry_run = dry;
-	return ok;
+	return transact(nl, msg, !req->dry_run, on_set, end, e);
 }
 
 static void on_test(const struct nlmsghdr *h, void *arg)
@@ -316,7 +273,6 @@ static void on_test(const struct nlmsghdr *h, void *arg)
 bool rnl_access_test(struct nl *nl, const struct access_question *q, struct access_answer *a,
 		     struct nl_error *e)
 {
-	bool dry = nl->cfg.dry_run, ok;
 	struct nl_msg *msg;
 
 	*a = (struct access_answer){ .reason = M_UNKNOWN, .granted = M_UNKNOWN };
@@ -330,11 +286,8 @@ bool rnl_access_test(struct nl *nl, const struct access_question *q, struct acce
 		put_addr(msg, RNBD_A_ACCESS_CLIENT_ADDR, &q->from);
 	}
 	nla_put_string(msg, RNBD_A_ACCESS_DEVICE_PATH, q->export);
-	put_u32(msg, RNBD_A_ACCESS_ACCESS_MODE, q->mode);
-	nl->cfg.dry_run = false;
-	ok = rnl_transact(nl, msg, on_test, a, e);
-	nl->cfg.dry_run = dry;
-	return ok;
+	nla_put_u32(msg, RNBD_A_ACCESS_ACCESS_MODE, (uint32_t)q->mode);
+	return transact(nl, msg, false, on_test, a, e);
 }
 
 bool rnl_parse_access(const struct nlmsghdr *h, struct access_event *ev)

@@ -6,39 +6,33 @@
 
 #include "watch.h"
 
-static json_t *js_word(const char *word)
+static const char *step_word(const struct access_event *ev)
 {
-	return word ? json_string(word) : json_null();
+	return ev->step == M_UNKNOWN ? "" : access_word(AW_STEP, ev->step);
 }
 
-static json_t *js_address(const struct addr *a)
+static json_t *js_event(const struct access_event *ev, bool loaded)
 {
-	char buf[ADDR_TEXT_MAX];
-
-	addr_format(a, buf);
-	return js_str_or_null(buf);
-}
-
-static json_t *js_event(const struct access_event *ev)
-{
-	bool loaded = !strcmp(access_event_name(ev->kind), "loaded");
+	char client[ADDR_TEXT_MAX], server[ADDR_TEXT_MAX];
 	json_t *o = json_object();
 
+	addr_format(&ev->client, client);
+	addr_format(&ev->server, server);
 	js_set(o, "seq", js_u64(ev->seq));
 	js_set(o, "decided_at", js_time(ev->time_ns));
-	js_set(o, "step", loaded ? json_null() : js_word(access_step_name(ev->step)));
+	js_set(o, "step", js_str_or_null(loaded ? "" : step_word(ev)));
 	js_set(o, "peer", js_str_or_null(ev->peer));
-	js_set(o, "client_addr", js_address(&ev->client));
-	js_set(o, "server_addr", js_address(&ev->server));
+	js_set(o, "client_addr", js_str_or_null(client));
+	js_set(o, "server_addr", js_str_or_null(server));
 	js_set(o, "export", js_str_or_null(ev->export));
 	js_set(o, "path", js_str_or_null(ev->path));
-	js_set(o, "access", js_word(access_name(ev->access)));
+	js_set(o, "access", js_str_or_null(access_name(ev->access)));
 	js_set(o, "errno", js_errno(ev->err > 0 ? -ev->err : ev->err));
 	js_set(o, "suppressed", js_u64(ev->suppressed));
 	js_set(o, "number", js_u64(ev->number));
 	js_set(o, "old_number", js_u64(ev->old_number));
-	js_set(o, "list_state", loaded ? json_string(access_state_name(ev->state)) : json_null());
-	js_set(o, "old_list_state", loaded ? json_string(access_state_name(ev->old_state)) : json_null());
+	js_set(o, "list_state", js_str_or_null(loaded ? access_word(AW_STATE, ev->state) : ""));
+	js_set(o, "old_list_state", js_str_or_null(loaded ? access_word(AW_STATE, ev->old_state) : ""));
 	js_set(o, "peers", js_u64(ev->peers));
 	js_set(o, "exports", js_u64(ev->exports));
 	js_set(o, "uid", js_u64(ev->uid));
@@ -62,7 +56,7 @@ static void put_count(struct strbuf *b, const char *key, uint64_t n)
 
 static void put_loaded(struct strbuf *b, const struct access_event *ev)
 {
-	strbuf_printf(b, "list  state=%s->%s", access_state_name(ev->old_state), access_state_name(ev->state));
+	strbuf_printf(b, "list  state=%s->%s", access_word(AW_STATE, ev->old_state), access_word(AW_STATE, ev->state));
 	put_count(b, "number", ev->number);
 	put_count(b, "peers", ev->peers);
 	put_count(b, "exports", ev->exports);
@@ -72,11 +66,9 @@ static void put_loaded(struct strbuf *b, const struct access_event *ev)
 
 static void put_decision(struct strbuf *b, const struct access_event *ev, const char *name, const char *reason)
 {
-	const char *step = access_step_name(ev->step);
 	char *text = printable(name), addr[ADDR_TEXT_MAX];
 
-	strbuf_printf(b, "%-4s  %s%s", step ? step : "-", text, *text ? " " : "");
-	b->s[--b->len] = '\0';
+	strbuf_printf(b, "%-4s %s%s", *step_word(ev) ? step_word(ev) : "-", *text ? " " : "", text);
 	free(text);
 	addr_format(&ev->client, addr);
 	put(b, "peer", ev->peer);
@@ -90,32 +82,30 @@ static void put_decision(struct strbuf *b, const struct access_event *ev, const 
 		put(b, "reason", reason);
 	if (reason && ev->err)
 		strbuf_printf(b, " (%s)", errno_name(ev->err < 0 ? (int)-ev->err : (int)ev->err));
-	if (ev->suppressed && ev->suppressed != M_UNKNOWN)
+	if (ev->suppressed)
 		put_count(b, "suppressed", ev->suppressed);
 }
 
 const char *watch_access(const struct access_event *ev, struct seen *s)
 {
-	const char *name = *ev->device_path ? ev->device_path : ev->export, *event = access_event_name(ev->kind);
+	const char *name = *ev->device_path ? ev->device_path : ev->export, *event = access_word(AW_EVENT, ev->kind);
+	bool loaded = !strcmp(event, "loaded");
 	struct strbuf b = { 0 };
 
-	memset(s, 0, sizeof(*s));
-	s->what = WATCH_ACCESS;
-	s->object = "access";
-	if (ev->reason != M_UNKNOWN && *access_reason_name(ev->reason))
-		s->reason = access_reason_name(ev->reason);
-	s->access = js_event(ev);
+	*s = (struct seen){ .what = WATCH_ACCESS, .object = "access", .time_ns = ev->time_ns };
+	if (ev->reason && ev->reason != M_UNKNOWN)
+		s->reason = access_word(AW_REASON, ev->reason);
+	s->access = js_event(ev, loaded);
 	s->data = json_object();
 	js_set(s->data, "role", json_string("server"));
 	if (*ev->session)
 		js_set_str(s->data, "session", ev->session);
 	if (*name)
 		js_set_str(s->data, "name", name);
-	if (!strcmp(event, "loaded"))
+	if (loaded)
 		put_loaded(&b, ev);
 	else
 		put_decision(&b, ev, name, s->reason);
 	s->text = b.s;
-	s->time_ns = ev->time_ns;
 	return event;
 }
