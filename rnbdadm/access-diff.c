@@ -39,14 +39,12 @@ static const char *key_name(int k)
 	return conf_key_name(conf_access_keys[k]);
 }
 
-/* "key=value key=value"; NULL of nothing */
-static char *all_text(const struct access_item *x)
+char *access_item_text(const struct access_item *x)
 {
 	struct strbuf b = { 0 };
 
-	if (x)
-		strbuf_puts(&b, "");
-	for (int k = 0; x && k < AK_N; k++) {
+	strbuf_puts(&b, "");
+	for (int k = 0; k < AK_N; k++) {
 		char *text = access_text(x, k);
 
 		if (text)
@@ -62,8 +60,8 @@ static void compare(json_t *list, const char *object, const struct access_item *
 	struct change ch = { .object = object, .name = from ? from->name : to->name, .at = to ? to->at : NULL };
 
 	if (!from || !to) {
-		ch.old = all_text(from);
-		ch.new = all_text(to);
+		ch.old = from ? access_item_text(from) : NULL;
+		ch.new = to ? access_item_text(to) : NULL;
 		add(list, ch);
 		return;
 	}

@@ -196,20 +196,6 @@ uint64_t access_number(const struct access_item *x, enum access_key k)
 	return x->of[k].n ? x->of[k].v[0].n : M_UNKNOWN;
 }
 
-bool access_same(const struct access_item *a, const struct access_item *b)
-{
-	bool same = true;
-
-	for (int k = 0; k < AK_N && same; k++) {
-		char *x = access_text(a, k), *y = access_text(b, k);
-
-		same = !strcmp(x ? x : "", y ? y : "");
-		free(x);
-		free(y);
-	}
-	return same;
-}
-
 bool access_is_directory(const char *name)
 {
 	return *name && name[strlen(name) - 1] == '/';
@@ -289,26 +275,28 @@ struct access_item *access_get(const struct access_list *l, enum access_kind kin
 	return NULL;
 }
 
+static void copy_item(struct access_item *x, const struct access_item *old, const char *without)
+{
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t i = 0; i < old->of[k].n; i++) {
+			struct access_value v = old->of[k].v[i];
+
+			if (without && k == AK_ALLOW && !strcmp(v.word, without))
+				continue;
+			v.word = v.word ? xstrdup(v.word) : NULL;
+			access_put(x, k, &v);
+		}
+	}
+}
+
 void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without)
 {
 	for (int which = 0; which < ACCESS_KINDS; which++) {
 		for (size_t i = 0; i < from->of[which].n; i++) {
 			const struct access_item *old = &from->of[which].v[i];
-			struct access_item *x;
 
-			if (without && which == (int)kind && !strcmp(old->name, without))
-				continue;
-			x = access_new(l, which, old->name);
-			for (int k = 0; k < AK_N; k++) {
-				for (size_t j = 0; j < old->of[k].n; j++) {
-					struct access_value v = old->of[k].v[j];
-
-					if (without && kind == ACCESS_PEER && k == AK_ALLOW && !strcmp(v.word, without))
-						continue;
-					v.word = v.word ? xstrdup(v.word) : NULL;
-					access_put(x, k, &v);
-				}
-			}
+			if (!without || which != (int)kind || strcmp(old->name, without))
+				copy_item(access_new(l, which, old->name), old, kind == ACCESS_PEER ? without : NULL);
 		}
 	}
 }
@@ -335,24 +323,17 @@ void access_free(struct access_list *l)
 
 struct access_item *access_find(const struct access_list *l, const char *name)
 {
-	struct strbuf b = { 0 };
-	struct access_item *x;
+	char *s = xstrdup(name + strspn(name, "/"));
+	size_t len = strlen(s);
+	struct access_item *x = NULL;
 
-	/* as the server reads it: no slash in front, none twice */
-	strbuf_puts(&b, "");
-	for (; *name; name++)
-		if (*name != '/' || (b.len && b.s[b.len - 1] != '/'))
-			strbuf_add(&b, name, 1);
-	x = access_is_directory(b.s) ? NULL : access_get(l, ACCESS_EXPORT, b.s);
-	while (!x && b.len) {
-		while (b.len && b.s[b.len - 1] != '/')
-			b.s[--b.len] = '\0';
-		x = access_get(l, ACCESS_EXPORT, b.len ? b.s : "/");
-		if (b.len)
-			b.s[--b.len] = '\0';
+	for (size_t n = len; n && !x; n--) {
+		s[n] = '\0';
+		if (n == len || s[n - 1] == '/')
+			x = access_get(l, ACCESS_EXPORT, s);
 	}
-	free(b.s);
-	return x;
+	free(s);
+	return x ? x : access_get(l, ACCESS_EXPORT, "/");
 }
 
 /* Is there a name that both patterns take? meet[i][j]: one that their rests from @i and @j take. */

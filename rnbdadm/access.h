@@ -120,8 +120,6 @@ void access_put(struct access_item *x, enum access_key k, const struct access_va
 char *access_value_text(enum access_key k, const struct access_value *v);
 /* All of them, sorted; NULL if there are none. */
 char *access_text(const struct access_item *x, enum access_key k);
-/* Do both say the same? */
-bool access_same(const struct access_item *a, const struct access_item *b);
 /* The only value as a number; M_UNKNOWN if there is none. */
 uint64_t access_number(const struct access_item *x, enum access_key k);
 unsigned int access_bits(const struct addr *a);

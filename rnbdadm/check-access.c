@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The access list of this server, and what it offers. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "check-access.h"
+#include "check.h"
 #include "cmd-access.h"
 #include "sysfile.h"
 #include "sysinfo.h"
@@ -102,9 +101,6 @@ static void tell_export(struct checkup *k, const struct access_item *x)
 	} else if (err) {
 		check_tell(k, CHECK_FAIL, x->name, "%s is not there (%s)", is, errno_name(err));
 		check_hint(k, "make it, or correct the path of [export %s]", x->name);
-	} else if (dir && !S_ISDIR(st.st_mode)) {
-		check_tell(k, CHECK_FAIL, x->name, "%s is no directory", is);
-		check_hint(k, "the name of what is no directory does not end with '/'");
 	} else if (!dir && !each && !S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode)) {
 		check_tell(k, CHECK_FAIL, x->name, "%s is neither a block device nor a file", is);
 		check_hint(k, "a directory needs a name that ends with '/'");

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check-access.h"
 #include "check.h"
 #include "rdma-listeners.h"
 #include "sysfile.h"

@@ -51,6 +51,10 @@ extern const struct check modules_checks[], netlink_checks[], rdma_checks[], net
 extern const struct check session_checks[], device_checks[], server_checks[], system_checks[];
 extern const struct check config_checks[];
 
+/* check-access.c: of the server's */
+void server_access(struct checkup *k);
+void server_access_dirs(struct checkup *k);
+
 /* One result of the check that runs. @object "" is the host. */
 void check_tell(struct checkup *k, enum check_status status, const char *object, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -35,66 +35,55 @@ static char *why_closed(const struct access_list *to, const struct export *x)
 			  xstrdup("the list does not let it in");
 }
 
-/* @session NULL: what has this id is gone. */
-static void add_ended(json_t *ended, const char *object, uint32_t id, const char *session, const char *name,
-		      const char *why)
+/* One opening or path that would end: a line of the failure, and an entry of the document. */
+static void name_id(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct snapshot *s,
+		    bool is_path, uint32_t id)
 {
-	char *number = xasprintf("id:%u", id);
+	char *why, *number = xasprintf("id:%u", id);
+	const struct export *x = NULL;
+	const struct path *p = NULL;
 	json_t *o = json_object();
 
-	js_set(o, "object", json_string(object));
+	for (size_t i = 0; i < s->exports.n && !is_path; i++)
+		if (s->exports.v[i].id == id)
+			x = &s->exports.v[i];
+	for (size_t i = 0; i < s->paths.n && is_path; i++)
+		if (s->paths.v[i].id == id)
+			p = &s->paths.v[i];
+	if (x) {
+		why = why_closed(to, x);
+		strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
+			     access_name(x->access) ? access_name(x->access) : "unknown", why);
+	} else if (p) {
+		why = xstrdup(to->state == ACCESS_CLOSED ? "the server is to be closed" :
+			      "no peer of the list takes it");
+		strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
+	} else {
+		why = xstrdup("it is gone already");
+	}
+	js_set(o, "object", json_string(is_path ? "path" : "export"));
 	js_set(o, "id", json_integer(id));
-	js_set_str(o, "session", session ? session : "");
-	js_set_str(o, "name", session ? name : number);
-	js_set(o, "reason", js_str(session ? why : "it is gone already"));
+	js_set_str(o, "session", x ? x->session : p ? p->session : "");
+	js_set_str(o, "name", x ? x->device_path : p ? p->name : number);
+	js_set(o, "reason", js_str(why));
 	json_array_append_new(ended, o);
 	free(number);
-}
-
-static void add_export(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct export *x)
-{
-	char *why = why_closed(to, x);
-
-	strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
-		     access_name(x->access) ? access_name(x->access) : "unknown", why);
-	add_ended(ended, "export", x->id, x->session, x->device_path, why);
 	free(why);
 }
 
-static void add_path(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct path *p)
-{
-	const char *why = to->state == ACCESS_CLOSED ? "the server is to be closed" : "no peer of the list takes it";
-
-	strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
-	add_ended(ended, "path", p->id, p->session, p->name, why);
-}
-
-/* What the kernel says it would end, by its names: lines of the failure, and of the document. */
 static int name_ended(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct access_ended *end)
 {
-	size_t more = end->exports.n + end->paths.n - end->exports.nids - end->paths.nids, i, k;
+	size_t more = end->exports.n + end->paths.n - end->exports.nids - end->paths.nids;
 	struct snapshot s = { 0 };
 
 	if (!end->exports.n && !end->paths.n)
 		return XC_OK;
 	if (!ctx_snapshot(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &s))
 		return ctx->fail.code;
-	for (i = 0; i < end->exports.nids; i++) {
-		for (k = 0; k < s.exports.n && s.exports.v[k].id != end->exports.ids[i]; k++)
-			;
-		if (k < s.exports.n)
-			add_export(ctx, ended, to, &s.exports.v[k]);
-		else
-			add_ended(ended, "export", end->exports.ids[i], NULL, NULL, NULL);
-	}
-	for (i = 0; i < end->paths.nids; i++) {
-		for (k = 0; k < s.paths.n && s.paths.v[k].id != end->paths.ids[i]; k++)
-			;
-		if (k < s.paths.n)
-			add_path(ctx, ended, to, &s.paths.v[k]);
-		else
-			add_ended(ended, "path", end->paths.ids[i], NULL, NULL, NULL);
-	}
+	for (size_t i = 0; i < end->exports.nids; i++)
+		name_id(ctx, ended, to, &s, false, end->exports.ids[i]);
+	for (size_t i = 0; i < end->paths.nids; i++)
+		name_id(ctx, ended, to, &s, true, end->paths.ids[i]);
 	if (more)
 		strlist_addf(&ctx->fail.details, "and %zu more", more);
 	snapshot_free(&s);
@@ -393,8 +382,11 @@ static int save_check(struct ctx *ctx, struct edit *ed)
 static int edit_add(struct ctx *ctx, struct edit *ed)
 {
 	const struct access_item *old = access_get(&ed->now, ed->kind, ed->name);
-	bool same = old && access_same(old, &ed->one.of[ed->kind].v[0]);
+	char *was = old ? access_item_text(old) : NULL, *is = access_item_text(&ed->one.of[ed->kind].v[0]);
+	bool same = old && !strcmp(was, is);
 
+	free(was);
+	free(is);
 	access_copy(&ed->want, &ed->now, ed->kind, NULL);
 	if (!old)
 		conf_access(&ed->c, &ed->want);

@@ -54,16 +54,16 @@ int access_absent(struct ctx *ctx, const struct access_list *l, enum access_kind
 			any ? "export" : object, name);
 }
 
+/* "3/9" */
 static char *use_text(const json_t *o, const char *used, const char *most)
 {
-	json_t *limit = json_object_get(o, most), *n = json_object_get(o, used);
-	char *text = json_is_integer(n) ? xasprintf("%lld", (long long)json_integer_value(n)) : xstrdup("-"), *both;
+	const json_t *n = json_object_get(o, used), *limit = json_object_get(o, most);
+	struct strbuf b = { 0 };
 
-	if (!json_is_integer(limit))
-		return text;
-	both = xasprintf("%s/%lld", text, (long long)json_integer_value(limit));
-	free(text);
-	return both;
+	strbuf_printf(&b, json_is_integer(n) ? "%lld" : "-", (long long)json_integer_value(n));
+	if (json_is_integer(limit))
+		strbuf_printf(&b, "/%lld", (long long)json_integer_value(limit));
+	return b.s;
 }
 
 static char *col_sessions(const json_t *o, const struct out_opts *opts)
@@ -96,14 +96,18 @@ static char *col_allow(const json_t *o, const struct out_opts *opts)
 	return shown;
 }
 
-static const struct field peer_fields[] = {
-	{ "name", NULL, F_STR, false, "what this server calls it" },
-	{ "auth", NULL, F_STR, false, "how it is recognised" },
+static const struct field fields[] = {
+	{ "name", NULL, F_STR, false, "what it is called" },
+	{ "auth", NULL, F_STR, false, "how a peer is recognised" },
 	{ "session_patterns", NULL, F_LIST, false, "names that its sessions may have" },
 	{ "from", NULL, F_LIST, false, "where it may come from" },
 	{ "sessions", NULL, F_COUNT, false, "sessions that it has" },
 	{ "devices", NULL, F_COUNT, false, "devices that it has open" },
 	{ "pinned_bytes", NULL, F_BYTES, false, "memory of its sessions" },
+	{ "path", NULL, F_STR, false, "what an export is on this host" },
+	{ "io_mode", NULL, F_STR, false, "blockio or fileio" },
+	{ "openings", NULL, F_COUNT, false, "how often it is open" },
+	{ "allow", NULL, F_JSON, false, "who may open it" },
 	{ 0 }
 };
 
@@ -118,17 +122,6 @@ static const struct column peer_columns[] = {
 	{ 0 }
 };
 
-static const struct view peer_view = { .name = "peer", .key = "peers", .fields = peer_fields, .columns = peer_columns };
-
-static const struct field export_fields[] = {
-	{ "name", NULL, F_STR, false, "what clients call it" },
-	{ "path", NULL, F_STR, false, "what it is on this host" },
-	{ "io_mode", NULL, F_STR, false, "blockio or fileio" },
-	{ "openings", NULL, F_COUNT, false, "how often it is open" },
-	{ "allow", NULL, F_JSON, false, "who may open it" },
-	{ 0 }
-};
-
 static const struct column export_columns[] = {
 	{ .title = "EXPORT", .field = "name" },
 	{ .title = "PATH", .field = "path" },
@@ -138,8 +131,10 @@ static const struct column export_columns[] = {
 	{ 0 }
 };
 
-static const struct view listed_view = { .name = "listed", .key = "exports", .fields = export_fields,
-					 .columns = export_columns };
+static const struct view views[ACCESS_KINDS] = {
+	[ACCESS_PEER] = { .name = "peer", .key = "peers", .fields = fields, .columns = peer_columns },
+	[ACCESS_EXPORT] = { .name = "listed", .key = "exports", .fields = fields, .columns = export_columns },
+};
 
 static json_t *js_values(const struct access_item *x, enum access_key k)
 {
@@ -215,7 +210,6 @@ static void print_head(const struct access_list *l)
 
 int cmd_access_show(struct ctx *ctx)
 {
-	static const struct view *const views[] = { &peer_view, &listed_view };
 	const char *name = ctx->args.nargs ? ctx->args.args[0] : NULL;
 	json_t *lists[ACCESS_KINDS] = { json_array(), json_array() };
 	struct access_list l;
@@ -235,7 +229,7 @@ int cmd_access_show(struct ctx *ctx)
 		print_head(&l);
 		for (int kind = 0; kind < ACCESS_KINDS; kind++)
 			if (json_array_size(lists[kind]))
-				table_print(views[kind], lists[kind], NULL, &ctx->out);
+				table_print(&views[kind], lists[kind], NULL, &ctx->out);
 	}
 	if (!rc) {
 		js_set(ctx->data, "state", json_string(access_word(AW_STATE, l.state)));
@@ -288,7 +282,7 @@ static char *find_source(struct ctx *ctx, const struct access_answer *a)
 		fail_clear(&ctx->fail);
 	if (!c.errors)
 		conf_access(&c, &l);
-	x = *a->peer ? access_find(&l, a->export) : NULL;
+	x = *a->peer ? access_get(&l, ACCESS_EXPORT, a->export) : NULL;
 	for (size_t i = 0; x && i < x->of[AK_ALLOW].n; i++) {
 		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 

@@ -202,7 +202,7 @@ static void fill(struct table *t, const struct view *v, const json_t *list)
 	t->shown = xcalloc(t->ncols, sizeof(*t->shown));
 	t->cut = xcalloc(t->ncols, sizeof(*t->cut));
 	for (c = 0; c < t->ncols; c++) {
-		t->shown[c] = true;
+		t->shown[c] = !t->cols[c].sparse;
 		t->width[c] = t->o->no_headers ? 0 : text_width(t->cols[c].title);
 	}
 	json_array_foreach(list, r, obj) {
@@ -214,6 +214,7 @@ static void fill(struct table *t, const struct view *v, const json_t *list)
 			unsigned int w = text_width(s);
 
 			t->cells[r * t->ncols + c] = s;
+			t->shown[c] = t->shown[c] || strcmp(s, "-");
 			if (w > t->width[c])
 				t->width[c] = w;
 		}

@@ -46,6 +46,7 @@ struct column {
 	bool right;
 	bool late;			/* goes only where even short texts leave no room */
 	bool whole;			/* numbers on the left: never cut */
+	bool sparse;			/* not shown where no row has it */
 	/* other text than that of the field; caller frees */
 	char *(*text)(const json_t *obj, const struct out_opts *o);
 };

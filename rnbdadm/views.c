@@ -60,39 +60,18 @@ const struct view session_view = {
 
 static const struct column client_columns[] = {
 	{ .title = "NAME", .field = "name" },
+	{ .title = "PEER", .field = "peer", .sparse = true },
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
 	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
 	{ 0 }
 };
-
-static const struct column listed_client_columns[] = {
-	{ .title = "NAME", .field = "name" },
-	{ .title = "PEER", .field = "peer" },
-	{ .title = "STATE", .field = "state" },
-	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
-	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
-	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
-	{ 0 }
-};
-
-/* Without an access list there are no peers. */
-static const struct column *pick_client(const json_t *list)
-{
-	const json_t *o;
-	size_t i;
-
-	json_array_foreach(list, i, o)
-		if (json_object_get(o, "peer"))
-			return listed_client_columns;
-	return client_columns;
-}
 
 /* A session as the server sees it. */
 const struct view client_view = {
 	.name = "client", .key = "clients", .fields = session_fields,
-	.columns = client_columns, .children = session_children, .pick = pick_client, .brief = "name",
+	.columns = client_columns, .children = session_children, .brief = "name",
 };
 
 #define PATH_NAMES									\
@@ -351,36 +330,16 @@ static const struct field export_fields[] = {
 
 static const struct column export_columns[] = {
 	{ .title = "DEVICE", .field = "device" },
+	{ .title = "NAME", .field = "clients", .text = col_listed, .sparse = true },
 	{ .title = "SIZE", .field = "size_bytes", .right = true },
 	{ .title = "CLIENTS", .field = "clients", .right = true, .text = col_clients },
 	{ .title = "USED BY", .field = "used_by" },
 	{ 0 }
 };
-
-static const struct column listed_export_columns[] = {
-	{ .title = "DEVICE", .field = "device" },
-	{ .title = "NAME", .field = "clients", .text = col_listed },
-	{ .title = "SIZE", .field = "size_bytes", .right = true },
-	{ .title = "CLIENTS", .field = "clients", .right = true, .text = col_clients },
-	{ .title = "USED BY", .field = "used_by" },
-	{ 0 }
-};
-
-static const struct column *pick_export(const json_t *list)
-{
-	const json_t *o, *c;
-	size_t i, k;
-
-	json_array_foreach(list, i, o)
-		json_array_foreach(json_object_get(o, "clients"), k, c)
-			if (json_object_get(c, "export"))
-				return listed_export_columns;
-	return export_columns;
-}
 
 const struct view export_view = {
 	.name = "export", .key = "exports", .fields = export_fields, .columns = export_columns,
-	.children = export_children, .pick = pick_export, .brief = "device",
+	.children = export_children, .brief = "device",
 };
 
 static const struct field close_fields[] = {
