@@ -79,14 +79,14 @@
 	  .text = "Holds until 'server access apply'. If anything is in use, the command is refused "	\
 		  "(exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
 	  ACCESS_CHANGE("rnbdadm server access close", "rnbdadm server access close --force -y"),	\
-	  .run = cmd_access_close },							\
+	  .run = cmd_access_set },							\
 	{ "server access", "open", "let everybody in, without a list",			\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "Whoever reaches this server can map what is below dev_search_path, under any "	\
 		  "name. Refused (exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
 	  ACCESS_CHANGE("rnbdadm server access open --force",				\
 			"rnbdadm server access open --force -n"),			\
-	  .run = cmd_access_open },							\
+	  .run = cmd_access_set },							\
 	{ "server export", "add", "put an export on the access list",			\
 	  { { "FILE", .help = "block device or regular file; a directory ends with '/'" } },	\
 	  .opts = OPTS(OPT_EXPORT_NAME, OPT_ALLOW, OPT_IO_MODE, OPT_SAVE_ACCESS, WAIT_OPTS),	\

@@ -105,7 +105,7 @@ static json_t *changes_of(const struct access_list *from, const struct access_li
 					   .new = xstrdup(access_word(AW_STATE, to->state)) });
 	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
 		const struct access_items *was = &from->of[kind], *want = &to->of[kind];
-		const char *object = conf_kind_name(conf_access_kinds[kind]);
+		const char *object = conf_kind_name(CONF_OF(kind));
 
 		for (size_t i = 0; i < want->n; i++)
 			compare(list, object, access_get(from, kind, want->v[i].name), &want->v[i]);

@@ -239,14 +239,12 @@ int cmd_access_apply(struct ctx *ctx)
 	return rc;
 }
 
-int cmd_access_close(struct ctx *ctx)
+/* close, open */
+int cmd_access_set(struct ctx *ctx)
 {
-	return replace(ctx, XC_OK, &(struct access_list){ .state = ACCESS_CLOSED });
-}
+	bool open = !strcmp(ctx->args.cmd->verb, "open");
 
-int cmd_access_open(struct ctx *ctx)
-{
-	return replace(ctx, XC_OK, &(struct access_list){ .state = ACCESS_OPEN });
+	return replace(ctx, XC_OK, &(struct access_list){ .state = open ? ACCESS_OPEN : ACCESS_CLOSED });
 }
 
 /* One peer or export more or less. */
@@ -258,10 +256,12 @@ struct edit {
 	char *saved;			/* what --save adds to, NULL: not asked for */
 };
 
-static void edit_init(struct ctx *ctx, struct edit *ed)
+static struct edit edit_of(const struct ctx *ctx)
 {
-	*ed = (struct edit){ .object = strchr(ctx->args.cmd->object, ' ') + 1, .name = ctx->args.args[0] };
-	ed->kind = strcmp(ed->object, "peer") ? ACCESS_EXPORT : ACCESS_PEER;
+	const char *object = strchr(ctx->args.cmd->object, ' ') + 1;
+
+	return (struct edit){ .kind = strcmp(object, "peer") ? ACCESS_EXPORT : ACCESS_PEER, .object = object,
+			      .name = ctx->args.args[0], .want.state = ACCESS_LISTED };
 }
 
 static void edit_free(struct edit *ed)
@@ -294,16 +294,13 @@ static int edit_name(struct ctx *ctx, struct edit *ed)
 static int edit_options(struct ctx *ctx, struct edit *ed)
 {
 	static const struct conf_place nowhere;
-	const char *env = getenv("RNBDADM_CONFIG");
 	const struct parsed *a = &ctx->args;
 	struct conf_section *s;
-	int rc;
 
-	edit_init(ctx, ed);
-	rc = edit_name(ctx, ed);
-	if (rc)
-		return rc;
-	s = conf_section(&ed->c, conf_access_kinds[ed->kind], ed->name, &nowhere);
+	*ed = edit_of(ctx);
+	if (edit_name(ctx, ed))
+		return XC_USAGE;
+	s = conf_section(&ed->c, CONF_OF(ed->kind), ed->name, &nowhere);
 	if (ed->kind == ACCESS_EXPORT)
 		conf_set(&ed->c, s, "path", a->args[0], &nowhere);
 	for (size_t i = 0; i < a->nopts; i++) {
@@ -319,10 +316,7 @@ static int edit_options(struct ctx *ctx, struct edit *ed)
 		if (!ed->c.problems[i].warning)
 			return fail_set(&ctx->fail, XC_USAGE, "%s", ed->c.problems[i].message);
 	conf_access(&ed->c, &ed->one);
-	if (!args_has(a, OPT_SAVE_ACCESS) || (!args_has(a, OPT_CONFIG) && !(env && *env)))
-		return XC_OK;
-	return fail_set(&ctx->fail, XC_USAGE, "--save: goes to " SAVED_FILE ", which another configuration does "
-			"not read");
+	return args_has(a, OPT_SAVE_ACCESS) ? saved_usage(ctx) : XC_OK;
 }
 
 int cmd_access_add_check(struct ctx *ctx)
@@ -342,7 +336,6 @@ static int edit_begin(struct ctx *ctx, struct edit *ed)
 	if (!ctx_lock(ctx))
 		return ctx->fail.code;
 	rc = access_load(ctx, &ed->now);
-	ed->want.state = ACCESS_LISTED;
 	if (rc || ed->now.state != ACCESS_OPEN)
 		return rc;
 	fail_hint(&ctx->fail, "'rnbdadm server access apply' loads the list of the configuration; 'rnbdadm server "
@@ -363,7 +356,7 @@ static int save_check(struct ctx *ctx, struct edit *ed)
 	rc = conf_load(ctx, NULL, &c);
 	if (!rc)
 		rc = saved_read(ctx, &ed->saved);
-	s = rc ? NULL : conf_find(&c, conf_access_kinds[ed->kind], ed->name);
+	s = rc ? NULL : conf_find(&c, CONF_OF(ed->kind), ed->name);
 	if (s) {
 		char *where = conf_place_text(&s->at);
 
@@ -429,7 +422,7 @@ static void warn_configured(struct ctx *ctx, const struct edit *ed)
 	/* mistakes in it are no concern of this command */
 	if (conf_read(ctx, NULL, &c))
 		fail_clear(&ctx->fail);
-	s = conf_find(&c, conf_access_kinds[ed->kind], ed->name);
+	s = conf_find(&c, CONF_OF(ed->kind), ed->name);
 	where = s ? conf_place_text(&s->at) : NULL;
 	if (where)
 		warn(ctx, "%s has it still: 'server access apply' brings it back", where);
@@ -439,11 +432,9 @@ static void warn_configured(struct ctx *ctx, const struct edit *ed)
 
 int cmd_access_remove(struct ctx *ctx)
 {
-	struct edit ed;
-	int rc;
+	struct edit ed = edit_of(ctx);
+	int rc = edit_begin(ctx, &ed);
 
-	edit_init(ctx, &ed);
-	rc = edit_begin(ctx, &ed);
 	if (!rc && !access_get(&ed.now, ed.kind, ed.name)) {
 		if (!ctx->idempotent)
 			rc = access_absent(ctx, &ed.now, ed.kind, ed.name);

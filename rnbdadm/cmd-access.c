@@ -38,7 +38,7 @@ bool access_load_if(struct ctx *ctx, struct access_list *l, int *rc)
 int access_absent(struct ctx *ctx, const struct access_list *l, enum access_kind kind, const char *name)
 {
 	bool any = kind == ACCESS_KINDS;
-	const char *object = any ? "access" : conf_kind_name(conf_access_kinds[kind]);
+	const char *object = any ? "access" : conf_kind_name(CONF_OF(kind));
 	struct strlist known = { 0 };
 	char *hint;
 

@@ -11,8 +11,6 @@ const enum conf_key conf_access_keys[AK_N] = {
 	[AK_IO_MODE] = CK_IO_MODE, [AK_ALLOW] = CK_ALLOW,
 };
 
-const enum conf_kind conf_access_kinds[ACCESS_KINDS] = { CONF_PEER, CONF_EXPORT };
-
 char *conf_access_problem(enum conf_key k, const char *text)
 {
 	struct access_item x = { .name = xstrdup("") };
@@ -133,9 +131,8 @@ bool conf_access(const struct conf *c, struct access_list *l)
 	size_t before = l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n;
 
 	for (size_t i = 0; i < c->n; i++)
-		for (int kind = 0; kind < ACCESS_KINDS; kind++)
-			if (c->v[i].kind == conf_access_kinds[kind])
-				add_item(l, kind, &c->v[i]);
+		if (c->v[i].kind >= CONF_PEER)
+			add_item(l, c->v[i].kind - CONF_PEER, &c->v[i]);
 	access_sort(l);
 	return l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n > before;
 }
@@ -152,7 +149,7 @@ static void set(struct conf *c, struct conf_section *s, enum conf_key k, char *t
 static void put_item(struct conf *c, enum access_kind kind, const struct access_item *x)
 {
 	static const struct conf_place nowhere;
-	struct conf_section *s = conf_section(c, conf_access_kinds[kind], x->name, &nowhere);
+	struct conf_section *s = conf_section(c, CONF_OF(kind), x->name, &nowhere);
 
 	if (kind == ACCESS_PEER)
 		set(c, s, CK_AUTH, xstrdup("none"));

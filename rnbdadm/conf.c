@@ -238,8 +238,8 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 		msg = session_name_problem(name);
 	else if (kind == CONF_DEVICE)
 		msg = device_name_problem(name);
-	else if (kind != CONF_DEFAULTS)
-		msg = access_name_problem(kind == CONF_PEER ? ACCESS_PEER : ACCESS_EXPORT, name);
+	else if (kind >= CONF_PEER)
+		msg = access_name_problem(kind - CONF_PEER, name);
 	if (msg)
 		conf_problem(c, at, "%s", msg);
 	free(msg);

@@ -12,6 +12,8 @@
 
 enum conf_kind { CONF_DEFAULTS, CONF_SESSION, CONF_DEVICE, CONF_PEER, CONF_EXPORT, CONF_KINDS };
 
+#define CONF_OF(access_kind)	((enum conf_kind)(CONF_PEER + (access_kind)))
+
 /* The settings of a session come first. */
 enum conf_key {
 	CK_SETTINGS = SET_N,
@@ -183,7 +185,6 @@ void conf_ini_write(const struct conf *c, struct strbuf *b, bool sources);
 
 /* conf-access.c: the sections of the access list. What is wrong with a value, to be freed, or NULL. */
 extern const enum conf_key conf_access_keys[AK_N];
-extern const enum conf_kind conf_access_kinds[ACCESS_KINDS];
 char *conf_access_problem(enum conf_key k, const char *text);
 void conf_access_check(struct conf *c);
 /* Adds what the sections say to @l, which refers to their places; false if there are none. */

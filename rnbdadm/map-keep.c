@@ -32,10 +32,18 @@ static char *owner_problem(const char *owner)
 	return NULL;
 }
 
+int saved_usage(struct ctx *ctx)
+{
+	const char *env = getenv("RNBDADM_CONFIG");
+
+	if (!args_has(&ctx->args, OPT_CONFIG) && !(env && *env))
+		return XC_OK;
+	return usage(ctx, "--save", xstrdup("goes to " SAVED_FILE ", which another configuration does not read"));
+}
+
 int keep_parse(struct ctx *ctx, struct map_keep *k, const char *session, const char *device_path)
 {
 	const struct parsed *a = &ctx->args;
-	const char *env = getenv("RNBDADM_CONFIG");
 	char *msg;
 
 	k->session = session;
@@ -49,10 +57,7 @@ int keep_parse(struct ctx *ctx, struct map_keep *k, const char *session, const c
 	msg = k->owner ? owner_problem(k->owner) : NULL;
 	if (msg)
 		return usage(ctx, "--owner", msg);
-	if (k->save && (args_has(a, OPT_CONFIG) || (env && *env)))
-		return usage(ctx, "--save", xstrdup("goes to " SAVED_FILE ", which another configuration "
-						    "does not read"));
-	return XC_OK;
+	return k->save ? saved_usage(ctx) : XC_OK;
 }
 
 static char *below(const struct ctx *ctx, const char *path)

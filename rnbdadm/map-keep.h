@@ -8,6 +8,8 @@
 /* What --save adds to. */
 #define SAVED_FILE	"/etc/rnbd/conf.d/90-saved.conf"
 
+/* --save does not go with another configuration. */
+int saved_usage(struct ctx *ctx);
 /* Its text, to be freed, if it can be added to; an exit code. */
 int saved_read(struct ctx *ctx, char **text);
 /* Puts it back with what @c has behind it. */
