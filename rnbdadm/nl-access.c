@@ -19,14 +19,14 @@ static bool can(struct nl *nl, int cmd, struct nl_error *e)
 
 /* A value is the attribute itself or, where it has parts, a nest of them. */
 static const struct { int attr, word, addr, n; } values[AK_N] = {
-	[AK_SESSION] = { RNBD_A_ACL_PEER_SESSION, .word = RNBD_A_ACL_SESSION_PATTERN },
-	[AK_FROM] = { RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR, .n = RNBD_A_ACL_PREFIX_BITS },
-	[AK_MAX_SESSIONS] = { RNBD_A_ACL_PEER_MAX_SESSIONS },
-	[AK_MAX_DEVICES] = { RNBD_A_ACL_PEER_MAX_DEVICES },
-	[AK_MAX_MEMORY] = { RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
-	[AK_PATH] = { RNBD_A_ACL_EXPORT_PATH },
-	[AK_IO_MODE] = { RNBD_A_ACL_EXPORT_IO_MODE },
-	[AK_ALLOW] = { RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
+	[AK_SESSION] = { .attr = RNBD_A_ACL_PEER_SESSION, .word = RNBD_A_ACL_SESSION_PATTERN },
+	[AK_FROM] = { .attr = RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR, .n = RNBD_A_ACL_PREFIX_BITS },
+	[AK_MAX_SESSIONS] = { .attr = RNBD_A_ACL_PEER_MAX_SESSIONS },
+	[AK_MAX_DEVICES] = { .attr = RNBD_A_ACL_PEER_MAX_DEVICES },
+	[AK_MAX_MEMORY] = { .attr = RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
+	[AK_PATH] = { .attr = RNBD_A_ACL_EXPORT_PATH },
+	[AK_IO_MODE] = { .attr = RNBD_A_ACL_EXPORT_IO_MODE },
+	[AK_ALLOW] = { .attr = RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
 };
 
 static bool is_of(int k, enum access_kind kind)
