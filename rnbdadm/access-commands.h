@@ -3,39 +3,37 @@
 #ifndef RNBDADM_ACCESS_COMMANDS_H
 #define RNBDADM_ACCESS_COMMANDS_H
 
+#define ACCESS_LIMIT(name, what)							\
+	{ name, 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,		\
+	  .help = what " at once (no limit)" }
+#define ACCESS_TEXT(name, metavar, what)						\
+	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .help = what }
+#define ACCESS_MANY(name, metavar, what)						\
+	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .repeat = true, .help = what "; may be repeated" }
+
 #define ACCESS_OPTIONS									\
 	[OPT_AUTH] = { "auth", 0, ARG_REQUIRED, T_WORD, "HOW", "none",			\
 		     .help = "none: it comes without a key" },				\
-	[OPT_PATTERN] = { "session", 0, ARG_REQUIRED, T_TEXT, "PATTERN", .repeat = true,	\
-			.help = "names that its sessions may have, with * and ?; may be repeated" },	\
-	[OPT_FROM] = { "from", 0, ARG_REQUIRED, T_TEXT, "PREFIX", .repeat = true,	\
-		     .help = "ip:ADDR[/BITS] or gid:GID[/BITS] that it may come from; may be "	\
-			     "repeated" },						\
-	[OPT_MAX_SESSIONS] = { "max-sessions", 0, ARG_REQUIRED, T_UINT, "N", .min = 1,	\
-			     .max = UINT32_MAX,						\
-			     .help = "sessions that it may have at once (no limit)" },	\
-	[OPT_MAX_DEVICES] = { "max-devices", 0, ARG_REQUIRED, T_UINT, "N", .min = 1,	\
-			    .max = UINT32_MAX,						\
-			    .help = "devices that it may have open at once (no limit)" },	\
-	[OPT_MAX_MEMORY] = { "max-memory", 0, ARG_REQUIRED, T_TEXT, "SIZE",		\
-			   .help = "memory of this host for all its sessions, as 256M (no limit)" },	\
-	[OPT_EXPORT_NAME] = { "name", 0, ARG_REQUIRED, T_TEXT, "NAME",			\
-			    .help = "what clients call it (the last part of PATH)" },	\
-	[OPT_ALLOW] = { "allow", 0, ARG_REQUIRED, T_TEXT, "PEER[:MODE]", .repeat = true,	\
-		      .help = "who may open it: ro, rw (the default) or migration; with commas "	\
-			      "for more, * is each peer; may be repeated" },		\
-	[OPT_PEER] = { "peer", 0, ARG_REQUIRED, T_TEXT, "PEER", .help = "as this peer" },	\
-	[OPT_TEST_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION",		\
-			     .help = "as a client whose session has this name" },	\
-	[OPT_FROM_ADDR] = { "from", 0, ARG_REQUIRED, T_TEXT, "ADDR",			\
-			  .help = "and comes from this address" },			\
+	[OPT_PATTERN] = ACCESS_MANY("session", "PATTERN", "names that its sessions may have, with * and ?"),	\
+	[OPT_FROM] = ACCESS_MANY("from", "PREFIX", "ip:ADDR[/BITS] or gid:GID[/BITS] that it may come from"),	\
+	[OPT_MAX_SESSIONS] = ACCESS_LIMIT("max-sessions", "sessions that it may have"),	\
+	[OPT_MAX_DEVICES] = ACCESS_LIMIT("max-devices", "devices that it may have open"),	\
+	[OPT_MAX_MEMORY] = ACCESS_TEXT("max-memory", "SIZE",				\
+				       "memory of this host for all its sessions, as 256M (no limit)"),	\
+	[OPT_EXPORT_NAME] = ACCESS_TEXT("name", "NAME", "what clients call it (the last part of PATH)"),	\
+	[OPT_ALLOW] = ACCESS_MANY("allow", "PEER[:MODE]", "who may open it: ro, rw (the default) or "	\
+				  "migration; with commas for more, * is each peer"),	\
+	[OPT_PEER] = ACCESS_TEXT("peer", "PEER", "as this peer"),			\
+	[OPT_TEST_SESSION] = ACCESS_TEXT("session", "SESSION", "as a client whose session has this name"),	\
+	[OPT_FROM_ADDR] = ACCESS_TEXT("from", "ADDR", "and comes from this address"),	\
 	[OPT_SAVE_ACCESS] = { "save", .help = "keep it: conf.d/90-saved.conf lists it" }
 
 #define EMPTY_ACCESS_CHANGE	"{\"changed\":false,\"state\":null,\"number\":null,\"changes\":[],"	\
 				"\"ended\":[]}"
-#define ACCESS_CHANGE(...)								\
+#define ACCESS_DIFF(...)								\
 	.examples = { __VA_ARGS__ }, .topic = "access-change", .empty = EMPTY_ACCESS_CHANGE,	\
 	.page = "rnbdadm-access"
+#define ACCESS_CHANGE(...)	ACCESS_DIFF(__VA_ARGS__), .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ACCESS_COMMANDS									\
 	{ "server access", "show", "show the access list that is loaded, and what is in use",	\
@@ -54,13 +52,13 @@
 		  "does not let in is ended in the same step; if that is anything, the command is "	\
 		  "refused (exit 7) unless --force is given. A configuration without these sections "	\
 		  "is refused (exit 4).",						\
-	  .also = "server access reload", .flags = CMD_CHANGES | CMD_PLAIN,		\
+	  .also = "server access reload",						\
 	  ACCESS_CHANGE("rnbdadm server access apply", "rnbdadm server access apply new.conf -n"),	\
 	  .run = cmd_access_apply },							\
 	{ "server access", "diff", "show what 'server access apply' would change",	\
 	  { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT),					\
 	  .text = "The exit code is 11 if anything differs.", .flags = CMD_PLAIN,	\
-	  ACCESS_CHANGE("rnbdadm server access diff", "rnbdadm server access diff new.conf"),	\
+	  ACCESS_DIFF("rnbdadm server access diff", "rnbdadm server access diff new.conf"),	\
 	  .run = cmd_access_diff },							\
 	{ "server access", "test", "ask whether a client may open an export",		\
 	  { { "EXPORT", .help = "name of an export, as a client gives it" } },		\
@@ -71,19 +69,19 @@
 			"rnbdadm server access test vol0 --session web1@srv1 --from 10.0.0.7" },	\
 	  .topic = "access-test",							\
 	  .empty = "{\"allowed\":false,\"reason\":null,\"peer\":null,\"export\":null,\"path\":null,"	\
-		   "\"access\":null,\"granted\":null,\"source\":null}",					\
+		   "\"access\":null,\"granted\":null,\"source\":null}",			\
 	  .page = "rnbdadm-access", .flags = CMD_PLAIN,					\
 	  .check = cmd_access_test_check, .run = cmd_access_test },			\
 	{ "server access", "close", "let nobody in, and end what is in use",		\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "Holds until 'server access apply'. If anything is in use, the command is refused "	\
-		  "(exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
+		  "(exit 7) unless --force is given.",					\
 	  ACCESS_CHANGE("rnbdadm server access close", "rnbdadm server access close --force -y"),	\
 	  .run = cmd_access_set },							\
 	{ "server access", "open", "let everybody in, without a list",			\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "Whoever reaches this server can map what is below dev_search_path, under any "	\
-		  "name. Refused (exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
+		  "name. Refused (exit 7) unless --force is given.",			\
 	  ACCESS_CHANGE("rnbdadm server access open --force",				\
 			"rnbdadm server access open --force -n"),			\
 	  .run = cmd_access_set },							\
@@ -92,7 +90,6 @@
 	  .opts = OPTS(OPT_EXPORT_NAME, OPT_ALLOW, OPT_IO_MODE, OPT_SAVE_ACCESS, WAIT_OPTS),	\
 	  .text = "Changes the list that is loaded; --save keeps it for the next boot. On a server "	\
 		  "that is open there is no list to add to (exit 6).",			\
-	  .flags = CMD_CHANGES | CMD_PLAIN,						\
 	  ACCESS_CHANGE("rnbdadm server export add /dev/vg0/vol0 --allow web1 --save",	\
 			"rnbdadm server export add /dev/vg1/ --name vms/ --allow hv:migration"),	\
 	  .check = cmd_access_add_check, .run = cmd_access_add },			\
@@ -100,7 +97,7 @@
 	  { { "EXPORT", .help = "name of an export of the list" } },			\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "What was open by it is closed in the same step; if that is anything, the command is "	\
-		  "refused (exit 7) unless --force is given.", .flags = CMD_CHANGES | CMD_PLAIN,	\
+		  "refused (exit 7) unless --force is given.",				\
 	  ACCESS_CHANGE("rnbdadm server export remove vol0", "rnbdadm server export remove vol0 -n -f"),	\
 	  .run = cmd_access_remove },							\
 	{ "server peer", "add", "put a peer on the access list",			\
@@ -109,16 +106,15 @@
 		       OPT_MAX_MEMORY, OPT_SAVE_ACCESS, WAIT_OPTS),			\
 	  .text = "Needs --auth none, --session and --from. It may open what the exports allow it. "	\
 		  "--save keeps it for the next boot. On a server that is open there is no list to add "	\
-		  "to (exit 6).", .flags = CMD_CHANGES | CMD_PLAIN,			\
+		  "to (exit 6).",							\
 	  ACCESS_CHANGE("rnbdadm server peer add old1 --auth none --session old1@srv1 --from 10.0.0.7",	\
 			"rnbdadm server peer add hv --auth none --session 'hv*' --from 10.0.0.0/24"),	\
-	  .check = cmd_access_add_check, .run = cmd_access_add },				\
+	  .check = cmd_access_add_check, .run = cmd_access_add },			\
 	{ "server peer", "remove", "take a peer off the access list",			\
 	  { { "PEER", .help = "name of a peer of the list" } },				\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "It leaves the exports that allow it, too, and its sessions are ended in the same "	\
 		  "step; if there are any, the command is refused (exit 7) unless --force is given.",	\
-	  .flags = CMD_CHANGES | CMD_PLAIN,						\
 	  ACCESS_CHANGE("rnbdadm server peer remove old1", "rnbdadm server peer remove old1 --force"),	\
 	  .run = cmd_access_remove }
 

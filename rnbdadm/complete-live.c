@@ -264,9 +264,13 @@ static void add_listed(struct complete *c, enum access_kind which)
 
 	if (is_loaded(c) && ctx_nl(c->ctx))
 		rnl_access_get(c->ctx->nl, &l, &e);
-	for (int kind = 0; kind < ACCESS_KINDS; kind++)
-		for (size_t i = 0; i < l.of[kind].n && (which == ACCESS_KINDS || kind == (int)which); i++)
-			complete_add(c, l.of[kind].v[i].name, "%s", kind == ACCESS_PEER ? "peer" : "export");
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		for (size_t i = 0; i < l.of[kind].n && (which == ACCESS_KINDS || kind == (int)which); i++) {
+			const struct access_item *x = &l.of[kind].v[i];
+
+			complete_add(c, x->name, "%s", x->of[AK_PATH].n ? x->of[AK_PATH].v[0].word : "peer");
+		}
+	}
 	access_free(&l);
 	fail_clear(&c->ctx->fail);
 }

@@ -30,24 +30,16 @@ char *conf_access_problem(enum conf_key k, const char *text)
 	return named;
 }
 
-static bool has_entry(const struct conf_section *s, enum conf_key k)
-{
-	for (size_t i = 0; i < s->nentries; i++)
-		if (s->entries[i].key == k)
-			return true;
-	return false;
-}
-
 /* A peer without a key is recognised by its names and its addresses, so it must have both. */
 static void check_peer(struct conf *c, const struct conf_section *s)
 {
 	static const enum conf_key needed[] = { CK_PEER_SESSION, CK_FROM };
 
-	if (!s->v[CK_AUTH].text && !has_entry(s, CK_KEY))
+	if (!s->v[CK_AUTH].text && !conf_nth(s, CK_KEY, 0))
 		conf_problem(c, &s->at, "peer '%s' needs 'auth = none', which says that it comes without a "
 			     "key", s->name);
 	for (size_t i = 0; i < ARRAY_SIZE(needed) && s->v[CK_AUTH].text; i++)
-		if (!has_entry(s, needed[i]))
+		if (!conf_nth(s, needed[i], 0))
 			conf_problem(c, &s->at, "peer '%s' has auth = none, so it needs %s, too", s->name,
 				     conf_key_name(needed[i]));
 }
@@ -67,7 +59,7 @@ static void check_export(struct conf *c, const struct conf_section *s, const str
 		if (strcmp(v->word, "*") && !conf_find(c, CONF_PEER, v->word))
 			conf_problem(c, v->at, "there is no [peer %s]", v->word);
 	}
-	if (!has_entry(s, CK_ALLOW))
+	if (!conf_nth(s, CK_ALLOW, 0))
 		conf_warning(c, &s->at, "export '%s' allows nobody", s->name);
 }
 
@@ -103,27 +95,17 @@ void conf_access_check(struct conf *c)
 	access_free(&l);
 }
 
-static void take(struct access_item *x, enum access_key k, const struct conf_value *v)
-{
-	free(access_say(x, k, v->text, &v->at));
-}
-
 static void add_item(struct access_list *l, enum access_kind kind, const struct conf_section *s)
 {
 	struct access_item *x = access_new(l, kind, s->name);
+	const struct conf_value *v;
 
 	x->at = &s->at;
 	if (kind == ACCESS_EXPORT)
 		access_put(x, AK_IO_MODE, &(struct access_value){ .at = &s->at });
-	for (int k = 0; k < AK_N; k++) {
-		enum conf_key key = conf_access_keys[k];
-
-		if (s->v[key].text)
-			take(x, k, &s->v[key]);
-		for (size_t i = 0; i < s->nentries; i++)
-			if (s->entries[i].key == key)
-				take(x, k, &s->entries[i].v);
-	}
+	for (int k = 0; k < AK_N; k++)
+		for (size_t n = 0; (v = conf_nth(s, conf_access_keys[k], n)); n++)
+			free(access_say(x, k, v->text, &v->at));
 }
 
 bool conf_access(const struct conf *c, struct access_list *l)
@@ -154,9 +136,10 @@ static void put_item(struct conf *c, enum access_kind kind, const struct access_
 	if (kind == ACCESS_PEER)
 		set(c, s, CK_AUTH, xstrdup("none"));
 	for (int k = 0; k < AK_N; k++) {
-		if (k == AK_ALLOW ? x->of[k].n : k == AK_IO_MODE && !access_number(x, k))
+		/* what is the default, or has no name yet */
+		if (k == AK_IO_MODE && (!access_number(x, k) || !io_mode_name(access_number(x, k))))
 			continue;
-		for (size_t i = 0; i < x->of[k].n; i++)
+		for (size_t i = 0; i < x->of[k].n && k != AK_ALLOW; i++)
 			set(c, s, conf_access_keys[k], access_value_text(k, &x->of[k].v[i]));
 	}
 	if (x->of[AK_ALLOW].n)

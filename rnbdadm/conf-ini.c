@@ -264,15 +264,10 @@ static void put_source(struct strbuf *b, const struct conf_place *at, bool sourc
 	free(where);
 }
 
-static void put_value(enum conf_key k, const struct conf_value *v, struct strbuf *b, bool sources)
-{
-	strbuf_printf(b, "%s =%s", conf_key_name(k), *v->text ? " " : "");
-	put_text(b, v->text, false);
-	put_source(b, &v->at, sources);
-}
-
 static void put_section(const struct conf_section *s, struct strbuf *b, bool sources)
 {
+	const struct conf_value *v;
+
 	strbuf_printf(b, "[%s%s", conf_kind_name(s->kind), *s->name ? " " : "");
 	put_text(b, s->name, true);
 	strbuf_puts(b, "]");
@@ -284,11 +279,11 @@ static void put_section(const struct conf_section *s, struct strbuf *b, bool sou
 		put_source(b, &s->paths[i].at, sources);
 	}
 	for (int k = 0; k < CK_N; k++) {
-		if (s->v[k].text)
-			put_value(k, &s->v[k], b, sources);
-		for (size_t i = 0; i < s->nentries; i++)
-			if (s->entries[i].key == (enum conf_key)k)
-				put_value(k, &s->entries[i].v, b, sources);
+		for (size_t n = 0; (v = conf_nth(s, k, n)); n++) {
+			strbuf_printf(b, "%s =%s", conf_key_name(k), *v->text ? " " : "");
+			put_text(b, v->text, false);
+			put_source(b, &v->at, sources);
+		}
 	}
 }
 

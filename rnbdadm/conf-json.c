@@ -277,27 +277,20 @@ static json_t *js_paths(const struct conf_section *s, json_t *sources)
 }
 
 /* All values of one key that may be repeated. */
-static void set_entries(json_t *o, json_t *sources, const struct conf_section *s, enum conf_key k)
+static void set_list(json_t *o, json_t *sources, const struct conf_section *s, enum conf_key k)
 {
 	json_t *list = json_array(), *from = json_array();
-	char *key = conf_key_json(k);
+	char *key = conf_key_json(k), *where;
+	const struct conf_value *v;
 
-	for (size_t i = 0; i < s->nentries; i++) {
-		char *where;
-
-		if (s->entries[i].key != k)
-			continue;
-		where = conf_place_text(&s->entries[i].v.at);
-		json_array_append_new(list, js_str(s->entries[i].v.text));
+	for (size_t n = 0; (v = conf_nth(s, k, n)); n++) {
+		where = conf_place_text(&v->at);
+		json_array_append_new(list, js_str(v->text));
 		json_array_append_new(from, js_str_or_null(where));
 		free(where);
 	}
-	if (json_array_size(list)) {
-		json_object_set(o, key, list);
-		json_object_set(sources, key, from);
-	}
-	json_decref(list);
-	json_decref(from);
+	js_set(o, key, list);
+	js_set(sources, key, from);
 	free(key);
 }
 
@@ -312,10 +305,12 @@ static json_t *js_section(const struct conf_section *s, bool sources)
 	for (int k = 0; k < CK_N; k++) {
 		char *key;
 
-		if (conf_key_is_list(k))
-			set_entries(o, from, s, k);
-		if (!s->v[k].text)
+		if (!conf_nth(s, k, 0))
 			continue;
+		if (conf_key_is_list(k)) {
+			set_list(o, from, s, k);
+			continue;
+		}
 		key = conf_key_json(k);
 		set_value(o, k, s->v[k].text);
 		set_source(from, key, &s->v[k].at);

@@ -117,6 +117,16 @@ bool conf_key_is_list(enum conf_key k)
 	return keys[k].json == CONF_JSON_LIST;
 }
 
+const struct conf_value *conf_nth(const struct conf_section *s, enum conf_key k, size_t n)
+{
+	if (!conf_key_is_list(k))
+		return s->v[k].text && !n ? &s->v[k] : NULL;
+	for (size_t i = 0; i < s->nentries; i++)
+		if (s->entries[i].key == k && !n--)
+			return &s->entries[i].v;
+	return NULL;
+}
+
 void conf_warning(struct conf *c, const struct conf_place *at, const char *fmt, ...)
 {
 	va_list ap;

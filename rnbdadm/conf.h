@@ -91,6 +91,8 @@ const char *conf_key_help(enum conf_key k);
 
 /* May it be repeated? Its values are among the entries of the section then. */
 bool conf_key_is_list(enum conf_key k);
+/* The n-th value of any key but CK_PATH; NULL behind the last. */
+const struct conf_value *conf_nth(const struct conf_section *s, enum conf_key k, size_t n);
 
 void conf_warning(struct conf *c, const struct conf_place *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
