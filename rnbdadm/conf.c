@@ -372,18 +372,6 @@ static void add_path(struct conf *c, struct conf_section *s, const char *text,
 	s->paths[s->npaths++] = p;
 }
 
-static void add_entry(struct conf *c, struct conf_section *s, enum conf_key k, const char *text,
-		      const struct conf_place *at)
-{
-	char *msg = value_problem(k, text);
-
-	if (msg)
-		conf_problem(c, at, "%s", msg);
-	free(msg);
-	s->entries = xrealloc(s->entries, (s->nentries + 1) * sizeof(*s->entries));
-	s->entries[s->nentries++] = (struct conf_entry){ k, { xstrdup(text), *at } };
-}
-
 void conf_set(struct conf *c, struct conf_section *s, const char *key, const char *text,
 	      const struct conf_place *at)
 {
@@ -399,8 +387,6 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 		unknown_key(c, s, key, &key_at);
 	} else if (k == CK_PATH) {
 		add_path(c, s, text, at);
-	} else if (conf_key_is_list(k)) {
-		add_entry(c, s, k, text, at);
 	} else if (s->v[k].text && s->v[k].at.file == at->file) {
 		conf_problem(c, &key_at, "%s is given twice, first in line %u", key, s->v[k].at.line);
 	} else {
@@ -408,6 +394,11 @@ void conf_set(struct conf *c, struct conf_section *s, const char *key, const cha
 		if (msg)
 			conf_problem(c, at, "%s", msg);
 		free(msg);
+		if (conf_key_is_list(k)) {
+			s->entries = xrealloc(s->entries, (s->nentries + 1) * sizeof(*s->entries));
+			s->entries[s->nentries++] = (struct conf_entry){ k, { xstrdup(text), *at } };
+			return;
+		}
 		free(s->v[k].text);
 		s->v[k] = (struct conf_value){ xstrdup(text), *at };
 		note_mapping(c, s);

@@ -29,11 +29,6 @@ static const struct { int attr, word, addr, n; } values[AK_N] = {
 	[AK_ALLOW] = { .attr = RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
 };
 
-static bool is_of(int k, enum access_kind kind)
-{
-	return (k >= AK_PATH) == (kind == ACCESS_EXPORT);
-}
-
 static char *dup_str(struct nlattr *a)
 {
 	return a ? xstrndup(nla_data(a), (size_t)nla_len(a)) : xstrdup("");
@@ -90,8 +85,8 @@ static void add_item(struct access_list *l, enum access_kind kind, struct nlattr
 		}
 	}
 	nla_for_each_nested(a, nest, rem)
-		for (int k = 0; k < AK_N; k++)
-			if (is_of(k, kind) && nla_type(a) == values[k].attr)
+		for (int k = kind == ACCESS_PEER ? 0 : AK_PATH; k < (kind == ACCESS_PEER ? AK_PATH : AK_N); k++)
+			if (nla_type(a) == values[k].attr)
 				get_value(x, k, a);
 }
 

@@ -40,11 +40,13 @@ static json_t *js_event(const struct access_event *ev, bool loaded)
 	return o;
 }
 
-static void put(struct strbuf *b, const char *key, const char *raw)
+/* "-" stands for what must be there and is unknown. */
+static void put(struct strbuf *b, const char *key, const char *raw, bool must)
 {
 	char *text = printable(raw && *raw ? raw : "-");
 
-	strbuf_printf(b, " %s=%s", key, text);
+	if (must || (raw && *raw))
+		strbuf_printf(b, " %s=%s", key, text);
 	free(text);
 }
 
@@ -71,15 +73,12 @@ static void put_decision(struct strbuf *b, const struct access_event *ev, const 
 	strbuf_printf(b, "%-4s %s%s", *step_word(ev) ? step_word(ev) : "-", *text ? " " : "", text);
 	free(text);
 	addr_format(&ev->client, addr);
-	put(b, "peer", ev->peer);
-	put(b, "session", ev->session);
-	put(b, "from", addr);
-	if (access_name(ev->access))
-		put(b, "access", access_name(ev->access));
-	if (*ev->path)
-		put(b, "path", ev->path);
-	if (reason)
-		put(b, "reason", reason);
+	put(b, "peer", ev->peer, true);
+	put(b, "session", ev->session, true);
+	put(b, "from", addr, true);
+	put(b, "access", access_name(ev->access), false);
+	put(b, "path", ev->path, false);
+	put(b, "reason", reason, false);
 	if (reason && ev->err)
 		strbuf_printf(b, " (%s)", errno_name(ev->err < 0 ? (int)-ev->err : (int)ev->err));
 	if (ev->suppressed)
