@@ -3,13 +3,14 @@
 # The detectors of the debug kernel fire, and what ends a run notices each of their reports: a module makes one mistake after
 # another. Lockdep comes first, as it is off after any of these; KASAN after all that it would switch off.
 # lab: on debug: its reports are of this kernel
+# lab: make tests/debug/modules
 # shellcheck shell=bats disable=SC2030,SC2031
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	. "$ROOT/tests/vm/guest.bash"
-	insmod "$DETECT/rnbd-detect.ko"
+	insmod "$ROOT/build/debug-modules-$(uname -r)/rnbd-detect.ko"
 }
 
 setup() {

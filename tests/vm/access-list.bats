@@ -4,6 +4,7 @@
 # lab: on debug: refusals and changes are logic that KASAN, lockdep and kmemleak judge
 # lab: ynl
 # lab: make tests/fuzz/hostile
+# lab: make tests/debug/modules
 # lab: cpus 1
 # shellcheck shell=bats disable=SC2030,SC2031,SC2154
 
@@ -39,6 +40,7 @@ setup_file() {
 setup() { . "$ROOT/tests/vm/guest.bash"; }
 
 teardown() {
+	unload rnbd-forge
 	all_closed
 	set_list '{"state":"open","force":true}'
 	dmesg_clean
@@ -177,6 +179,45 @@ reads() { dd if="$1" of=/dev/null bs=4k count=1 iflag=direct status=none 2>&1; }
 	[ "$(objects made rtrs_server_session)" -eq "$made" ]
 	set_list "$LIST"
 	map s1 vol0
+}
+
+# claimed ADDRESS: a connect request says that it comes from there; $output: the events. How the request ended is in the log.
+claimed() {
+	dmesg_mark
+	run -0 ynl --listen access --shell "echo $1 >/sys/module/rnbd_forge/parameters/claim"
+}
+
+@test "a forged source address is refused where a list is loaded, though the list admits it, and nothing is made for it" {
+	local before denied FROM=${FROM%]} to=/sys/module/rnbd_forge/parameters/to
+	FROM+=',{"addr":"0a00000000000000fd00000000000000000000000000000000000000","bits":16}]'
+	insmod "$ROOT/build/debug-modules-$(uname -r)/rnbd-forge.ko"
+	set_list "$(list "$(peer web1 's1*')" "$(export_of vol0 /dev/ram0 web1=rw)")"
+	denied=$(ynl do access-get '{}' | jq '.reply."denied-total"')
+	before=$(<"$CENSUS")
+	claimed 10.0.0.77
+	jqe '[.events[].msg | [.event, .step, .reason, .error, ."client-addr", ."peer-name"]] ==
+		[["denied", "path", "address-forged", -13, "020000000a00004d0000000000000000", null]]'
+	dmesg_new | grep 'rnbd_forge: 10.0.0.77 at 10.0.0.1: refused, rejected, -13'
+	printf fd00::1 >$to
+	claimed fd00::77
+	jqe '[.events[].msg | [.event, .reason]] == [["denied", "address-forged"]]'
+	dmesg_new | grep 'rnbd_forge: fd00::77 at fd00::1: refused, rejected, -13'
+	[ "$(<"$CENSUS")" = "$before" ]
+	run -0 ynl dump access-get
+	jqe ".reply[0].\"denied-total\" == $((denied + 2))" '[.reply[] | .peer // [] | .[]] | all(.sessions == 0 and ."pinned-bytes" == 0)'
+	# The address is all that was wrong
+	claimed fd00::1
+	jqe '.status == 0 and .events == []'
+	dmesg_new | grep 'rnbd_forge: fd00::1 at fd00::1: accepted'
+	map s1 vol0
+	run -0 reads /dev/rnbd0
+	all_closed
+	# An open server takes what it always took
+	set_list '{"state":"open","force":true}'
+	printf 10.0.0.1 >$to
+	claimed 10.0.0.77
+	jqe '.status == 0 and .events == []'
+	dmesg_new | grep 'rnbd_forge: 10.0.0.77 at 10.0.0.1: accepted'
 }
 
 @test "limits of a peer: at each, and one above" {
