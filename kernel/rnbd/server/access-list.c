@@ -149,8 +149,9 @@ static int check(const struct rnbd_access_list *list, struct netlink_ext_ack *ex
 		if (i && i != list->peers && !strcmp(entry->name, list->by_name[i - 1]->name))
 			return bad(extack, entry->nest, entry->name, "is there twice");
 		if (nla_len(entry->nest) > NEST_MAX)
-			return bad(extack, entry->nest, entry->name, "has more than fits, 65000 bytes");
-		err = i < list->peers ? check_peer(entry, extack) : check_export(list, entry, extack);
+			return bad(extack, entry->nest, entry->name, "has more than 65000 bytes");
+		err = i < list->peers ? check_peer(entry, extack) :
+					check_export(list, entry, extack);
 		if (err)
 			return err;
 	}
@@ -346,14 +347,15 @@ static const struct rnbd_access_entry *decides(const struct rnbd_access_list *li
 {
 	size_t all = squeeze(answer->name), len;
 	const struct rnbd_access_entry *export;
+	bool below;
 
 	for (len = all; len; len--) {
 		if (len < all && answer->name[len - 1] != '/')
 			continue;
 		export = rnbd_server_list_export(list, answer->name, len);
 		answer->rest = answer->name + len;
-		/* a directory itself is no device */
-		if (export && rnbd_access_is_dir(export) == (len < all))
+		below = len < all;	/* a directory itself is no device */
+		if (export && rnbd_access_is_dir(export) == below)
 			return export;
 	}
 	answer->rest = answer->name;

@@ -44,7 +44,7 @@ struct rnbd_access_list {
 	struct rnbd_access_entry **by_name;
 };
 
-/* Of attributes that their policy has let through. -EINVAL, -EOPNOTSUPP: @extack says why; -ENOMEM */
+/* Of attributes that their policy let through. -EINVAL, -EOPNOTSUPP: @extack says why; -ENOMEM */
 struct rnbd_access_list *rnbd_server_list_new(const void *attrs, size_t len,
 					      struct netlink_ext_ack *extack);
 
