@@ -108,11 +108,15 @@ void rnbd_server_access_note_open(enum rnbd_access_event event, const struct rnb
 {
 	void *hdr;
 	struct sk_buff *skb = begin(event, dev->peer, dev->session->name, reason, 0, &hdr);
+	int err;
 
-	if (skb)
-		send(skb, hdr, put_asked(skb, dev->path, READ_ONCE(dev->access_mode)) ?:
-		     put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, dev->by) ?:
-		     nla_put_string(skb, RNBD_A_ACCESS_PATH, dev->where));
+	if (!skb)
+		return;
+	err = put_asked(skb, dev->path, READ_ONCE(dev->access_mode)) ?:
+	      put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, dev->by);
+	/* Below a long dev_search_path it may not fit. */
+	nla_put_string(skb, RNBD_A_ACCESS_PATH, dev->where);
+	send(skb, hdr, err);
 }
 
 void rnbd_server_access_denied(const struct rnbd_server_session *session,
