@@ -7,7 +7,7 @@
 
 struct attrs {
 	size_t len;
-	_Alignas(8) unsigned char data[65536];
+	_Alignas(8) unsigned char data[1 << 20];
 };
 
 static inline size_t attrs_begin(struct attrs *a, int type)
