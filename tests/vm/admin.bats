@@ -333,3 +333,28 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	adm_is '.state == "open" and .peers == []' server access show
 	adm 0 unmap --all --force
 }
+
+# within SECONDS ARGS..: "adm 0 ARGS..", which takes at most so long, longer where a second is dear
+within() {
+	local began=$EPOCHREALTIME took
+	adm 0 "${@:2}"
+	took=$((${EPOCHREALTIME/./} - ${began/./}))
+	((took <= $1 * 1000000 * ${LAB_SLOW:-1})) || fail "${*:2}: $took us"
+}
+
+@test "the access list: 1,000 peers and 10,000 exports are applied within a second, shown, and changed" {
+	load_server access=closed
+	awk 'BEGIN {
+		for (i = 0; i < 1000; i++)
+			printf "[peer p%d]\nauth = none\nsession = s%d@*\nfrom = ip:10.1.%d.%d\n", i, i, i / 250, i % 250 + 1
+		for (i = 0; i < 10000; i++)
+			printf "[export vol%d]\npath = /dev/vg0/vol%d\nallow = p%d, p%d:ro\n", i, i, i % 1000, (i + 1) % 1000
+	}' >/run/tmp/list
+	within 1 server access apply /run/tmp/list
+	within 1 server access show
+	((${#lines[@]} > 11000))
+	printf '[export one-more]\npath = /dev/ram0\nallow = p0\n' >>/run/tmp/list
+	within 1 server access apply /run/tmp/list
+	adm_is '.exports | length == 10001' server access show
+	adm 0 server access open --force
+}
