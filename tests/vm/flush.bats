@@ -38,6 +38,8 @@ teardown() {
 	! mountpoint -q /run/tmp/mnt || umount /run/tmp/mnt
 	! dmsetup status logged >/dev/null 2>&1 || dmsetup resume --noudevsync logged
 	[[ ! -e /sys/block/rnbd0 ]] || echo force >/sys/block/rnbd0/rnbd/unmap_device
+	[[ ! -e /run/tmp/list ]] || { rm /run/tmp/list && adm 0 server access open --force; }
+	! mountpoint -q /run/tmp/outer || await 10 umount /run/tmp/outer
 	[[ ! -e /sys/block/dm-0 ]] || await 10 released
 	losetup -d /dev/loop6 /dev/loop7
 	dmesg_clean
@@ -85,25 +87,42 @@ made_lasting() {
 	made_lasting none
 }
 
-# The crash comes after the last fsync, before anything else is written back
-filesystem() {
-	local fs=$1 i
-	"mkfs.$fs" -q /dev/rnbd0
+# put_file N CONV: file N anew, of N * 100 KiB, with this conv= of dd
+put_file() {
+	dd if=/dev/urandom of=/run/tmp/file$1 bs=1k count=$(($1 * 100)) status=none
+	dd if=/run/tmp/file$1 of=/run/tmp/mnt/file$1 bs=7k conv="$2" status=none
+}
+
+# files_written FS: each crash comes after an fsync, before anything else is written back. What is written in place needs no
+# journal, and so no FUA: a flush alone makes it lasting. The last file needs the journal alone.
+files_written() {
+	local i
+	"mkfs.$1" -q /dev/rnbd0
 	mkdir -p /run/tmp/mnt
-	mount -t "$fs" /dev/rnbd0 /run/tmp/mnt
-	for i in 1 2 3; do
-		dd if=/dev/urandom of=/run/tmp/file$i bs=1k count=$((i * 100)) status=none
-		dd if=/run/tmp/file$i of=/run/tmp/mnt/file$i bs=7k conv=fsync status=none
-	done
+	mount -t "$1" /dev/rnbd0 /run/tmp/mnt
+	for i in 1 2 3; do put_file $i fsync; done
 	sync -d /run/tmp/mnt
+	put_file 2 notrunc,fdatasync
+	dmsetup message logged 0 mark flushed
+	put_file 4 fsync
 	dmsetup message logged 0 mark crash
 	rm /run/tmp/mnt/file1
 	umount /run/tmp/mnt
+}
+
+# files_there FS IMAGE N
+files_there() {
+	local i
+	mount -t "$1" -o loop "$2" /run/tmp/mnt
+	for ((i = 1; i <= $3; i++)); do cmp /run/tmp/file$i /run/tmp/mnt/file$i; done
+	umount /run/tmp/mnt
+}
+
+filesystem() {
+	files_written "$1"
 	unmap_logged
 	"$REPLAY" image /dev/loop7 crash /run/tmp/image
-	mount -t "$fs" -o loop /run/tmp/image /run/tmp/mnt
-	for i in 1 2 3; do cmp /run/tmp/file$i /run/tmp/mnt/file$i; done
-	umount /run/tmp/mnt
+	files_there "$1" /run/tmp/image 4
 }
 
 @test "ext4: what fsync has written survives, the file system is sound" {
@@ -115,6 +134,47 @@ filesystem() {
 	filesystem xfs
 	xfs_repair -n /run/tmp/image
 }
+
+# A file system in a file, by an export of this mode, above a file system on the logged disk
+file_export() {
+	local mark
+	unmap_logged
+	logged_disk
+	mkfs.ext4 -q -N 64 /dev/dm-0
+	mkdir -p /run/tmp/outer
+	mount /dev/dm-0 /run/tmp/outer
+	truncate -s 64M /run/tmp/outer/image
+	cat >/run/tmp/list <<-E
+		[peer client]
+		auth = none
+		session = flush
+		from = ip:10.0.0.1
+		[export image]
+		path = /run/tmp/outer/image
+		io-mode = $1
+		allow = client
+	E
+	adm 0 server access apply /run/tmp/list
+	echo "sessname=flush path=ip:10.0.0.1 device_path=image" >$CTL/map_device
+	await 10 test -b /dev/rnbd0
+	[ "$(</sys/block/rnbd0/rnbd/io_mode)" = "$1" ]
+	files_written ext4
+	echo normal >/sys/block/rnbd0/rnbd/unmap_device
+	await 10 umount /run/tmp/outer
+	await 10 released
+	for mark in flushed:3 crash:4; do
+		"$REPLAY" image /dev/loop7 ${mark%:*} /run/tmp/image
+		mount -o loop /run/tmp/image /run/tmp/outer
+		files_there ext4 /run/tmp/outer/image ${mark#*:}
+		e2fsck -fn /run/tmp/outer/image
+		umount /run/tmp/outer
+		e2fsck -fn /run/tmp/image
+	done
+}
+
+@test "a file, blockio: the same, and the file system that it lies on is sound" { file_export blockio; }
+
+@test "a file, fileio: the same" { file_export fileio; }
 
 writes() { dd if=/dev/urandom of=/dev/rnbd0 bs=64k count=4 oflag=direct status=none; }
 
