@@ -91,6 +91,22 @@ file_data() {
 	file_data fileio false
 }
 
+@test "both modes: random reads, writes, discards, zeroes and syncs do what a model in memory does, from one mapping to the next" {
+	local disk mode round
+	file_system
+	for mode in blockio fileio; do
+		truncate -s 0 $IMAGE /run/tmp/model
+		truncate -s 8M $IMAGE /run/tmp/model
+		for round in 1 2 3; do
+			disk=$(map $mode)
+			"$ROOT/build/tools/exercise" "/dev/$disk" /run/tmp/model 300 || fail "$mode, round $round"
+			unmap "$disk"
+			await 10 no_exports
+		done
+		cmp $IMAGE /run/tmp/model
+	done
+}
+
 @test "the export says the mode; another one is refused" {
 	file_system
 	map_fails "Invalid argument" sessname=s1 path=ip:10.0.0.1 device_path=blockio io_mode=fileio
