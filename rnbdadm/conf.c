@@ -259,7 +259,8 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 			     where ? where : "");
 		free(where);
 	}
-	c->v = xrealloc(c->v, (c->n + 1) * sizeof(*c->v));
+	if (!(c->n & (c->n - 1)))
+		c->v = xrealloc(c->v, (c->n ? c->n * 2 : 1) * sizeof(*c->v));
 	s = &c->v[c->n++];
 	*s = (struct conf_section){ .kind = kind, .name = xstrdup(name), .at = *at };
 	note_name(c, s);

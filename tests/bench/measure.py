@@ -27,6 +27,7 @@ CELLS = (
 )
 WINDOW = float(os.environ["BENCH_SECONDS"])
 TURNS = int(os.environ["BENCH_TURNS"])
+SIZE = os.environ.get("BENCH_SIZE", "1g")
 WARM_UP = 0.05
 RUNTIME = 86400  # it is killed before
 TICK = os.sysconf("SC_CLK_TCK")
@@ -99,7 +100,7 @@ class Load:
         self.disk = disk
         self.fio = subprocess.Popen(
             ["fio", "--name=cell", f"--filename=/dev/{disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}", "--direct=1",
-             "--ioengine=libaio", "--size=1g", "--norandommap", "--thread", "--time_based", f"--runtime={RUNTIME}", "--minimal", *BIND],
+             "--ioengine=libaio", f"--size={SIZE}", "--norandommap", "--thread", "--time_based", f"--runtime={RUNTIME}", "--minimal", *BIND],
             stdout=subprocess.DEVNULL)
 
     def begin(self):

@@ -19,6 +19,8 @@ bench.json:
   exact    list as figures, quantity iops: one CPU that runs an instruction in a nanosecond, whatever else the machine does; two
            turns in each round, of 0.6 s
   interrupt  the same of one round, with a disk that ends requests in a hard interrupt
+  files    the same of a file of XFS as a disk: file (by the access list), loop (a loop device on it, exported), nvme-file (nvmet);
+           to_loop, to_nvme_file  ratio of file to these
   pairs    list: client, server, always_invalidate, io, packets per I/O over a link of two machines; to_in_tree: in-tree at both ends
            in the same mode; to_nvme: the figure of that size at the least depth
 
@@ -39,6 +41,9 @@ NAMES = {
     "nvme": "NVMe/RDMA",
     "ours-N": "this project, insecure",
     "in-tree-N": "in-tree RNBD, insecure",
+    "file": "a file by the access list",
+    "loop": "the file as a loop device, exported",
+    "nvme-file": "the file by nvmet",
 }
 QUANTITIES = {
     "iops": "I/Os per second",
@@ -46,11 +51,13 @@ QUANTITIES = {
     "cpu_us": "CPU time per I/O, microseconds: both ends and the application",
     "exact": "I/Os per second of one CPU of a thousand million instructions per second",
     "interrupt": "The same, where the disk ends requests in a hard interrupt",
+    "files": "The same of a file of XFS; in brackets to a loop device on it, and to NVMe/RDMA",
     "workqueue_us": "Of it in kernel work queues: completions of the server, and softirqs that ran on top of them",
 }
+FILE_TO_LOOP = 1.2
 STATISTICS_PERCENT = 1  # of the I/Os per second that statistics may cost
 MEASURED = ("iops", "packets", "cpu_us", "workqueue_us")
-DIGITS = {"iops": 0, "exact": 0, "interrupt": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
+DIGITS = {"iops": 0, "exact": 0, "interrupt": 0, "files": 0, "packets": 1, "cpu_us": 0, "workqueue_us": 0}
 
 
 def rival(contender, kind):
@@ -109,11 +116,21 @@ def figures(raw):
         yield entry
 
 
+def compare_files(entries):
+    by = {(e["contender"], e["cell"]): e["median"] for e in entries}
+    for e in entries:
+        if e["contender"] == "file":
+            e["to_loop"] = round(e["median"] / by["loop", e["cell"]], 3)
+            e["to_nvme_file"] = round(e["median"] / by["nvme-file", e["cell"]], 3)
+
+
 def text(entry):
     out = f"{entry['median']:.{DIGITS[entry['quantity']]}f}"
     if entry["contender"].startswith("ours"):
         sure = f" ±{entry['to_in_tree_error']:.2f}" if entry["quantity"] == "iops" and "to_in_tree" in entry else ""
         out += " (" + ", ".join((f"{entry[k]:.2f}" if k in entry else "-") + s for k, s in (("to_in_tree", sure), ("to_nvme", ""))) + ")"
+    if entry["contender"] == "file":
+        out += f" ({entry['to_loop']:.2f}, {entry['to_nvme_file']:.2f})"
     return out
 
 
@@ -178,14 +195,15 @@ def counted(where, quantity):
 def main():
     where, target, *setup = sys.argv[1:]
     entries = list(figures(read_raw(os.path.join(where, "raw.jsonl"))))
-    exact, interrupt = counted(where, "exact"), counted(where, "interrupt")
+    exact, interrupt, files = counted(where, "exact"), counted(where, "interrupt"), counted(where, "files")
+    compare_files(files)
     pairs = list(read_pairs(os.path.join(where, "pairs", "client", "packets.tsv"), entries))
     setup = dict(s.split("=", 1) for s in setup)
     print(" ".join(f"{k}={v}" for k, v in setup.items()))
     print("In brackets: ratio to in-tree in the same mode, by the clock with its standard error, and ratio to NVMe/RDMA.")
     for quantity in MEASURED if entries else ():
         table(entries, quantity)
-    for quantity, found in (("exact", exact), ("interrupt", interrupt)):
+    for quantity, found in (("exact", exact), ("interrupt", interrupt), ("files", files)):
         if found:
             table(found, quantity)
     if pairs:
@@ -204,8 +222,11 @@ def main():
     if cost:
         print("Statistics cost, in percent of the I/Os per second of one CPU: " + ", ".join(f"{c} {p:.2f}" for c, p in cost.items()))
     with open(target, "w") as f:
-        json.dump({"setup": setup, "figures": entries, "exact": exact, "interrupt": interrupt, "pairs": pairs}, f, indent=1)
+        json.dump({"setup": setup, "figures": entries, "exact": exact, "interrupt": interrupt, "files": files, "pairs": pairs}, f, indent=1)
         f.write("\n")
+    to_loop = [e["to_loop"] for e in files if "to_loop" in e]
+    if to_loop and (min(to_loop) < 1 or statistics.median(to_loop) < FILE_TO_LOOP):
+        sys.exit(f"A file is no faster than a loop device on it, by {FILE_TO_LOOP} in the median")
     if slower["exact"]:
         sys.exit("By instructions it is slower than in-tree: " + ", ".join(slower["exact"]))
     if exact and not cost:

@@ -203,7 +203,6 @@ audited() { (($(journalctl -b -o cat -u rnbd-audit | grep -c "\"event\":\"$1\"")
 	run -0 rnbdadm map vol0 --session s2 --path ip:10.0.0.1
 	await 20 audited granted 2
 	rnbdadm unmap "$output"
-	rnbdadm session remove s2
 	rm /etc/rnbd/conf.d/30-list.conf
 	# nothing opens by itself
 	run -1 systemctl reload rnbd-server
