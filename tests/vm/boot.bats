@@ -207,7 +207,7 @@ audited() { (($(journalctl -b -o cat -u rnbd-audit | grep -c "\"event\":\"$1\"")
 	# nothing opens by itself
 	run -1 systemctl reload rnbd-server
 	is "$(</sys/module/rnbd_server/parameters/access)" listed
-	rnbdadm server access open -y
+	rnbdadm server access open --force
 	systemctl stop rnbd-audit
 }
 
