@@ -201,11 +201,10 @@ bool access_is_directory(const char *name)
 	return *name && name[strlen(name) - 1] == '/';
 }
 
-/* Room for one more, in powers of two */
+/* One more, of zeroes */
 static void *more(void *v, size_t *n, size_t size)
 {
-	if (!(*n & (*n - 1)))
-		v = xrealloc(v, (*n ? *n * 2 : 1) * size);
+	v = xgrow(v, *n, size);
 	memset((char *)v + *n * size, 0, size);
 	(*n)++;
 	return v;

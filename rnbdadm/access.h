@@ -13,7 +13,7 @@ enum access_state { ACCESS_OPEN, ACCESS_CLOSED, ACCESS_LISTED };
 
 #define ACCESS_NAME_MAX		254
 #define ACCESS_PEER_MAX		63
-#define ACCESS_PATH_MAX		4095
+#define ACCESS_PATH_MAX		2047
 
 /* Reasons of a refusal that the tool looks at. */
 #define ACCESS_REASON_CLOSED	1

@@ -253,9 +253,11 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 {
 	bool server = extack_says(e, SAYS_SERVER);
 
+	if (extack_says(e, SAYS_ACCESS))
+		return false;
 	switch (e->err) {
 	case ENOENT:
-		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path)",
+		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path or exports)",
 			 p->req.device_path);
 		return true;
 	case EEXIST:
@@ -275,9 +277,13 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		fail_hint(f, "the server's kernel log says how: by another session, or by the server itself");
 		return true;
 	case EACCES:
-	case EROFS:
-		if (e->err == EACCES && !server)
+		if (!server)
 			return false;
+		fail_set(f, XC_FAILED, "the server refuses '%s' to this client (%s)", p->req.device_path,
+			 errno_name(e->err));
+		fail_hint(f, "--access ro; on the server 'rnbdadm server access test' tells what it may");
+		return true;
+	case EROFS:
 		fail_set(f, XC_FAILED, "the server may not write to '%s' (%s)",
 			 p->req.device_path, errno_name(e->err));
 		fail_hint(f, "--access ro");
@@ -290,6 +296,13 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		fail_set(f, XC_FAILED, "the server cannot open '%s' (%s)", p->req.device_path,
 			 errno_name(e->err));
 		return true;
+	case EINVAL:
+		if (p->req.io_mode == M_UNKNOWN || !server)
+			return false;
+		fail_set(f, XC_FAILED, "the server has not '%s' in this I/O mode, or not at all (%s)",
+			 p->req.device_path, errno_name(e->err));
+		fail_hint(f, "without --io-mode it has the mode of the export");
+		return true;
 	case EOPNOTSUPP:
 		if (p->req.io_mode == M_UNKNOWN)
 			return false;
@@ -300,7 +313,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		if (!server)
 			return false;
 		fail_set(f, XC_FAILED, "the server allows this client no more devices");
-		fail_hint(f, "max_devices of rnbd_server, on the server");
+		fail_hint(f, "max_devices of rnbd_server, or max-devices of its access list, on the server");
 		return true;
 	default:
 		return false;

@@ -259,8 +259,7 @@ struct conf_section *conf_section(struct conf *c, enum conf_kind kind, const cha
 			     where ? where : "");
 		free(where);
 	}
-	if (!(c->n & (c->n - 1)))
-		c->v = xrealloc(c->v, (c->n ? c->n * 2 : 1) * sizeof(*c->v));
+	c->v = xgrow(c->v, c->n, sizeof(*c->v));
 	s = &c->v[c->n++];
 	*s = (struct conf_section){ .kind = kind, .name = xstrdup(name), .at = *at };
 	note_name(c, s);

@@ -126,6 +126,7 @@ static const char *const says_words[][2] = {
 	[SAYS_SESSION] = { "session", NULL },
 	[SAYS_PRIVILEGE] = { "CAP_", "namespace" },
 	[SAYS_NETNS] = { "namespace", NULL },
+	[SAYS_ACCESS] = { "access list", NULL },
 };
 
 bool extack_says(const struct nl_error *e, enum extack_says what)
@@ -193,13 +194,18 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 			 errno_name(e->err));
 		if (e->says)
 			fail_set(f, e->code, "%s (%s)", e->says, errno_name(e->err));
-		if (f->code == XC_PERMISSION && extack_says(e, SAYS_NETNS))
+		if (extack_says(e, SAYS_ACCESS)) {
+			fail_set(f, XC_PERMISSION, "the access list of the server does not let this host in (%s)",
+				 errno_name(e->err));
+			fail_hint(f, "on the server 'rnbdadm server access show' and 'rnbdadm monitor access' tell why");
+		} else if (f->code == XC_PERMISSION && extack_says(e, SAYS_NETNS)) {
 			fail_hint(f, "run it on the host, in no container: nsenter -t 1 -n rnbdadm ...");
-		else if (f->code == XC_PERMISSION)
+		} else if (f->code == XC_PERMISSION) {
 			fail_hint(f, e->by_sysfs ? "needs root" :
 				  "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN");
-		else if (e->by_sysfs && (e->says || e->err != ENOENT))
+		} else if (e->by_sysfs && (e->says || e->err != ENOENT)) {
 			fail_hint(f, "details may be in the kernel log");
+		}
 		break;
 	}
 	return f->code;

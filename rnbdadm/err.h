@@ -65,7 +65,7 @@ void fail_object(struct fail *f, const char *type, const char *name);
 int fail_nl(struct fail *f, const struct nl_error *e, const char *what);
 
 /* What an extack text speaks of. */
-enum extack_says { SAYS_UNLOADED, SAYS_SERVER, SAYS_SESSION, SAYS_PRIVILEGE, SAYS_NETNS };
+enum extack_says { SAYS_UNLOADED, SAYS_SERVER, SAYS_SESSION, SAYS_PRIVILEGE, SAYS_NETNS, SAYS_ACCESS };
 
 bool extack_says(const struct nl_error *e, enum extack_says what);
 

@@ -11,9 +11,7 @@ struct item *job_add(struct job *j, void *obj, const char *word)
 {
 	struct item *it;
 
-	/* powers of two only */
-	if (!(j->n & (j->n - 1)))
-		j->v = xrealloc(j->v, (j->n ? j->n * 2 : 1) * sizeof(*j->v));
+	j->v = xgrow(j->v, j->n, sizeof(*j->v));
 	it = &j->v[j->n++];
 	*it = (struct item){ .dev = obj, .word = word };
 	return it;

@@ -15,7 +15,7 @@ static bool can(struct nl *nl, int cmd, struct nl_error *e)
 }
 
 #define ATTR_MAX	16		/* above every *_MAX of the access list */
-#define LIST_SIZE	(16 << 20)	/* of the message that replaces it; the kernel may take less */
+#define LIST_SIZE	(4 << 20)	/* of the message that replaces it: the kernel takes no more */
 
 /* A value is the attribute itself or, where it has parts, a nest of them. */
 static const struct { int attr, word, addr, n; } values[AK_N] = {
@@ -63,26 +63,22 @@ static void get_value(struct access_item *x, enum access_key k, struct nlattr *a
 static void add_item(struct access_list *l, enum access_kind kind, struct nlattr *nest)
 {
 	struct nlattr *tb[ATTR_MAX + 1], *a;
-	struct access_items *all = &l->of[kind];
-	struct access_item *x = all->n ? &all->v[all->n - 1] : NULL;
+	struct access_item *x;
 	char name[M_NAME_MAX];
 	int rem;
 
 	if (nla_parse_nested(tb, ATTR_MAX, nest, NULL) < 0)
 		return;
 	get_str(tb[kind == ACCESS_PEER ? RNBD_A_ACL_PEER_NAME : RNBD_A_ACL_EXPORT_NAME], name, sizeof(name));
-	/* else it is the rest of the one before */
-	if (!x || strcmp(x->name, name)) {
-		x = access_new(l, kind, name);
-		if (kind == ACCESS_PEER) {
-			x->used[USE_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_SESSIONS]);
-			x->used[USE_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_DEVICES]);
-			x->used[USE_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_PINNED_BYTES]);
-			x->used[USE_DENIED] = get_u64(tb[RNBD_A_ACL_PEER_DENIED]);
-		} else {
-			x->used[USE_OPENINGS] = get_u32(tb[RNBD_A_ACL_EXPORT_OPENINGS]);
-			access_put(x, AK_IO_MODE, &(struct access_value){ .n = RNBD_IO_MODE_BLOCKIO });
-		}
+	x = access_new(l, kind, name);
+	if (kind == ACCESS_PEER) {
+		x->used[USE_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_SESSIONS]);
+		x->used[USE_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_DEVICES]);
+		x->used[USE_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_PINNED_BYTES]);
+		x->used[USE_DENIED] = get_u64(tb[RNBD_A_ACL_PEER_DENIED]);
+	} else {
+		x->used[USE_OPENINGS] = get_u32(tb[RNBD_A_ACL_EXPORT_OPENINGS]);
+		access_put(x, AK_IO_MODE, &(struct access_value){ .n = RNBD_IO_MODE_BLOCKIO });
 	}
 	nla_for_each_nested(a, nest, rem)
 		for (int k = kind == ACCESS_PEER ? 0 : AK_PATH; k < (kind == ACCESS_PEER ? AK_PATH : AK_N); k++)

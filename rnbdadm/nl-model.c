@@ -18,14 +18,10 @@ static bool parse(const struct nlmsghdr *h, struct nlattr **tb)
 			 (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) >= 0;
 }
 
-/* Makes room for one more element of a list. */
+/* One more element of a list. */
 static void *grow(void *v, size_t *n, size_t size)
 {
-	/* powers of two only */
-	if (!(*n & (*n - 1)))
-		v = xrealloc(v, (*n ? *n * 2 : 1) * size);
-	(*n)++;
-	return v;
+	return xgrow(v, (*n)++, size);
 }
 
 static bool is_signed(int setting)

@@ -232,13 +232,6 @@ static const char *base_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* Makes room for one more element of a list. */
-static void *grow(void *v, size_t n, size_t size)
-{
-	/* powers of two only */
-	return n & (n - 1) ? v : xrealloc(v, (n ? n * 2 : 1) * size);
-}
-
 void sysfs_read_path(struct sysfs *f, const char *dir, enum m_role role, struct path *p)
 {
 	char *session = xstrndup(dir, strstr(dir, "/paths/") - dir), *s;
@@ -282,7 +275,7 @@ static void read_paths(struct sysfs *f, enum m_role role, const char *class, str
 		for (size_t k = 0; k < names.n; k++) {
 			char *dir = xasprintf("%s/%s/paths/%s", class, sessions.v[i], names.v[k]);
 
-			l->v = grow(l->v, l->n, sizeof(*l->v));
+			l->v = xgrow(l->v, l->n, sizeof(*l->v));
 			sysfs_read_path(f, dir, role, &l->v[l->n]);
 			l->n += is_there(f, dir);
 			free(dir);
@@ -328,7 +321,7 @@ static void read_sessions(struct sysfs *f, const char *class, struct session_lis
 	for (size_t i = 0; i < names.n; i++) {
 		char *dir = xasprintf("%s/%s", class, names.v[i]);
 
-		l->v = grow(l->v, l->n, sizeof(*l->v));
+		l->v = xgrow(l->v, l->n, sizeof(*l->v));
 		sysfs_read_session(f, dir, &l->v[l->n]);
 		l->n += is_there(f, dir);
 		free(dir);
@@ -390,7 +383,7 @@ static void read_devices(struct sysfs *f, struct device_list *l)
 
 		/* it comes after the disk, and goes before it */
 		if (!strncmp(names.v[i], "rnbd", 4) && sys_exists(f->root, "%s/rnbd", dir)) {
-			l->v = grow(l->v, l->n, sizeof(*l->v));
+			l->v = xgrow(l->v, l->n, sizeof(*l->v));
 			sysfs_read_device(f, dir, &l->v[l->n]);
 			l->n += sys_exists(f->root, "%s/rnbd", dir);
 		}
@@ -435,7 +428,7 @@ static void read_exports(struct sysfs *f, struct export_list *l)
 			char *dir = xasprintf(EXPORTED "/ctl/devices/%s/sessions/%s", devices.v[i],
 					      names.v[k]);
 
-			l->v = grow(l->v, l->n, sizeof(*l->v));
+			l->v = xgrow(l->v, l->n, sizeof(*l->v));
 			read_export(f, devices.v[i], dir, &l->v[l->n]);
 			l->n += is_there(f, dir);
 			free(dir);

@@ -33,7 +33,7 @@ static const struct {
 	const char *says;
 } meanings[] = {
 	{ OP_MAP, EINVAL, XC_FAILED, "the driver does not take the name, an address or an option" },
-	{ OP_MAP, ENOENT, XC_NOT_FOUND, "the server has no such device (its dev_search_path)" },
+	{ OP_MAP, ENOENT, XC_NOT_FOUND, "the server has no such device (its dev_search_path or exports)" },
 	{ OP_MAP, EEXIST, XC_CONFLICT, "already mapped in that session" },
 	{ OP_MAP, EPERM, XC_BUSY, "already open read-write by another client" },
 	{ OP_MAP, EACCES, XC_FAILED, "the server may not open the device like that" },

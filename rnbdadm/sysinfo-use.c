@@ -27,19 +27,13 @@ struct use {
 	size_t nlinks;
 };
 
-/* Room for one element more; in powers of two. */
-static void *grow(void *v, size_t n, size_t size)
-{
-	return n & (n - 1) ? v : xrealloc(v, (n ? n * 2 : 1) * size);
-}
-
 static void add_mount(struct use *u, char *line)
 {
 	struct mount m;
 
 	if (!mount_parse(line, &m))
 		return;
-	u->mounts = grow(u->mounts, u->nmounts, sizeof(*u->mounts));
+	u->mounts = xgrow(u->mounts, u->nmounts, sizeof(*u->mounts));
 	u->mounts[u->nmounts++] = m;
 }
 
@@ -98,7 +92,7 @@ static void load_links(struct use *u, const char *dir, int depth)
 
 			target[n] = '\0';
 			base = strrchr(target, '/');
-			u->links = grow(u->links, u->nlinks, sizeof(*u->links));
+			u->links = xgrow(u->links, u->nlinks, sizeof(*u->links));
 			u->links[u->nlinks++] = (struct link){
 				xstrdup(base ? base + 1 : target), xstrdup(child),
 			};

@@ -37,6 +37,11 @@ void *xrealloc(void *p, size_t size)
 	return p;
 }
 
+void *xgrow(void *v, size_t n, size_t size)
+{
+	return n & (n - 1) ? v : xrealloc(v, (n ? n * 2 : 1) * size);
+}
+
 char *xstrndup(const char *s, size_t n)
 {
 	char *p = strndup(s, n);

@@ -14,6 +14,8 @@
 void xabort_no_memory(void) __attribute__((noreturn));
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
+/* Room for one more than @n elements of @size bytes; called for each, it allocates in powers of two. */
+void *xgrow(void *v, size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -133,6 +133,7 @@ def clock_rows(table, f):
     add("answers after 4 ms or more, of these", "%", "trip4", lambda x: 100 * x["slow"] / x["messages"], ("",))
     add("tries that a timer delayed, all 4 tasks", "", "delayed", lambda x: x["tries"], within(0, ""))
     add("8 KiB over TCP, depth 8, 4 tasks", "1/s", "stress", per_second, ("ratio >= 1.2",))
+    add("longest wait for an answer, of these", "ms", "stress", lambda x: x["longest"] / MS, ("",))
 
 
 def main():

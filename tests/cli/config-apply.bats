@@ -225,7 +225,7 @@ rnbdadm map --session=-q --name=d -- -v" ]
 		conf < <(optional yes "")
 		adm 0 config apply --mode add "$CONF"
 		[ -z "$output" ]
-		[ "$stderr" = "rnbdadm: warning: device a: server has no device 'vol8' (its dev_search_path) (optional)" ]
+		[ "$stderr" = "rnbdadm: warning: device a: server has no device 'vol8' (its dev_search_path or exports) (optional)" ]
 		adm 0 config apply --mode add --stop-on-error "$CONF" -j
 		valid rnbdadm.plan/1
 		jqv 'has("error") | not'

@@ -182,7 +182,7 @@ setup() {
 @test "each errno has its exit code and its words" {
 	replay map-enoent
 	fails 4 not_found "${NEW[@]}"
-	[[ $stderr == *"server has no device 'vol9' (its dev_search_path)"* ]]
+	[[ $stderr == *"server has no device 'vol9' (its dev_search_path or exports)"* ]]
 	replay map-eexist
 	fails 6 conflict "${NEW[@]}"
 	[[ $stderr == *"kernel: already mapped as rnbd7 (DEVICE_PATH)"* ]]
@@ -232,6 +232,14 @@ setup() {
 	replay map-other-session
 	fails 6 conflict "${NEW[@]}"
 	[[ $stderr != *"already mapped"* ]]
+	for recording in map-access map-closed; do
+		replay $recording
+		fails 5 permission "${NEW[@]}"
+		[[ $stderr == *"the access list of the server does not let this host in"*"on the server"* && $stderr != *"needs root"* ]]
+	done
+	replay map-io-mode
+	fails 1 failed "${NEW[@]}" --io-mode fileio
+	[[ $stderr == *"not 'vol9' in this I/O mode"*"without --io-mode"* ]]
 	replay map-hung-up
 	fails 1 failed "${NEW[@]}"
 	[[ $stderr == *"closed the connection"* ]]

@@ -28,7 +28,7 @@ EXPORTS=$(export_of vol0 /dev/ram0 web1=rw old=ro),$(export_of vms/ /run/vg web1
 LIST=$(list "$PEERS" "$EXPORTS")
 
 setup_file() {
-	. "$ROOT/tests/vm/guest.bash"
+	. "$ROOT/tests/vm/access.bash"
 	net_up 2
 	ram_disk 64 2
 	mkdir /run/vg
@@ -37,27 +37,13 @@ setup_file() {
 	load_client
 }
 
-setup() { . "$ROOT/tests/vm/guest.bash"; }
+setup() { . "$ROOT/tests/vm/access.bash"; }
 
 teardown() {
 	unload rnbd-forge
 	all_closed
 	set_list '{"state":"open","force":true}'
 	dmesg_clean
-}
-
-set_list() {
-	run -0 ynl do access-set "$1"
-	jqe '.error == null'
-}
-
-# map SESSION NAME [ACCESS [ADDRESS..]]
-map() {
-	local session=$1 name=$2 access=${3-rw} addr paths=''
-	shift $(($# < 3 ? $# : 3))
-	for addr in "${@:-10.0.0.1}"; do paths+=" path=ip:$addr"; done
-	echo "sessname=$session$paths device_path=$name access_mode=$access" >/sys/class/rnbd-client/ctl/map_device || return
-	for addr in /sys/block/rnbd*; do await 10 test -b "/dev/${addr##*/}"; done
 }
 
 # map_fails WORDS ARGS..
@@ -67,8 +53,6 @@ map_fails() {
 	run map "$@"
 	[[ $status -ne 0 && $output == *"$words"* ]] || fail "map $*: $status, $output"
 }
-
-reads() { dd if="$1" of=/dev/null bs=4k count=1 iflag=direct status=none 2>&1; }
 
 @test "a list names exports, and whose they are; what is another's is not there" {
 	set_list "$LIST"
@@ -305,6 +289,8 @@ claimed() {
 		'all(.events[].msg | select(.event == "denied"); ."peer-name" == "any" and .reason == "no-export" and .error == -2)' \
 		'([.events[].msg | .suppressed // 0] | add) + ([.events[].msg | select(.event == "denied")] | length) == 150' \
 		"[.events[].msg | select(.event == \"denied\")] | length | . >= 10 and . <= 10 + 20 * $took and . < 150"
+	# as many lines in the log of the kernel
+	[ "$(dmesg_new | grep -c 'rnbd_server: session s1 denied: no-export')" = "$(jq '[.events[].msg | select(.event == "denied")] | length' <<<"$output")" ]
 	run -0 ynl do access-get '{}'
 	jqe '.reply."last-seq" > 3 and .reply."denied-total" >= 150'
 }

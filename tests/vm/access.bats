@@ -28,15 +28,6 @@ teardown() {
 	dmesg_clean
 }
 
-# map SESSION NAME [ACCESS [ADDRESS..]]
-map() {
-	local session=$1 name=$2 access=${3-rw} addr paths=''
-	shift $(($# < 3 ? $# : 3))
-	for addr in "${@:-10.0.0.1}"; do paths+=" path=ip:$addr"; done
-	echo "sessname=$session$paths device_path=$name access_mode=$access" >/sys/class/rnbd-client/ctl/map_device || return
-	for addr in /sys/block/rnbd*; do await 10 test -b "/dev/${addr##*/}"; done
-}
-
 # A device whose I/O waits until `dmsetup resume gate`, with a read of the session s1 in it; the reader is $reader
 gate() {
 	local stats=/sys/class/rtrs-server/s1/paths/ip:10.0.0.1@ip:10.0.0.1/stats/rdma
@@ -59,8 +50,6 @@ server() {
 
 # export_id SESSION
 export_id() { ynl dump export-get '{"session-name":"'"$1"'"}' | jq '.reply[0].id'; }
-
-reads() { dd if="$1" of=/dev/null bs=4k count=1 iflag=direct status=none 2>&1; }
 
 # cannot CMD..: fails with an I/O error
 io_error() {

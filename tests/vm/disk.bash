@@ -6,6 +6,7 @@
 #   write_fails TEXT FILE VALUE   so is the value written to FILE
 #   mode [PARAM=VALUE..]          the server's modules anew, with these parameters
 #   sum DEVICE                    of what is on it, past the page cache; same_contents A B
+#   verify DISK OPTION..          random writes of fio, with checksums, and the options say how many
 # shellcheck shell=bash
 
 . "$ROOT/tests/vm/guest.bash"
@@ -46,4 +47,11 @@ sum() { dd if="$1" bs=1M iflag=direct status=none | sha256sum; }
 same_contents() {
 	local here there
 	here=$(sum "$1") && there=$(sum "$2") && [[ $here == "$there" ]] || fail "$1 is $here, $2 is $there"
+}
+
+verify() {
+	local disk=$1
+	shift
+	fio --filename="/dev/$disk" --rw=randwrite --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 \
+		--ioengine=libaio --randseed="$RANDOM" --minimal "$@" >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
 }

@@ -30,11 +30,6 @@ teardown() {
 	dmesg_clean
 }
 
-set_list() {
-	run -0 ynl do access-set "$1"
-	jqe '.error == null'
-}
-
 # listed MODE.. : each as an export of IMAGE of that name, and the image of tmpfs
 listed() {
 	local name exports=''
@@ -61,11 +56,6 @@ file_system_gone() {
 	! mountpoint -q /run/tmp/fs || umount /run/tmp/fs
 }
 
-verify() {
-	fio --filename="/dev/$1" --rw=randwrite --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=libaio \
-		--randseed="$RANDOM" --minimal --name=deep --iodepth=32 --size=6m >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
-}
-
 blocks() { stat -c %b $IMAGE; }
 blocks_below() { (($(blocks) <= $1)); }
 size_is() { [[ $(<"/sys/block/$1/size") == "$2" ]]; }
@@ -79,7 +69,7 @@ file_data() {
 	dd if=/dev/urandom of="/dev/$disk" bs=4M count=2 oflag=direct iflag=fullblock status=none
 	sync "/dev/$disk"
 	cmp "/dev/$disk" $IMAGE
-	verify "$disk"
+	verify "$disk" --name=deep --iodepth=32 --size=6m
 	same_contents "/dev/$disk" $IMAGE
 	unmap "$disk"
 	await 10 no_exports

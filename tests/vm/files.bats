@@ -27,11 +27,6 @@ teardown() {
 	dmesg_clean
 }
 
-verify() {
-	fio --filename="/dev/$1" --rw=randwrite --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 --ioengine=libaio \
-		--randseed="$RANDOM" --minimal --name=deep --iodepth=32 --size=8m "${@:2}" >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
-}
-
 # data_is_right PATH ON-THE-SERVER MODE
 data_is_right() {
 	local disk
@@ -39,7 +34,7 @@ data_is_right() {
 	[ "$(<"/sys/block/$disk/rnbd/io_mode")" = "$3" ]
 	dd if=/dev/urandom of="/dev/$disk" bs=4M count=4 oflag=direct iflag=fullblock status=none
 	same_contents "/dev/$disk" "$2"
-	verify "$disk"
+	verify "$disk" --name=deep --iodepth=32 --size=8m
 	same_contents "/dev/$disk" "$2"
 	unmap "$disk"
 }
@@ -180,5 +175,5 @@ size_is() { [[ $(<"/sys/block/$1/size") == "$2" ]]; }
 	load_server
 	await 30 state_is "$disk" open
 	adm_is '.exports[0].io_mode == "fileio"' server export list
-	verify "$disk"
+	verify "$disk" --name=deep --iodepth=32 --size=8m
 }

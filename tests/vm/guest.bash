@@ -24,6 +24,7 @@
 #   jqe FILTER..                so does that in $output, by all of these: one process, which is what takes the time
 #   record FILE ARGS..          "$ADM monitor ARGS.. -j" writes to FILE, of which it has written the begin; its process is $RECORDER.
 #                               record_end FILE: it ends as it should
+#   set_list JSON               the access list of the server, or its state, by ynl
 #   ynl ARGS..                  a client of netlink that shares no code with ours: see there
 #   document TEXT [ARGS..]      TEXT is what the tool printed for ARGS: JSON in it is held against
 #                               the schemas when the guest is gone; "run", adm_is and record_end do it themselves
@@ -86,6 +87,11 @@ jqe() {
 	local all
 	printf -v all ' and (%s)' "$@"
 	jq -e "true$all" <<<"$output" >/dev/null || { printf '%s\n' "not so: $*" "$output"; return 1; }
+
+set_list() {
+	run -0 ynl do access-set "$1"
+	jqe '.error == null'
+}
 }
 
 adm() {

@@ -24,13 +24,6 @@ setup() { . "$ROOT/tests/vm/disk.bash"; }
 
 teardown() { unmap_all; }
 
-verify() {
-	local disk=$1
-	shift
-	fio --filename="/dev/$disk" --rw=randwrite --bsrange=512-120k --verify=crc32c --verify_fatal=1 --direct=1 \
-		--ioengine=libaio --randseed="$RANDOM" --minimal "$@" >/run/tmp/fio || { cat /run/tmp/fio; return 1; }
-}
-
 data_is_right() {
 	local disk
 	mode "$@"

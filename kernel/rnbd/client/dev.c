@@ -225,12 +225,15 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	switch (err) {
 	case -ENOENT:
 		return rtrs_fail(extack, err,
-				 "server has no device '%.28s' below its dev_search_path", path);
+				 "server has no device '%.24s' in dev_search_path or exports", path);
 	case -ENOTBLK:
 		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", path);
 	case -EPERM:
 		return rtrs_fail(extack, err, "another client has it open for writing");
 	case -EACCES:
+		return rtrs_fail(extack, err,
+				 "the server refuses '%.24s' to this client, its log says why",
+				 path);
 	case -EROFS:
 		return rtrs_fail(extack, err, "the server may not write to '%.40s'", path);
 	case -EBUSY:
@@ -243,11 +246,14 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 		return rtrs_fail(extack, err, "on the server '%.40s' leads out of its search path",
 				 path);
 	case -EMFILE:
-		return rtrs_fail(extack, err,
-				 "the server's max_devices allows this client no more");
+		return rtrs_fail(extack, err, "the server allows this client no more devices");
 	case -EOPNOTSUPP:
 		return rtrs_fail(extack, err, "server knows no fileio: leave io_mode out");
 	case -EINVAL:
+		if (dev->io_mode != RNBD_IO_ANY)
+			return rtrs_fail(extack, err,
+					 "the server has not '%.24s' in this io_mode, or not at all",
+					 path);
 		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
 	default:
 		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", path,

@@ -350,6 +350,7 @@ static const struct nlattr *to_blame(struct nlattr **attrs, int err)
 	case -ECONNREFUSED:
 	case -ECONNRESET:
 	case -ENODEV:
+	case -ENOKEY:
 		return attrs[RNBD_A_DEVICE_PATH];
 	}
 	return NULL;

@@ -17,6 +17,22 @@ static u32 suppressed;
 static u64 credit_ns = DENIED_NS * DENIED_RESERVE;
 static u64 credit_at;
 
+static const char *const reason_name[] = {
+	[RNBD_ACCESS_REASON_CLOSED] = "closed",
+	[RNBD_ACCESS_REASON_NO_KEY] = "no-key",
+	[RNBD_ACCESS_REASON_ADDRESS_FORGED] = "address-forged",
+	[RNBD_ACCESS_REASON_SESSION_NAME] = "session-name",
+	[RNBD_ACCESS_REASON_NAME_TAKEN] = "name-taken",
+	[RNBD_ACCESS_REASON_LIMIT_SESSIONS] = "limit-sessions",
+	[RNBD_ACCESS_REASON_LIMIT_DEVICES] = "limit-devices",
+	[RNBD_ACCESS_REASON_LIMIT_MEMORY] = "limit-memory",
+	[RNBD_ACCESS_REASON_NO_EXPORT] = "no-export",
+	[RNBD_ACCESS_REASON_ACCESS_MODE] = "access-mode",
+	[RNBD_ACCESS_REASON_DIRECTORY] = "directory",
+	[RNBD_ACCESS_REASON_WRITER] = "writer",
+	[RNBD_ACCESS_REASON_OTHER] = "other",
+};
+
 static bool may_tell_denied(const char *name)
 {
 	struct rnbd_access_list *list = rnbd_server_access.list;
@@ -48,8 +64,12 @@ static struct sk_buff *begin(enum rnbd_access_event event, const char *peer, con
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&rnbd_server_access_lock);
-	if (event == RNBD_ACCESS_EVENT_DENIED && !may_tell_denied(peer))
-		return NULL;
+	if (event == RNBD_ACCESS_EVENT_DENIED) {
+		if (!may_tell_denied(peer))
+			return NULL;
+		pr_info("session %*pE denied: %s\n", (int)strlen(session ?: "-"), session ?: "-",
+			reason_name[reason]);
+	}
 	rnbd_server_access_seq++;
 	skb = rtrs_nl_event_begin(RNBD_CMD_ACCESS_NTF, hdr);
 	if (!skb)

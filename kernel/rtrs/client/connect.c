@@ -99,6 +99,8 @@ static int explain_error(struct rtrs_client_path *path, enum step step, int err,
 				 dst);
 	if (path->refused && err == -EUSERS)
 		return rtrs_fail(extack, err, "%s: server refused: too many paths log in", dst);
+	if (path->refused && (err == -EACCES || err == -ENOKEY))
+		return rtrs_fail(extack, err, "%s: refused by the server's access list", dst);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)
@@ -108,7 +110,7 @@ static int explain_error(struct rtrs_client_path *path, enum step step, int err,
 		return rtrs_fail(extack, err, "%s: the last path was lost meanwhile", dst);
 	if (step == STEP_LOGIN && err == -ECONNRESET)
 		return rtrs_fail(extack, err,
-				 "%s: server hung up at login: name in use, or no memory", dst);
+				 "%s: server hung up at login: name in use or denied, or no memory", dst);
 	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[step], ERR_PTR(err));
 }
 

@@ -36,7 +36,7 @@ bool rtrs_server_is_forged(const struct rdma_cm_id *cm_id)
 /* From INFO on with the name of the session. */
 void rtrs_server_guest_of(const struct rtrs_server_path *path, struct rtrs_server_guest *guest)
 {
-	bool named = READ_ONCE(path->named);
+	bool named = smp_load_acquire(&path->named); /* pairs with admit() */
 
 	*guest = (struct rtrs_server_guest){
 		.addr		= &path->addr,

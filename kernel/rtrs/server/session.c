@@ -284,7 +284,7 @@ static int admit(struct rtrs_server_path *path)
 	struct rtrs_server_guest guest;
 	int err;
 
-	WRITE_ONCE(path->named, true);
+	smp_store_release(&path->named, true); /* pairs with rtrs_server_guest_of() */
 	rtrs_server_guest_of(path, &guest);
 	err = ops->admit(&guest);
 	if (err)
