@@ -237,7 +237,7 @@ setup() {
 		fails 5 permission "${NEW[@]}"
 		[[ $stderr == *"the access list of the server does not let this host in"*"on the server"* && $stderr != *"needs root"* ]]
 	done
-	replay map-io-mode
+	replay map-other-mode
 	fails 1 failed "${NEW[@]}" --io-mode fileio
 	[[ $stderr == *"not 'vol9' in this I/O mode"*"without --io-mode"* ]]
 	replay map-hung-up

@@ -59,7 +59,7 @@ RECORDINGS = {
     "map-hung-up": map_error("ECONNRESET", extack="ip:10.0.0.9: server hung up at login: name in use or denied, or no memory"),
     "map-access": map_error("ENOKEY", extack="ip:10.0.0.9: refused by the server's access list", attr="path"),
     "map-closed": map_error("EACCES", extack="ip:10.0.0.9: refused by the server's access list", attr="device-path"),
-    "map-io-mode": map_error("EINVAL", extack="the server has not 'vol9' in this io_mode, or not at all"),
+    "map-other-mode": map_error("EINVAL", extack="the server has not 'vol9' in this io_mode, or not at all"),
     "map-privilege": map_error("EPERM"),
     "map-capability": map_error("EPERM", extack="CAP_SYS_ADMIN is needed"),
     "map-refused": map_error("ECONNREFUSED", extack="connection rejected"),
