@@ -56,7 +56,7 @@ RECORDINGS = {
     "map-no-block": map_error("ENOTBLK", extack="on the server 'vol9' is no block device"),
     "map-many": map_error("EMFILE", extack="the server allows this client no more devices"),
     "map-other-session": map_error("EEXIST", extack="session cl1@srv3 is open already"),
-    "map-hung-up": map_error("ECONNRESET", extack="ip:10.0.0.9: server hung up at login: name in use or denied, or no memory"),
+    "map-hung-up": map_error("ECONNRESET", extack="ip:10.0.0.9: server hung up at login: name taken or denied, or no memory"),
     "map-access": map_error("ENOKEY", extack="ip:10.0.0.9: refused by the server's access list", attr="path"),
     "map-closed": map_error("EACCES", extack="ip:10.0.0.9: refused by the server's access list", attr="device-path"),
     "map-other-mode": map_error("EINVAL", extack="the server has not 'vol9' in this io_mode, or not at all"),

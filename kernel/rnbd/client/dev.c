@@ -225,7 +225,8 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 	switch (err) {
 	case -ENOENT:
 		return rtrs_fail(extack, err,
-				 "server has no device '%.24s' in dev_search_path or exports", path);
+				 "server has no device '%.24s' in dev_search_path or exports",
+				 path);
 	case -ENOTBLK:
 		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", path);
 	case -EPERM:

@@ -110,7 +110,8 @@ static int explain_error(struct rtrs_client_path *path, enum step step, int err,
 		return rtrs_fail(extack, err, "%s: the last path was lost meanwhile", dst);
 	if (step == STEP_LOGIN && err == -ECONNRESET)
 		return rtrs_fail(extack, err,
-				 "%s: server hung up at login: name in use or denied, or no memory", dst);
+				 "%s: server hung up at login: name taken or denied, or no memory",
+				 dst);
 	return rtrs_fail(extack, err, "%s: %s: %pe", dst, step_name[step], ERR_PTR(err));
 }
 
