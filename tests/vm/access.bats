@@ -13,6 +13,7 @@ CTL=/sys/class/rnbd-server/ctl/devices
 
 setup_file() {
 	. "$ROOT/tests/vm/hostile.bash"
+	. "$ROOT/tests/vm/access.bash"
 	net_up 2
 	ram_disk 64 2
 	setup_slow
@@ -21,7 +22,7 @@ setup_file() {
 	load_client
 }
 
-setup() { . "$ROOT/tests/vm/hostile.bash"; }
+setup() { . "$ROOT/tests/vm/hostile.bash" && . "$ROOT/tests/vm/access.bash"; }
 
 teardown() {
 	all_closed

@@ -324,7 +324,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	adm 0 server export remove vol0 --force -n
 	reads
 	adm 0 server export remove vol0 --force
-	adm_is '.exports == []' server export list
+	await 10 adm_is '.exports == []' server export list
 	refused 7 busy "would end" server access close
 	adm 0 server peer add more --auth none --session 'm*' --from gid:fe80::/64 --max-memory 256M
 	adm_is '.peers | map(.name) | index("more") != null' server access show

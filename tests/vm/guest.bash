@@ -87,11 +87,11 @@ jqe() {
 	local all
 	printf -v all ' and (%s)' "$@"
 	jq -e "true$all" <<<"$output" >/dev/null || { printf '%s\n' "not so: $*" "$output"; return 1; }
+}
 
 set_list() {
 	run -0 ynl do access-set "$1"
 	jqe '.error == null'
-}
 }
 
 adm() {
