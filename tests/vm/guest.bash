@@ -90,7 +90,7 @@ jqe() {
 }
 
 set_list() {
-	run -0 ynl do access-set "$1"
+	run -0 ynl "do" access-set "$1"
 	jqe '.error == null'
 }
 
