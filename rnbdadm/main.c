@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "objects.h"
-#include "run.h"
+#include "app/invoke.h"
+#include "cmd/commands.h"
+#include "output/to-json.h"
 
 /* A socket must not become stdout; a closed stream stays one that fails. */
 static void guard_streams(void)

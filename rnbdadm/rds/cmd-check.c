@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../check.h"
-#include "../cmd.h"
-#include "../rdma-listeners.h"
-#include "../sysfile.h"
-#include "lists.h"
-#include "listen.h"
+#include "check/check.h"
+#include "cmd/commands.h"
+#include "host/rdma-listeners.h"
+#include "host/sysfs-file.h"
+#include "rds/listen.h"
+#include "rds/lists.h"
 
 #define KERNEL_BUFFER	212992	/* net.core.rmem_default and wmem_default, if nobody has changed them */
 

@@ -8,10 +8,10 @@
 
 #include <linux/rds_netlink.h>
 
-#include "../cmd.h"
-#include "../monitor.h"
-#include "../objects.h"
-#include "family.h"
+#include "cmd/commands.h"
+#include "cmd/monitor.h"
+#include "output/to-json.h"
+#include "rds/family.h"
 
 struct rds_monitor {
 	struct ctx *ctx;

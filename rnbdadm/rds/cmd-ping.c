@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cmd.h"
-#include "lists.h"
-#include "listen.h"
-#include "ping.h"
+#include "cmd/commands.h"
+#include "rds/listen.h"
+#include "rds/lists.h"
+#include "rds/ping.h"
 
 #define INTERVAL_MS	1000
 #define TIMEOUT_MS	5000

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cmd.h"
-#include "../rdma-listeners.h"
-#include "lists.h"
-#include "listen.h"
+#include "cmd/commands.h"
+#include "host/rdma-listeners.h"
+#include "rds/listen.h"
+#include "rds/lists.h"
 
 static json_t *js_modules(const struct rds_module *m)
 {

@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_COMMANDS_H
 #define RNBDADM_RDS_COMMANDS_H
 
-#include "views.h"
+#include "rds/views.h"
 
 #define RDS_OPTIONS									\
 	[OPT_PINGS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,	\

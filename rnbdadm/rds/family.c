@@ -4,9 +4,9 @@
 
 #include <linux/rds_netlink.h>
 
-#include "../nl-priv.h"
-#include "../sysfile.h"
-#include "family.h"
+#include "host/sysfs-file.h"
+#include "kernel/netlink/netlink.h"
+#include "rds/family.h"
 
 #define MOST_TRIES	8
 

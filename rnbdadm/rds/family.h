@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_FAMILY_H
 #define RNBDADM_RDS_FAMILY_H
 
-#include "lists.h"
+#include "rds/lists.h"
 
 /* What is told of a connection, or of a path of it. */
 struct rds_told {

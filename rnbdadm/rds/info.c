@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util.h"
-#include "info.h"
+#include "base/text.h"
+#include "rds/info.h"
 
 #define FIRST_BYTES	16384u		/* the kernel pins these pages: no more than most lists need */
 #define MOST_BYTES	(1u << 30)

@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_INFO_H
 #define RNBDADM_RDS_INFO_H
 
-#include "records.h"
+#include "rds/records.h"
 
 /*
  * As getsockopt() answers: the size of a record, with *@len set to the bytes of all; or a negative errno,

@@ -11,10 +11,10 @@
 
 #include <linux/rds.h>
 
-#include "../sysfile.h"
-#include "../sysinfo.h"
-#include "info.h"
-#include "kernel.h"
+#include "host/disks.h"
+#include "host/sysfs-file.h"
+#include "rds/info.h"
+#include "rds/kernel.h"
 
 static const struct { const char *name, *transport, *kernel_version; } modules[RDS_MODULES] = {
 	{ "rds", NULL, "4.0" },

@@ -3,8 +3,8 @@
 #ifndef RNBDADM_RDS_KERNEL_H
 #define RNBDADM_RDS_KERNEL_H
 
-#include "../ctx.h"
-#include "records.h"
+#include "app/app.h"
+#include "rds/records.h"
 
 struct rds {
 	const char *root;

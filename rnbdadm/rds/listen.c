@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../procs.h"
-#include "../sysfile.h"
-#include "listen.h"
+#include "host/processes.h"
+#include "host/sysfs-file.h"
+#include "rds/listen.h"
 
 #define TCP_SYN_SENT	2
 #define TCP_LISTEN	10

@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_LISTEN_H
 #define RNBDADM_RDS_LISTEN_H
 
-#include "../addr.h"
+#include "model/address.h"
 
 #define RDS_TCP_PORT	16385
 #define RDS_CM_PORT	18634

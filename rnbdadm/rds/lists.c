@@ -4,7 +4,7 @@
 
 #include <linux/rds.h>
 
-#include "lists.h"
+#include "rds/lists.h"
 
 /* Addresses by number, IPv4 first, none last; then ports. */
 static int addr_cmp(const struct addr *a, const struct addr *b, bool ports)

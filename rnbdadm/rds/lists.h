@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_LISTS_H
 #define RNBDADM_RDS_LISTS_H
 
-#include "kernel.h"
+#include "rds/kernel.h"
 
 struct rds_queue {
 	uint64_t messages, bytes;

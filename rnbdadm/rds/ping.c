@@ -16,9 +16,9 @@
 
 #include <linux/rds.h>
 
-#include "../sysfile.h"
-#include "kernel.h"
-#include "ping.h"
+#include "host/sysfs-file.h"
+#include "rds/kernel.h"
+#include "rds/ping.h"
 
 union name {
 	struct sockaddr sa;

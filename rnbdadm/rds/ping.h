@@ -3,7 +3,7 @@
 #ifndef RNBDADM_RDS_PING_H
 #define RNBDADM_RDS_PING_H
 
-#include "../ctx.h"
+#include "app/app.h"
 
 struct rds_ping {
 	const char *root;

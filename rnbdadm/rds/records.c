@@ -6,7 +6,7 @@
 
 #include <linux/rds.h>
 
-#include "records.h"
+#include "rds/records.h"
 
 size_t rds_record_least(int list)
 {

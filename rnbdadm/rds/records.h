@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../addr.h"
+#include "model/address.h"
 
 #define RDS_TOS_UNKNOWN	(-1)	/* records of IPv6 connections have none */
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../procs.h"
-#include "../sysfile.h"
-#include "lists.h"
+#include "host/processes.h"
+#include "host/sysfs-file.h"
+#include "rds/lists.h"
 
 struct search {
 	struct rds_lists *lists;

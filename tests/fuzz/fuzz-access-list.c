@@ -4,10 +4,10 @@
  * text.
  */
 #include <errno.h>
-#include "shim.h"
 #include "attrs.h"
-#include "kernel/rnbd/server/access-list.h"
 #include "fuzz.h"
+#include "kernel/rnbd/server/access-list.h"
+#include "shim.h"
 
 #define LINE_MAX_	200
 #define ROOM		(sizeof(request.data) - 2 * LINE_MAX_)

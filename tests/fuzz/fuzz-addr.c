@@ -4,8 +4,8 @@
 #include <linux/in6.h>
 #include <rdma/ib.h>
 #include <rtrs/types.h>
-#include "kernel/rtrs/core/addr.h"
 #include "fuzz.h"
+#include "kernel/rtrs/core/addr.h"
 
 int rtrs_addr_scope_index(const char *name, size_t len)
 {

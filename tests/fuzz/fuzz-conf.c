@@ -4,10 +4,10 @@
  * valid comes back from what is written of it.
  */
 #define _GNU_SOURCE
-#include "rnbdadm/addr.h"
-#include "rnbdadm/plan.h"
-#include "rnbdadm/size.h"
 #include "fuzz.h"
+#include "rnbdadm/base/size.h"
+#include "rnbdadm/config/plan.h"
+#include "rnbdadm/model/address.h"
 
 static char *text_of(const struct conf *c)
 {

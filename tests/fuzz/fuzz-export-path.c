@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <rtrs/proto.h>
 #include <rnbd/proto.h>
-#include "kernel/rnbd/server/path.h"
 #include "fuzz.h"
+#include "kernel/rnbd/server/path.h"
 
 static bool has_dotdot(const char *s)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is written to map_device. Input: the text. */
+#include "fuzz.h"
 #include "kernel/rnbd/client/map-args.h"
 #include "kernel/rtrs/core/addr.h"
-#include "fuzz.h"
 
 #define CPUS	4
 

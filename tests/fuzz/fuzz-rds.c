@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* RDS. Input: what to parse, a byte: 0 header, 1 control messages, 2 to 4 address for bind, connect, send; the bytes. */
 #include <rds/proto.h>
+#include "fuzz.h"
 #include "kernel/rds/core/addr.h"
 #include "kernel/rds/core/cmsg.h"
-#include "fuzz.h"
 
 static void header(const uint8_t *p, size_t size)
 {

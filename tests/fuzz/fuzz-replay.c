@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
-#include "rnbdadm/nl.h"
 #include "fuzz.h"
+#include "rnbdadm/kernel/kernel.h"
 
 static FILE *real_stderr;
 static int fd;

@@ -4,9 +4,9 @@
  * is selected is what the word says, and nothing else fits; a refusal says why.
  */
 #define _GNU_SOURCE
-#include "rnbdadm/err.h"
-#include "rnbdadm/select.h"
 #include "fuzz.h"
+#include "rnbdadm/app/report.h"
+#include "rnbdadm/task/select.h"
 
 #define ROOT	"/nonexistent"	/* no file of this host is looked at */
 

@@ -2,7 +2,7 @@
 /* Addresses: text to binary and back. */
 #include <stdlib.h>
 
-#include "addr.h"
+#include "model/address.h"
 #include "tap.h"
 
 static const struct { const char *in, *out; enum addr_family family; size_t len; } good[] = {

@@ -3,10 +3,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "args.h"
-#include "err.h"
-#include "select.h"
+#include "app/report.h"
+#include "grammar/parse.h"
 #include "tap.h"
+#include "task/select.h"
 
 /* Splits @line at blanks and parses it. */
 static bool parse(const char *line, struct parsed *p, char **message)

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "rtnl.h"
+#include "check/check.h"
+#include "host/routes.h"
 #include "tap.h"
 
 static int pfc;

@@ -2,7 +2,7 @@
 /* The configuration: what is read, what holds, what is written. */
 #include <stdlib.h>
 
-#include "conf.h"
+#include "config/sections.h"
 #include "tap.h"
 
 static void read_ini(struct conf *c, const char *text)

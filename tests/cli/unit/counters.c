@@ -2,7 +2,7 @@
 /* Buckets, sums, differences and quantiles of distributions. */
 #include <string.h>
 
-#include "model.h"
+#include "model/objects.h"
 #include "tap.h"
 
 static void buckets(void)

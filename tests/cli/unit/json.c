@@ -4,8 +4,8 @@
 #include <locale.h>
 #include <stdlib.h>
 
-#include "err.h"
-#include "out.h"
+#include "app/report.h"
+#include "output/output.h"
 #include "tap.h"
 
 static void text_is(json_t *v, const char *want, const char *what)

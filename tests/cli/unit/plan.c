@@ -2,8 +2,8 @@
 /* Plans: which steps, and in which order. */
 #include <stdlib.h>
 
-#include "plan.h"
-#include "registry.h"
+#include "config/plan.h"
+#include "host/owners.h"
 #include "tap.h"
 
 static struct snapshot s;

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "select.h"
 #include "tap.h"
+#include "task/select.h"
 
 static struct snapshot world;
 static char root[] = "/tmp/select.XXXXXX";

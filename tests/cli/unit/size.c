@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "size.h"
+#include "base/size.h"
 #include "tap.h"
 
 static const struct { const char *text; uint64_t bytes; } good[] = {

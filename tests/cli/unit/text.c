@@ -2,8 +2,8 @@
 /* Natural order, distances of words, suggestions, quoting. */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "tap.h"
-#include "util.h"
 
 static void order(void)
 {

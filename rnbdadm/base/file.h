@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files as a whole: all that is in one, and what went wrong with it; see base/replace.h. */
+#ifndef RNBDADM_BASE_FILE_H
+#define RNBDADM_BASE_FILE_H
+
+#include "app/app.h"
+
+/* "-" is stdin. Without the byte order mark of UTF-8. 0, or an errno. */
+int whole_read(const char *path, struct strbuf *b);
+/* The failure of a file that people know by @name: an exit code. */
+int whole_fail(struct ctx *ctx, const char *name, int err);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What monitor and monitor rds have in common. */
+#ifndef RNBDADM_CMD_MONITOR_H
+#define RNBDADM_CMD_MONITOR_H
+
+#include "app/app.h"
+
+enum monitor_end { GO_ON, ENOUGH, TIMED_OUT };
+
+/* Signals end the program as if there were no more events: a signalfd. */
+int monitor_signals(void);
+/*
+ * Until there is an event, a signal, no reader, or no time: the times are those of now_ms(), -1 none. At @wake something
+ * else is due.
+ */
+enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake);
+/* Module or family are gone, and --follow waits for them: half a second, then GO_ON to look again, anew. */
+enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end);
+uint64_t monotonic_ns(void);
+
+#endif

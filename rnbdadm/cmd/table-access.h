@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The part of the command table that is of the access list. table.c has it in its midst. */
+#ifndef RNBDADM_CMD_TABLE_ACCESS_H
+#define RNBDADM_CMD_TABLE_ACCESS_H
+
+#define ACCESS_LIMIT(name, what)							\
+	{ name, 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,		\
+	  .help = what " at once (no limit)" }
+#define ACCESS_TEXT(name, metavar, what)						\
+	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .help = what }
+#define ACCESS_MANY(name, metavar, what)						\
+	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .repeat = true, .help = what "; may be repeated" }
+
+#define ACCESS_OPTIONS									\
+	[OPT_AUTH] = { "auth", 0, ARG_REQUIRED, T_WORD, "HOW", "none",			\
+		     .help = "none: it comes without a key" },				\
+	[OPT_PATTERN] = ACCESS_MANY("session", "PATTERN", "names that its sessions may have, with * and ?"),	\
+	[OPT_FROM] = ACCESS_MANY("from", "PREFIX", "ip:ADDR[/BITS] or gid:GID[/BITS] that it may come from"),	\
+	[OPT_MAX_SESSIONS] = ACCESS_LIMIT("max-sessions", "sessions that it may have"),	\
+	[OPT_MAX_DEVICES] = ACCESS_LIMIT("max-devices", "devices that it may have open"),	\
+	[OPT_MAX_MEMORY] = ACCESS_TEXT("max-memory", "SIZE",				\
+				       "memory of this host for all its sessions, as 256M (no limit)"),	\
+	[OPT_EXPORT_NAME] = ACCESS_TEXT("name", "NAME", "what clients call it (the last part of PATH)"),	\
+	[OPT_ALLOW] = ACCESS_MANY("allow", "PEER[:MODE]", "who may open it: ro, rw (the default) or "	\
+				  "migration; with commas for more, * is each peer"),	\
+	[OPT_PEER] = ACCESS_TEXT("peer", "PEER", "as this peer"),			\
+	[OPT_TEST_SESSION] = ACCESS_TEXT("session", "SESSION", "as a client whose session has this name"),	\
+	[OPT_FROM_ADDR] = ACCESS_TEXT("from", "ADDR", "and comes from this address"),	\
+	[OPT_SAVE_ACCESS] = { "save", .help = "keep it: conf.d/90-saved.conf lists it" }
+
+#define EMPTY_ACCESS_CHANGE	"{\"changed\":false,\"state\":null,\"number\":null,\"changes\":[],"	\
+				"\"ended\":[]}"
+#define ACCESS_DIFF(...)								\
+	.examples = { __VA_ARGS__ }, .topic = "access-change", .empty = EMPTY_ACCESS_CHANGE,	\
+	.page = "rnbdadm-access"
+#define ACCESS_CHANGE(...)	ACCESS_DIFF(__VA_ARGS__), .flags = CMD_CHANGES | CMD_PLAIN
+
+#define ACCESS_COMMANDS									\
+	{ "server access", "show", "show the access list that is loaded, and what is in use",	\
+	  { { "NAME", .optional = true, .help = "only this peer or export" } },		\
+	  .opts = OPTS(OPT_UNIT, OPT_WIDE),						\
+	  .text = "open: everybody may map what is below dev_search_path. closed: nobody may map "	\
+		  "anything. listed: the list says who may.",				\
+	  .examples = { "rnbdadm server access show", "rnbdadm server access show vol0 -j" },	\
+	  .topic = "access",								\
+	  .empty = "{\"state\":null,\"number\":null,\"loaded\":null,\"loaded_by_uid\":null,"	\
+		   "\"denied_total\":null,\"peers\":[],\"exports\":[]}",		\
+	  .page = "rnbdadm-access", .flags = CMD_PLAIN, .run = cmd_access_show },	\
+	{ "server access", "apply", "load the access list of the configuration",	\
+	  { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT, WAIT_OPTS),				\
+	  .text = "Reads [peer] and [export], and replaces the list in one step. What the new list "	\
+		  "does not let in is ended in the same step; if that is anything, the command is "	\
+		  "refused (exit 7) unless --force is given. A configuration without these sections "	\
+		  "is refused (exit 4).",						\
+	  .also = "server access reload",						\
+	  ACCESS_CHANGE("rnbdadm server access apply", "rnbdadm server access apply new.conf -n"),	\
+	  .run = cmd_access_apply },							\
+	{ "server access", "diff", "show what 'server access apply' would change",	\
+	  { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT),					\
+	  .text = "The exit code is 11 if anything differs.", .flags = CMD_PLAIN,	\
+	  ACCESS_DIFF("rnbdadm server access diff", "rnbdadm server access diff new.conf"),	\
+	  .run = cmd_access_diff },							\
+	{ "server access", "test", "ask whether a client may open an export",		\
+	  { { "EXPORT", .help = "name of an export, as a client gives it" } },		\
+	  .opts = OPTS(OPT_PEER, OPT_TEST_SESSION, OPT_FROM_ADDR, OPT_ACCESS, OPT_LENIENT),	\
+	  .text = "Asks the kernel, and names the line of the configuration that decides. Needs "	\
+		  "--peer, or --session and --from. The exit code is 11 if it may not.",	\
+	  .examples = { "rnbdadm server access test vol0 --peer web1 --access ro",	\
+			"rnbdadm server access test vol0 --session web1@srv1 --from 10.0.0.7" },	\
+	  .topic = "access-test",							\
+	  .empty = "{\"allowed\":false,\"reason\":null,\"peer\":null,\"export\":null,\"path\":null,"	\
+		   "\"access\":null,\"granted\":null,\"source\":null}",			\
+	  .page = "rnbdadm-access", .flags = CMD_PLAIN,					\
+	  .check = cmd_access_test_check, .run = cmd_access_test },			\
+	{ "server access", "close", "let nobody in, and end what is in use",		\
+	  .opts = OPTS(WAIT_OPTS),							\
+	  .text = "Holds until 'server access apply'. If anything is in use, the command is refused "	\
+		  "(exit 7) unless --force is given.",					\
+	  ACCESS_CHANGE("rnbdadm server access close", "rnbdadm server access close --force -y"),	\
+	  .run = cmd_access_set },							\
+	{ "server access", "open", "let everybody in, without a list",			\
+	  .opts = OPTS(WAIT_OPTS),							\
+	  .text = "Whoever reaches this server can map what is below dev_search_path, under any "	\
+		  "name. Refused (exit 7) unless --force is given.",			\
+	  ACCESS_CHANGE("rnbdadm server access open --force",				\
+			"rnbdadm server access open --force -n"),			\
+	  .run = cmd_access_set },							\
+	{ "server export", "add", "put an export on the access list",			\
+	  { { "FILE", .help = "block device or regular file; a directory ends with '/'" } },	\
+	  .opts = OPTS(OPT_EXPORT_NAME, OPT_ALLOW, OPT_IO_MODE, OPT_SAVE_ACCESS, WAIT_OPTS),	\
+	  .text = "Changes the list that is loaded; --save keeps it for the next boot. On a server "	\
+		  "that is open there is no list to add to (exit 6).",			\
+	  ACCESS_CHANGE("rnbdadm server export add /dev/vg0/vol0 --allow web1 --save",	\
+			"rnbdadm server export add /dev/vg1/ --name vms/ --allow hv:migration"),	\
+	  .check = cmd_access_add_check, .run = cmd_access_add },			\
+	{ "server export", "remove", "take an export off the access list",		\
+	  { { "EXPORT", .help = "name of an export of the list" } },			\
+	  .opts = OPTS(WAIT_OPTS),							\
+	  .text = "What was open by it is closed in the same step; if that is anything, the command is "	\
+		  "refused (exit 7) unless --force is given.",				\
+	  ACCESS_CHANGE("rnbdadm server export remove vol0", "rnbdadm server export remove vol0 -n -f"),	\
+	  .run = cmd_access_remove },							\
+	{ "server peer", "add", "put a peer on the access list",			\
+	  { { "NAME", .help = "what this server calls it" } },				\
+	  .opts = OPTS(OPT_AUTH, OPT_PATTERN, OPT_FROM, OPT_MAX_SESSIONS, OPT_MAX_DEVICES,	\
+		       OPT_MAX_MEMORY, OPT_SAVE_ACCESS, WAIT_OPTS),			\
+	  .text = "Needs --auth none, --session and --from. It may open what the exports allow it. "	\
+		  "--save keeps it for the next boot. On a server that is open there is no list to add "	\
+		  "to (exit 6).",							\
+	  ACCESS_CHANGE("rnbdadm server peer add old1 --auth none --session old1@srv1 --from 10.0.0.7",	\
+			"rnbdadm server peer add hv --auth none --session 'hv*' --from 10.0.0.0/24"),	\
+	  .check = cmd_access_add_check, .run = cmd_access_add },			\
+	{ "server peer", "remove", "take a peer off the access list",			\
+	  { { "PEER", .help = "name of a peer of the list" } },				\
+	  .opts = OPTS(WAIT_OPTS),							\
+	  .text = "It leaves the exports that allow it, too, and its sessions are ended in the same "	\
+		  "step; if there are any, the command is refused (exit 7) unless --force is given.",	\
+	  ACCESS_CHANGE("rnbdadm server peer remove old1", "rnbdadm server peer remove old1 --force"),	\
+	  .run = cmd_access_remove }
+
+#endif

@@ -1,0 +1,795 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command table: the whole grammar of the tool. */
+#include "cmd/commands.h"
+#include "cmd/table-access.h"
+#include "grammar/parse.h"
+#include "output/to-json.h"
+#include "rds/commands.h"
+
+const struct opt opt_table[OPT_MAX] = {
+	[OPT_JSON] = { "json", 'j', .help = "one compact JSON document" },
+	[OPT_PRETTY] = { "pretty", 'p', .help = "JSON, indented" },
+	[OPT_OUTPUT] = { "output", 'o', ARG_REQUIRED, T_WORD, "FMT", "text|json|jsonl|csv|prom",
+		       .help = "format: text, json, jsonl, csv or (stats) prom" },
+	[OPT_JSON_VERSION] = { "json-version", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 1,
+			     .help = "major version of the JSON schema" },
+	[OPT_QUIET] = { "quiet", 'q', .repeat = true,
+		      .help = "only usage errors on stderr; -qq: nothing at all" },
+	[OPT_VERBOSE] = { "verbose", 'v', .repeat = true,
+			.help = "say what was done; -vv: each request" },
+	[OPT_TRACE] = { "trace", .help = "show the decoded netlink messages, or writes to sysfs" },
+	[OPT_DRY_RUN] = { "dry-run", 'n', .help = "check everything, print the plan, change nothing" },
+	[OPT_YES] = { "yes", 'y', .help = "answer yes to questions" },
+	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
+	[OPT_IDEMPOTENT] = { "idempotent", .help = "what is so already is no error" },
+	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+			.help = "time for what the kernel waits for; of paths and devices that are "
+				"to be connected or resized 100ms to 10m" },
+	[OPT_COLOR] = { "color", 0, ARG_OPTIONAL, T_WORD, "WHEN", "auto|always|never",
+		      .help = "colour of states: auto, always or never" },
+	[OPT_BACKEND] = { "backend", 0, ARG_REQUIRED, T_WORD, "NAME", "auto|netlink|sysfs",
+			.help = "way to the kernel: netlink, sysfs for in-tree drivers, auto" },
+	[OPT_NO_LOCK] = { "no-lock", .help = "do not take the lock of changing commands" },
+	[OPT_LOCK_TIMEOUT] = { "lock-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+			     .help = "how long to wait for that lock (60s)" },
+	[OPT_CONFIG] = { "config", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		       .help = "configuration instead of that below /etc/rnbd" },
+	[OPT_HELP] = { "help", 'h', .help = "this text" },
+	[OPT_VERSION] = { "version", 'V', .help = "version of the tool" },
+	[OPT_TEST_ROOT] = { "test-root", 0, ARG_REQUIRED, T_TEXT, "DIR", .hidden = true,
+			  .help = "prefix of /sys, /proc, /dev, /run" },
+	[OPT_TEST_TIME] = { "test-time", 0, ARG_REQUIRED, T_TEXT, "TIME", .hidden = true,
+			  .help = "time of the document" },
+	[OPT_NL_RECORD] = { "nl-record", 0, ARG_REQUIRED, T_TEXT, "FILE", .hidden = true,
+			  .help = "record the netlink traffic" },
+	[OPT_NL_REPLAY] = { "nl-replay", 0, ARG_REQUIRED, T_TEXT, "FILE", .hidden = true,
+			  .help = "answer from a recording instead of the kernel" },
+
+	[OPT_FIELDS] = { "fields", 'F', ARG_REQUIRED, T_TEXT, "LIST",
+		       .help = "a,b,c or +a,-b or all; 'help' lists them" },
+	[OPT_SORT] = { "sort", 0, ARG_REQUIRED, T_TEXT, "[-]FIELD", .help = "order, '-' descending" },
+	[OPT_FILTER] = { "filter", 0, ARG_REQUIRED, T_TEXT, "EXPR",
+		       .help = "field=value, !=, >, <; comma is and" },
+	[OPT_UNIT] = { "unit", 0, ARG_REQUIRED, T_WORD, "UNIT", "auto|B|K|M|G|T",
+		     .help = "unit of sizes: auto, B, K, M, G, T" },
+	[OPT_NO_HEADERS] = { "no-headers", .help = "no header line" },
+	[OPT_TOTALS] = { "totals", .help = "a line of totals" },
+	[OPT_NO_TOTALS] = { "no-totals", .help = "no line of totals" },
+	[OPT_TREE] = { "tree", .help = "lines below the rows, as by itself" },
+	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
+	[OPT_WIDE] = { "wide", .help = "all columns in full" },
+	[OPT_BRIEF] = { "brief", .help = "names only" },
+	[OPT_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION", .help = "the session" },
+	[OPT_HCA] = { "hca", 0, ARG_REQUIRED, T_TEXT, "HCA[:PORT]",
+		    .help = "the path over this RDMA device" },
+	[OPT_DOWN] = { "down", .help = "only paths that are not connected" },
+	[OPT_STATS] = { "stats", .help = "with counters" },
+	[OPT_DETAILS] = { "details", .help = "with kernel ids and limits" },
+	[OPT_ALL] = { "all", .help = "all of them" },
+	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
+	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
+	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
+			    .help = "server; names the session if --session is absent" },
+	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
+		     .help = "path of a new session; may be repeated" },
+	[OPT_ACCESS] = { "access", 0, ARG_REQUIRED, T_WORD, "MODE", "rw|ro|migration",
+		       .help = "access mode: rw, ro or migration (rw)" },
+	[OPT_IO_MODE] = { "io-mode", 0, ARG_REQUIRED, T_WORD, "MODE", "blockio|fileio",
+			.help = "how the server serves it: blockio, past its page cache, or fileio" },
+	[OPT_FUA] = { "fua", .help = "every write is on the server's medium before it is done" },
+	[OPT_POLL_QUEUES] = { "poll-queues", 0, ARG_REQUIRED, T_WORD, "N", "all|#",
+			    .help = "hardware queues for polled I/O, or all (0)" },
+	[OPT_CONNECTIONS] = { "connections", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 1024,
+			    .help = "I/O connections of each path (one per CPU)" },
+	[OPT_DEST_PORT] = { "dest-port", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 65535,
+			  .help = "port of the server (1234)" },
+	[OPT_MP_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
+			  "round-robin|min-inflight|min-latency|rr|mi|ml",
+			  .help = "path policy of a new session (round-robin)" },
+	[OPT_NAME] = { "name", 0, ARG_REQUIRED, T_TEXT, "LINK",
+		     .help = "name of the link below /dev/rnbd/by-name" },
+	[OPT_OWNER] = { "owner", 0, ARG_REQUIRED, T_TEXT, "TAG",
+		      .help = "whose it is; 'config apply --prune' removes those of config" },
+	[OPT_SAVE_MAP] = { "save", .help = "map it at boot, too: conf.d/90-saved.conf lists it" },
+	[OPT_ADD_PATHS] = { "add-paths", .help = "add those of --path that an existing session lacks" },
+	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
+		     .help = "wait until the change shows: connected, gone, node ready (10s; "
+			     "session add-path 30s)" },
+	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
+	[OPT_IF_EXISTS] = { "if-exists", .help = "a device that is not there is no error" },
+	[OPT_LAZY] = { "lazy", .help = "wait for the last close first, up to --timeout (30s)" },
+
+	[OPT_ONLY_DISCONNECTED] = { "only-disconnected",
+				    .help = "leave mapped devices out" },
+	[OPT_RECREATE] = { "recreate", .help = "unmap and map; the name of the disk may change" },
+	[OPT_ALLOW_SHRINK] = { "allow-shrink", .help = "a smaller size is meant; needs --force too" },
+	[OPT_FROM_SERVER] = { "from-server", .help = "the size of the server's device (exit 9)" },
+	[OPT_SET_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
+			   "round-robin|min-inflight|min-latency|rr|mi|ml",
+			   .help = "rule that picks the path of a request" },
+	[OPT_MAX_RECONNECT] = { "max-reconnect-attempts", 0, ARG_REQUIRED, T_WORD, "N",
+			      "infinite|forever|-1|#",
+			      .help = "attempts before a lost path is given up, 0 to 9999, "
+				      "or infinite" },
+	[OPT_HEARTBEAT_INTERVAL] = { "heartbeat-interval", 0, ARG_REQUIRED, T_TIME, "TIME",
+				   .help = "time between heartbeats, 200ms to 60s" },
+	[OPT_HEARTBEAT_MISSES] = { "heartbeat-misses", 0, ARG_REQUIRED, T_UINT, "N", .min = 2,
+				 .max = 100,
+				 .help = "intervals of silence after which a path is lost" },
+	[OPT_RECONNECT_DELAY] = { "reconnect-delay", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "time before the first reconnect, 10ms to 10m; doubled "
+					"by each that fails" },
+	[OPT_RECONNECT_DELAY_MAX] = { "reconnect-delay-max", 0, ARG_REQUIRED, T_TIME, "TIME",
+				    .help = "what that time grows to" },
+	[OPT_CONNECT_TIMEOUT] = { "connect-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "time for each step of a reconnect, 100ms to 10m" },
+	[OPT_IO_TIMEOUT] = { "io-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+			   .help = "time after which a request ends its path and goes to "
+				   "another one, 1s to 1d; 0 is never" },
+	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
+				.help = "how long I/O waits when no path is left, up to 1d; 0 "
+					"fails it at once, infinite waits without end" },
+	[OPT_LOST_WRITES] = { "lost-writes", 0, ARG_REQUIRED, T_WORD, "WHAT", "fail-flush|disconnect",
+			    .help = "when a server lost acknowledged writes: fail-flush or "
+				    "disconnect" },
+	[OPT_SET_ACCESS] = { "access", 0, ARG_REQUIRED, T_TEXT, "MODE", "rw",
+			   .help = "rw, in place of migration" },
+	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
+	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
+			    .help = "add paths that the configuration lists, or the server (exit 9)" },
+	[OPT_DIFF] = { "diff", .help = "all that changed, not only states and their reasons" },
+	[OPT_FULL] = { "full", .help = "all that is known of the object" },
+	[OPT_NO_SNAPSHOT] = { "no-snapshot", .help = "leave out what is there at the start" },
+	[OPT_ONCE] = { "once", .help = "end after what is there at the start" },
+	[OPT_EVENTS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
+		       .help = "end after N events" },
+	[OPT_MONITOR_STATS] = { "stats", 0, ARG_OPTIONAL, T_TIME, "TIME",
+			      .help = "with the counters of the paths that types and --filter "
+				      "leave, at the start and each TIME (1s)" },
+	[OPT_RCVBUF] = { "rcvbuf", 0, ARG_REQUIRED, T_UINT, "BYTES", .min = 4096, .max = 1 << 30,
+		       .help = "room for events that were not read yet (1048576)" },
+	[OPT_FOLLOW] = { "follow", .help = "when the modules are gone wait for them to come back" },
+	[OPT_FOR] = { "for", 0, ARG_REQUIRED, T_TEXT, "COND",
+		    .help = "present, absent, or FIELD=VALUE; also !=, >=, <=, > and <" },
+	[OPT_TEST] = { "test", .help = "do not wait: exit code 11 if it is not so now" },
+	[OPT_CLIENT] = { "client", 0, ARG_REQUIRED, T_TEXT, "SESSION",
+		       .help = "only this session of a client" },
+	[OPT_ALL_CLIENTS] = { "all-clients", .help = "of all clients that have it open" },
+	[OPT_CHECK_STATE] = { "check-state", .help = "exit 11 if anything is not fully up" },
+
+	[OPT_INTERVAL] = { "interval", 'i', ARG_REQUIRED, T_TIME, "SEC", .help = "a sample every SEC" },
+	[OPT_COUNT] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
+		      .help = "end after N samples" },
+	[OPT_RATE] = { "rate", .help = "per second" },
+	[OPT_PER_CPU] = { "per-cpu", 0, ARG_OPTIONAL, T_WORD, "WHICH", "active",
+			.help = "for each CPU; active: that has counted anything" },
+	[OPT_BY] = { "by", 0, ARG_REQUIRED, T_WORD, "WHAT", "path|session|device|hca",
+		   .help = "a row for each path, session, mapped device or RDMA port (path)" },
+	[OPT_SINCE] = { "since", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		      .help = "what was added since the sample that --save left there" },
+	[OPT_SAVE] = { "save", 0, ARG_REQUIRED, T_TEXT, "FILE",
+		     .help = "leave a sample in this file for --since" },
+	[OPT_FROM_DISKSTATS] = { "from-diskstats",
+			       .help = "means alone, of each disk, as the block layer counts them" },
+	[OPT_LATENCY] = { "latency", .help = "how long requests took, by powers of two" },
+	[OPT_SG] = { "sg", .help = "entries of scatter-gather lists, by powers of two" },
+	[OPT_TEXTFILE] = { "textfile", 0, ARG_REQUIRED, T_TEXT, "FILE",
+			 .help = "Prometheus text in this file, replaced at once" },
+	[OPT_GROUPS] = { "only", 0, ARG_REQUIRED, T_TEXT, "LIST",
+		     .help = "of ios, latency, sg, migrations, polls, reconnects (all)" },
+	[OPT_LOG] = { "log", .help = "bars on a logarithmic scale" },
+	[OPT_SKIP_FIRST] = { "skip-first", .help = "leave the totals of the first sample out" },
+	[OPT_MODE] = { "mode", 0, ARG_REQUIRED, T_WORD, "MODE", "sync|add|replace",
+		     .help = "sync: add and change; add: only add; replace: sync --prune (sync)" },
+	[OPT_PRUNE] = { "prune", 0, ARG_OPTIONAL, T_WORD, "WHOSE", "config|all",
+		      .help = "remove what is not listed, too: what apply made, or all" },
+	[OPT_ONLY] = { "only", 0, ARG_REQUIRED, T_TEXT, "WHAT", .repeat = true,
+		     .help = "session:NAME or device:NAME; may be repeated" },
+	[OPT_STOP_ON_ERROR] = { "stop-on-error", .help = "end with the first failure" },
+	[OPT_RESOLVED] = { "resolved", .help = "with the defaults in their places and addresses as "
+					       "the kernel spells them" },
+	[OPT_LENIENT] = { "lenient", .help = "unknown keys are warnings" },
+	[OPT_CHECK_SERVER] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST[:PORT]",
+			     .help = "a server to be reached" },
+	[OPT_CHECK_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
+			   .help = "this path alone, where they are looked at one by one; may be "
+				   "repeated" },
+	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
+	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
+	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
+	[OPT_LIST] = { "list", .help = "names of the topics" },
+	ACCESS_OPTIONS,
+	RDS_OPTIONS,
+};
+
+#define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_NO_TREE, \
+			OPT_WIDE, OPT_BRIEF
+#define SHOW_OPTS	OPT_FIELDS, OPT_UNIT, OPT_WIDE
+
+#define WAIT_OPTS	OPT_WAIT, OPT_NO_WAIT
+#define SETTINGS_OPTS	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, \
+			OPT_RECONNECT_DELAY, OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, \
+			OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_LOST_WRITES
+
+#define OPTS(...)	(const unsigned char[]){ __VA_ARGS__, 0 }
+
+#define ARG_SESSION	{ "SESSION", .help = "name of a session" }
+#define ARG_DEVICE	{ "DEVICE", \
+			  .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" }
+
+#define ARG_ANY_SESSION	{ "SESSION", .optional = true, .help = "name of a session" }
+#define ARG_NEW_PATHS	{ "PATH", .repeat = true, .help = "[SRC@]DST" }
+#define ARG_ANY_PATHS	{ "PATH", .optional = true, .repeat = true, \
+			  .help = "[SRC@]DST of a path, or id:N" }
+
+#define RECOVER(...)									\
+	.text = "Paths that are not connected are connected again, then devices that are "	\
+		"disconnected are opened on the server again; what needs nothing is left "	\
+		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
+		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "	\
+		"the paths are connected and the nodes of the devices can be opened.",		\
+	.examples = { __VA_ARGS__ }, .topic = "recover",					\
+	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
+	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
+
+#define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
+
+#define ARG_PORT	{ "PORT", .help = "HCA:PORT, as 'server port list' prints it" }
+#define ARG_CLIENT	{ "SESSION", .help = "session of the client, as 'server client list' prints it" }
+
+#define ARG_CONFIG	{ "FILE", .optional = true, \
+			  .help = "instead of the files below /etc/rnbd; - is stdin" }
+#define EMPTY_CONFIG	"\"defaults\":{},\"sessions\":[],\"devices\":[],\"peers\":[],\"exports\":[]"
+#define EMPTY_PLAN	.empty = "{\"changed\":false,\"mode\":null,\"dry_run\":false,\"changes\":[],"	\
+				 "\"unlisted\":[],\"unmet\":[],\"summary\":{\"add\":0,"		\
+				 "\"change\":0,\"remove\":0,\"unlisted\":0,\"failed\":0}}"
+
+#define CONFIG_SAVE(...)								\
+	.args = { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },	\
+	.opts = OPTS(OPT_SESSION),							\
+	.text = "Sessions, their paths and settings, and devices, as 'config apply' makes them "	\
+		"again; with -j as JSON, which it reads as well. A file that exists stays "	\
+		"unless --force is given.",						\
+	.examples = { __VA_ARGS__ }, .topic = "config", .empty = "{" EMPTY_CONFIG "}",	\
+	.page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_save
+
+#define CONFIG_APPLY(...)								\
+	.args = { ARG_CONFIG },								\
+	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),	\
+	.text = "New sessions and paths first, then settings, then devices; a path that is not "	\
+		"listed goes when another one of its session is connected. What is so already "	\
+		"is left alone, so it may be repeated, after any failure as well. A failure "	\
+		"does not stop the rest (exit 3). Returns when new disks can be opened; --wait "	\
+		"says for how long it waits for that. --prune=all is refused (exit 7) unless "	\
+		"--force is given, which a disk in use needs, too.",			\
+	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
+	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,			\
+	.check = cmd_config_only_check, .run = cmd_config_apply
+
+const struct cmd cmd_table[] = {
+	{ "status", NULL, "show sessions, paths, devices and exports of this host",
+	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
+	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_TREE, OPT_NO_TREE, OPT_UNIT,
+		       OPT_WIDE),
+	  .text = "What is not up is data and no failure, unless --check-state is given. When no "
+		  "module is loaded the exit code is 8.",
+	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },
+	  .topic = "status",
+	  .empty = "{\"client\":{\"sessions\":[],\"devices\":[]},"
+		   "\"server\":{\"exports\":[],\"clients\":[]},"
+		   "\"summary\":{\"sessions_total\":0,\"sessions_degraded\":0,\"sessions_down\":0,"
+		   "\"paths_total\":0,\"paths_down\":0,\"devices_total\":0,\"devices_down\":0,"
+		   "\"clients_total\":0,\"clients_down\":0,\"exports_total\":0},\"modules\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_status },
+	{ "show", NULL, "show whatever has that name",
+	  { { "NAME", .help = "a session, device, path [SRC@]DST, export or client" } },
+	  .opts = OPTS(OPT_UNIT, OPT_WIDE),
+	  .text = "What fits more than one object is refused (exit 6) with the list of them.",
+	  .examples = { "rnbdadm show rnbd0", "rnbdadm show cl1@srv1 -j" },
+	  .topic = "show",
+	  .empty = "{\"sessions\":[],\"paths\":[],\"devices\":[],\"exports\":[],\"clients\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_show },
+	{ "session", "list", "list the sessions of this client",
+	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm session list", "rnbdadm session list -F name,state -j" },
+	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-session",
+	  .view = &session_view, .run = cmd_session_list },
+	{ "session", "show", "show one session", { ARG_SESSION },
+	  .opts = OPTS(SHOW_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm session show cl1@srv1", "rnbdadm session show cl1@srv1 --stats -p" },
+	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-session",
+	  .view = &session_view, .run = cmd_session_show },
+	{ "session", "set", "change settings of a session", { ARG_SESSION },
+	  .opts = OPTS(OPT_SET_POLICY, SETTINGS_OPTS, WAIT_OPTS),
+	  .text = "Only what differs is written; it holds at once.",
+	  .examples = { "rnbdadm session set cl1@srv1 --mp-policy min-latency",
+			"rnbdadm session set cl1@srv1 --no-path-timeout 30s --io-timeout 1m -n" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[],\"changes\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .check = cmd_session_set_check, .run = cmd_session_set },
+	{ "session", "add", "make a session that needs no device", { ARG_SESSION },
+	  .opts = OPTS(OPT_PATH, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_CONNECTIONS,
+		       OPT_POLL_QUEUES, WAIT_OPTS),
+	  .text = "It stays until it is removed; devices are mapped over it by its name. Needs at "
+		  "least one --path. --timeout bounds each step in the kernel, 100ms to 10m (30s).",
+	  .examples = { "rnbdadm session add cl1@srv1 --path 10.0.0.1@10.0.0.2 --path 10.0.1.2",
+			"rnbdadm session add cl1@srv1 --path 10.0.0.2 --no-path-timeout 30s" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .check = cmd_session_add_check, .run = cmd_session_add },
+	{ "session", "remove", "remove a session that was added", { ARG_SESSION },
+	  .opts = OPTS(OPT_IF_EXISTS, WAIT_OPTS),
+	  .text = "Refused (exit 7) while devices are mapped over it; --force unmaps them first.",
+	  .examples = { "rnbdadm session remove cl1@srv1",
+			"rnbdadm session remove cl1@srv1 --if-exists -n" },
+	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
+	  .run = cmd_session_remove },
+	{ "session", "add-path", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
+	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
+	  .text = "Returns when they are connected, after 30 seconds for each or what --wait says at "
+		  "the latest; one that cannot be connected is not kept, and the others go on. "
+		  "--timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path add",
+	  .flags = CMD_CHANGES, .check = cmd_path_add_check, .run = cmd_path_add },
+	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
+	  .text = "What a path carried goes on by another one. The last connected path of a session "
+		  "with devices is refused (exit 7) unless --force is given.",
+	  .examples = { "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session remove-path cl1@srv1 10.0.1.2 -n" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path remove",
+	  .flags = CMD_CHANGES, .check = cmd_path_named_check, .run = cmd_path_remove },
+	{ "session", "reconnect", "connect paths again",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
+	  .text = "One after the other, those first that are down; without PATH all paths of the "
+		  "session. The last connected path of a session with devices is refused (exit "
+		  "7) unless --force is given. --all, all sessions, asks first unless -y is given. "
+		  "With --wait an attempt that fails is no failure yet: the path is tried further, and "
+		  "waited for. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm session reconnect cl1@srv1 --only-down",
+			"rnbdadm session reconnect --all --only-down" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view,
+	  .also = "path reconnect|path readd", .flags = CMD_CHANGES,
+	  .check = cmd_path_reconnect_check, .run = cmd_path_reconnect },
+	{ "session", "disconnect", "take paths down, and leave them so",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_HCA, OPT_ALL, WAIT_OPTS),
+	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
+		  "The last connected path of a session with devices is refused (exit 7) unless "
+		  "--force is given. --all, all sessions, asks first unless -y is given; nothing is "
+		  "taken down if one is refused.",
+	  .examples = { "rnbdadm session disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm session disconnect cl1@srv1 --force" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
+	  .flags = CMD_CHANGES, .check = cmd_path_disconnect_check, .run = cmd_path_disconnect },
+	{ "session", "recover", "connect what is down, then remap what is disconnected",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
+	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
+	  .also = "path recover", .check = cmd_session_recover_check, .run = cmd_session_recover },
+	{ "recover", NULL, "connect what is down, then remap what is disconnected",
+	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
+	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
+	  .check = cmd_recover_check, .run = cmd_recover },
+	{ "recover", "session", "the same for one session", { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ADD_MISSING, WAIT_OPTS),
+	  RECOVER("rnbdadm recover session cl1@srv1",
+		  "rnbdadm recover session cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"),
+	  .check = cmd_session_recover_check, .run = cmd_session_recover },
+	{ "recover", "device", "the same for one device and its session", { ARG_DEVICE },
+	  .opts = OPTS(OPT_SESSION, OPT_ADD_MISSING, WAIT_OPTS),
+	  RECOVER("rnbdadm recover device rnbd0", "rnbdadm recover device vol0 --session cl1@srv1"),
+	  .check = cmd_recover_device_check, .run = cmd_recover_device },
+	{ "mp-policy", "list", "list the path policies",
+	  .opts = OPTS(LIST_OPTS),
+	  .examples = { "rnbdadm mp-policy list", "rnbdadm mp-policy list -j" },
+	  .topic = "mp-policy-list", .empty = "{\"policies\":[]}", .page = "rnbdadm-path",
+	  .view = &mp_policy_list_view, .run = cmd_mp_policy_list },
+	{ "mp-policy", "show", "show the path policy of a session", { ARG_SESSION },
+	  .opts = OPTS(OPT_FIELDS, OPT_WIDE),
+	  .examples = { "rnbdadm mp-policy show cl1@srv1",
+			"rnbdadm mp-policy show cl1@srv1 -j | jq -r '.sessions[0].mp_policy'" },
+	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-path",
+	  .view = &session_view, .run = cmd_mp_policy_show },
+	{ "mp-policy", "set", "set the path policy of a session, or of all",
+	  { { "SESSION", .help = "name of a session; with --all there is none" },
+	    { "POLICY", .optional = true, .values = "round-robin|min-inflight|min-latency|rr|mi|ml",
+	      .help = "round-robin, min-inflight, min-latency, or rr, mi, ml" } },
+	  .opts = OPTS(OPT_ALL, WAIT_OPTS),
+	  .examples = { "rnbdadm mp-policy set cl1@srv1 min-latency", "rnbdadm mp-policy set --all rr" },
+	  .topic = "mp-policy", .empty = "{\"changed\":false,\"sessions\":[]}",
+	  .page = "rnbdadm-path", .view = &mp_policy_view, .flags = CMD_CHANGES,
+	  .check = cmd_mp_policy_set_check, .run = cmd_mp_policy_set },
+	{ "path", "list", "list the paths of all sessions",
+	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DOWN, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm path list --down", "rnbdadm path list --session cl1@srv1 -o csv" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-path",
+	  .view = &path_view, .run = cmd_path_list },
+	{ "path", "show", "show one path",
+	  { ARG_SESSION, { "PATH", .optional = true, .help = "[SRC@]DST of a path, or id:N" } },
+	  .opts = OPTS(SHOW_OPTS, OPT_HCA, OPT_STATS, OPT_DETAILS),
+	  .text = "The path is named by its addresses or by --hca; it must be the only one that fits.",
+	  .examples = { "rnbdadm path show cl1@srv1 ip:10.0.0.1@ip:10.0.0.2",
+			"rnbdadm path show cl1@srv1 --hca mlx5_0:1" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-path",
+	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
+	{ "map", NULL, "map a device of a server",
+	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA, OPT_POLL_QUEUES,
+		       OPT_CONNECTIONS, OPT_DEST_PORT, OPT_MP_POLICY, SETTINGS_OPTS, OPT_ADD_PATHS, OPT_NAME, OPT_OWNER,
+		       OPT_SAVE_MAP, OPT_WAIT, OPT_NO_WAIT, OPT_FIELDS),
+	  .text = "Prints the node of the new disk and returns when it can be opened. A session "
+		  "that does not exist yet is made; it needs at least one --path, or a --server "
+		  "whose name resolves; the settings are those of a new session, too. --timeout "
+		  "bounds each step in the kernel, 100ms to 10m (30s).",
+	  .examples = { "rnbdadm map vol0 --session cl1@srv1 --path ip:10.0.0.1@ip:10.0.0.2",
+			"rnbdadm map vol0 --server 10.0.0.2 --access ro --idempotent" },
+	  .topic = "map", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &device_view, .flags = CMD_CHANGES, .check = cmd_map_check, .run = cmd_map },
+	{ "unmap", NULL, "unmap devices",
+	  { { "DEVICE", .optional = true, .repeat = true,
+	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, WAIT_OPTS),
+	  .text = "A device in use is refused (exit 7) with what uses it; --force unmaps it all "
+		  "the same. --all and --session alone name all devices, of that session; those in "
+		  "use stay, the others go. --all asks on a terminal unless -y is given. "
+		  "--timeout bounds what the kernel waits for, and --lazy.",
+	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --if-exists" },
+	  .topic = "unmap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &unmap_view, .flags = CMD_CHANGES, .check = cmd_unmap_check, .run = cmd_unmap },
+	{ "remap", NULL, "open disconnected devices on the server again",
+	  { { "DEVICE", .optional = true, .repeat = true,
+	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_ONLY_DISCONNECTED, OPT_RECREATE, WAIT_OPTS),
+	  .text = "The disk stays, with the size and the limits that the server's device has now. What "
+		  "is mapped is left alone. --all asks first unless -y is given. --recreate "
+		  "makes a new disk and prints its node; a disk in use is refused (exit 7) unless "
+		  "--force is given. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected -y" },
+	  .topic = "remap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &remap_view, .flags = CMD_CHANGES, .check = cmd_remap_check, .run = cmd_remap },
+	{ "resize", NULL, "change the size of a mapped disk",
+	  { ARG_DEVICE, { "SIZE", .optional = true,
+			  .help = "10G, 2048s, 1000000K; +N and -N are relative to the size now" } },
+	  .opts = OPTS(OPT_SESSION, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, WAIT_OPTS),
+	  .text = "The server is not asked: I/O behind the end of its device fails. A size is a multiple of "
+		  "the logical block; K, M, G, T, P are powers of 1024, KB of 1000, s is 512 "
+		  "bytes. What is cut off is lost, so a smaller size needs --allow-shrink and "
+		  "--force. The size is read back afterwards.",
+	  .examples = { "rnbdadm resize rnbd0 +10G", "rnbdadm resize rnbd0 20G -n -v" },
+	  .topic = "resize",
+	  .empty = "{\"changed\":false,\"device\":null,\"old_size_bytes\":null,"
+		   "\"new_size_bytes\":null}",
+	  .page = "rnbdadm-device", .flags = CMD_CHANGES | CMD_PLAIN,
+	  .check = cmd_resize_check, .run = cmd_resize },
+	{ "device", "list", "list the mapped devices",
+	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm device list", "rnbdadm device list --filter state!=mapped -o csv" },
+	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &device_view, .run = cmd_device_list },
+	{ "device", "show", "show one mapped device", { ARG_DEVICE },
+	  .opts = OPTS(SHOW_OPTS, OPT_SESSION, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm device show rnbd0", "rnbdadm device show vol0 --session cl1@srv1 -p" },
+	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &device_view, .check = cmd_device_check, .run = cmd_device_show },
+	{ "device", "wait", "wait until a device is mapped and its node is there",
+	  { { "DEVICE", .help = "rnbdN, /dev/rnbdN, a link to be, or its name on the server" } },
+	  .opts = OPTS(OPT_SESSION, OPT_FIELDS, OPT_UNIT),
+	  .text = "Waits for events of the kernel, up to --timeout (30s); then the exit code is 10.",
+	  .examples = { "rnbdadm device wait vol0 --session cl1@srv1 --timeout 1m",
+			"rnbdadm device wait /dev/rnbd0 && mount /dev/rnbd0 /data" },
+	  .topic = "device", .empty = "{\"devices\":[]}", .page = "rnbdadm-device",
+	  .view = &device_view, .check = cmd_device_check, .run = cmd_device_wait },
+	{ "device", "set", "change the access of a mapped device", { ARG_DEVICE },
+	  .opts = OPTS(OPT_SET_ACCESS, OPT_SESSION, WAIT_OPTS),
+	  .text = "A device in migration becomes rw, and stays in use. Refused (exit 7) while another client "
+		  "has it open for writing. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm device set rnbd0 --access rw", "rnbdadm device set vol0 --access rw -n" },
+	  .topic = "device", .empty = "{\"changed\":false,\"devices\":[],\"changes\":[]}",
+	  .page = "rnbdadm-device", .view = &device_view, .flags = CMD_CHANGES,
+	  .check = cmd_device_set_check, .run = cmd_device_set },
+	{ "server export", "list", "list the block devices that clients have open here",
+	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DETAILS),
+	  .examples = { "rnbdadm server export list", "rnbdadm server export list --client cl1@srv1 -j" },
+	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
+	  .view = &export_view, .run = cmd_export_list },
+	{ "server export", "show", "show one of them and its clients", { ARG_EXPORT },
+	  .opts = OPTS(SHOW_OPTS, OPT_DETAILS),
+	  .examples = { "rnbdadm server export show sdb", "rnbdadm server export show /dev/sdb -p" },
+	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
+	  .view = &export_view, .run = cmd_export_show },
+	{ "server export", "close", "close a device that clients have open", { ARG_EXPORT },
+	  .opts = OPTS(OPT_CLIENT, OPT_ALL_CLIENTS, WAIT_OPTS),
+	  .text = "Refused (exit 7) with who has it open, unless --force is given. The client keeps its "
+		  "disk, but its I/O fails until it remaps it. Returns when the device is "
+		  "released.",
+	  .examples = { "rnbdadm server export close sdb --client cl1@srv1 --force",
+			"rnbdadm server export close sdb --all-clients -n -f" },
+	  .topic = "export-close", .empty = "{\"changed\":false,\"closed\":[]}",
+	  .page = "rnbdadm-server", .view = &close_view, .flags = CMD_CHANGES,
+	  .check = cmd_export_close_check, .run = cmd_export_close },
+	{ "server export", "revalidate", "tell clients the new size of a device", { ARG_EXPORT },
+	  .opts = OPTS(OPT_CLIENT, WAIT_OPTS),
+	  .text = "Each client that has it open asks for the size again and resizes its disk. Those that "
+		  "run the kernel's own module cannot be told (exit 9, or 3 if others were): use "
+		  "'resize' there. A device that became smaller is refused (exit 7) unless "
+		  "--force is given. --timeout, or the time of --wait, bounds the wait for each "
+		  "client, 100ms to 10m (5s).",
+	  .examples = { "rnbdadm server export revalidate sdb",
+			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
+	  .topic = "export-revalidate",
+	  .empty = "{\"changed\":false,\"old_size_bytes\":null,\"new_size_bytes\":null,"
+		   "\"clients\":[]}",
+	  .page = "rnbdadm-server", .view = &revalidate_view, .flags = CMD_CHANGES,
+	  .check = cmd_export_revalidate_check, .run = cmd_export_revalidate },
+	{ "server client", "list", "list the clients of this server",
+	  .opts = OPTS(LIST_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server client list", "rnbdadm server client list --stats -p" },
+	  .topic = "client", .empty = "{\"clients\":[]}", .page = "rnbdadm-server",
+	  .view = &client_view, .run = cmd_client_list },
+	{ "server client", "show", "show one client", { ARG_CLIENT },
+	  .opts = OPTS(SHOW_OPTS, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server client show cl1@srv1",
+			"rnbdadm server client show cl1@srv1 -F pinned_bytes" },
+	  .topic = "client", .empty = "{\"clients\":[]}", .page = "rnbdadm-server",
+	  .view = &client_view, .run = cmd_client_show },
+	{ "server client", "disconnect", "take down all paths of a client", { ARG_CLIENT },
+	  .opts = OPTS(WAIT_OPTS),
+	  .text = "Refused (exit 7) with what it has open, unless --force is given. Nothing keeps the "
+		  "client from coming back; close its exports first where that matters.",
+	  .examples = { "rnbdadm server client disconnect cl1@srv1 --force",
+			"rnbdadm server client disconnect cl1@srv1 -n -f" },
+	  .topic = "client", .empty = "{\"changed\":false,\"clients\":[]}",
+	  .page = "rnbdadm-server", .view = &client_view, .flags = CMD_CHANGES,
+	  .run = cmd_client_disconnect },
+	{ "server path", "list", "list the paths of the clients of this server",
+	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DOWN, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server path list", "rnbdadm server path list --client cl1@srv1 -j" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
+	  .view = &server_path_view, .run = cmd_server_path_list },
+	{ "server path", "show", "show one of them",
+	  { ARG_CLIENT, { "PATH", .optional = true, .help = "[SRC@]DST of a path, or id:N" } },
+	  .opts = OPTS(SHOW_OPTS, OPT_HCA, OPT_STATS, OPT_DETAILS),
+	  .text = "The path is named by its addresses or by --hca; it must be the only one that fits.",
+	  .examples = { "rnbdadm server path show cl1@srv1 ip:10.0.0.1@ip:10.0.0.2",
+			"rnbdadm server path show cl1@srv1 --hca mlx5_0:1" },
+	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
+	  .view = &server_path_view, .check = cmd_path_show_check, .run = cmd_server_path_show },
+	{ "server path", "disconnect", "take down paths of a client", { ARG_CLIENT, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
+	  .text = "Nothing keeps the client from making them anew; see 'server port drain'. The last "
+		  "connected path of a client with devices open is refused (exit 7) unless --force "
+		  "is given.",
+	  .examples = { "rnbdadm server path disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm server path disconnect cl1@srv1 id:7 -n" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-server", .view = &path_change_view, .flags = CMD_CHANGES,
+	  .check = cmd_path_named_check, .run = cmd_server_path_disconnect },
+	{ "server port", "list", "list the ports that this server listens on", .opts = OPTS(LIST_OPTS),
+	  .examples = { "rnbdadm server port list", "rnbdadm server port list --filter drained=true" },
+	  .topic = "port", .empty = "{\"ports\":[]}", .page = "rnbdadm-server",
+	  .view = &port_view, .run = cmd_port_list },
+	{ "server port", "drain", "take no more paths over a port, and close those that are there",
+	  { ARG_PORT }, .opts = OPTS(WAIT_OPTS),
+	  .text = "Holds until 'server port undrain', or until the module is unloaded. Clients try "
+		  "further, and come back when it is over. Refused as a whole (exit 7) if a client would "
+		  "lose its last path, unless --force is given. --wait waits until no path over it is "
+		  "left.",
+	  .examples = { "rnbdadm server port drain mlx5_0:1", "rnbdadm server port drain mlx5_0:1 -n" },
+	  .topic = "port-change",
+	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
+	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
+	  .run = cmd_port_drain },
+	{ "server port", "undrain", "take paths over a port again", { ARG_PORT },
+	  .opts = OPTS(WAIT_OPTS),
+	  .text = "Clients come back by themselves, at their next attempt.",
+	  .examples = { "rnbdadm server port undrain mlx5_0:1",
+			"rnbdadm server port undrain mlx5_0:1 -j" },
+	  .topic = "port-change",
+	  .empty = "{\"changed\":false,\"paths_closed\":[],\"refused\":[]}",
+	  .page = "rnbdadm-server", .view = &port_change_view, .flags = CMD_CHANGES,
+	  .run = cmd_port_undrain },
+	ACCESS_COMMANDS,
+	{ "stats", NULL, "show counters",
+	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
+		       OPT_BY, OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE,
+		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
+		       OPT_TOTALS, OPT_NO_TOTALS, OPT_WIDE, OPT_BRIEF),
+	  .text = "Totals since the path came up or the last reset. With -i the totals come first, "
+		  "then what was added in each interval; JSON is one line per sample then. In text "
+		  "and CSV --per-cpu, --latency and --sg have tables of their own. -o prom is for "
+		  "Prometheus. --save and --since compare without a reset, which others would see.",
+	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
+	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
+	  .page = "rnbdadm-stats", .view = &stats_view, .flags = CMD_STREAM,
+	  .check = cmd_stats_check, .run = cmd_stats },
+	{ "stats", "latency", "plot how long requests took",
+	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER,
+		       OPT_NO_HEADERS, OPT_WIDE, OPT_BRIEF),
+	  .text = "From submission to completion, since the path came up or the last reset, of all "
+		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
+		  "Where the modules do not count it: exit code 9.",
+	  .examples = { "rnbdadm stats latency", "rnbdadm stats latency cl1@srv1 --log" },
+	  .topic = "stats-latency", .empty = "{\"sessions\":[]}",
+	  .page = "rnbdadm-stats", .view = &latency_view,
+	  .check = cmd_stats_latency_check, .run = cmd_stats_latency },
+	{ "stats", "reset", "set counters to zero",
+	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
+	  .text = "What is in flight is not touched. --all asks first unless -y is given.",
+	  .examples = { "rnbdadm stats reset cl1@srv1 --only latency,sg",
+			"rnbdadm stats reset --all -y" },
+	  .topic = "stats-reset", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-stats", .view = &reset_view, .flags = CMD_CHANGES,
+	  .check = cmd_stats_reset_check, .run = cmd_stats_reset },
+	{ "monitor", NULL, "show changes as they happen",
+	  { { "TYPE", .optional = true, .repeat = true,
+	      .values = "session|path|device|export|client|access|rds",
+	      .help = "session, path, device, export, client, access, none is all of these; or rds" } },
+	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
+		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
+	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
+		  "before and its reason, and ends. 'overrun' says that the kernel dropped some; "
+		  "what exists follows anew. JSON is one line per event. Ends by a signal, or after "
+		  "--timeout; with --count that is exit code 10. 'rds' stands alone: up, down, refused.",
+	  .examples = { "rnbdadm monitor", "rnbdadm monitor path --filter state!=connected -j" },
+	  .topic = "event",
+	  .empty = "{\"seq\":null,\"monotonic_ns\":null,\"event\":null,\"object\":null,"
+		   "\"role\":null,\"session\":null,\"name\":null,\"resync\":false,\"state\":null,"
+		   "\"old_state\":null,\"reason\":null,\"changes\":{},\"source\":null}",
+	  .page = "rnbdadm-monitor", .view = &event_view, .flags = CMD_STREAM | CMD_PLAIN,
+	  .run = cmd_monitor },
+	{ "wait", NULL, "wait until something is so",
+	  { { "NAME", .help = "a session or a mapped device" },
+	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
+	  .opts = OPTS(OPT_FOR, OPT_SESSION, OPT_HCA, OPT_TEST),
+	  .text = "Looks at each event of the kernel, up to --timeout (30s); then the exit code is "
+		  "10. The fields are those of 'session list', 'device list' and 'path list'; "
+		  "'paths' is paths_connected.",
+	  .examples = { "rnbdadm wait cl1@srv1 --for 'paths>=2' --timeout 1m",
+			"rnbdadm wait rnbd0 --for state=mapped --test" },
+	  .topic = "wait",
+	  .empty = "{\"condition\":null,\"met\":false,\"object\":null,\"waited_ms\":null}",
+	  .page = "rnbdadm-monitor", .flags = CMD_PLAIN, .check = cmd_wait_check, .run = cmd_wait },
+	{ "config", "save", "print or store what runs as a configuration",
+	  CONFIG_SAVE("rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force") },
+	{ "config", "show", "show the configuration and where each value is from", { ARG_CONFIG },
+	  .opts = OPTS(OPT_RESOLVED, OPT_LENIENT),
+	  .examples = { "rnbdadm config show", "rnbdadm config show --resolved -p" },
+	  .topic = "config", .empty = "{" EMPTY_CONFIG "}", .page = "rnbdadm-config",
+	  .flags = CMD_PLAIN, .run = cmd_config_show },
+	{ "config", "validate", "check the configuration", { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT),
+	  .text = "Mistakes come as FILE:LINE:COLUMN, with exit code 2. Nothing else is looked at.",
+	  .examples = { "rnbdadm config validate", "rnbdadm config validate new.conf -j" },
+	  .topic = "config-validate", .empty = "{\"files\":[],\"problems\":[]}",
+	  .page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_validate },
+	{ "config", "diff", "show what 'config apply' would change", { ARG_CONFIG },
+	  .opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_LENIENT),
+	  .text = "The exit code is 11 if anything differs, also what apply cannot make so while "
+		  "it is there (!): access of a mapping, connections and poll queues of a "
+		  "session.",
+	  .examples = { "rnbdadm config diff", "rnbdadm config save | rnbdadm config diff -" },
+	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_PLAIN,
+	  .check = cmd_config_only_check, .run = cmd_config_diff },
+	{ "config", "apply", "make what runs as the configuration says",
+	  CONFIG_APPLY("rnbdadm config apply", "rnbdadm config apply new.conf --prune -n") },
+	{ "config", "edit-hints", "print a configuration to start from, with all keys explained",
+	  .examples = { "rnbdadm config edit-hints", "rnbdadm config edit-hints > new.conf" },
+	  .topic = "help", .empty = "{\"lines\":[]}", .page = "rnbdadm.conf", .flags = CMD_PLAIN,
+	  .run = cmd_config_edit_hints },
+	{ "save", NULL, "the same as 'config save'",
+	  CONFIG_SAVE("rnbdadm save", "rnbdadm save --session cl1@srv1 srv1.conf") },
+	{ "restore", NULL, "the same as 'config apply'",
+	  CONFIG_APPLY("rnbdadm restore", "rnbdadm restore --only device:data") },
+	RDS_COMMANDS,
+	{ "udev", NULL, "print the links of a disk for the rules of udev",
+	  { { "NAME", .help = "rnbdN, or a partition of it" } },
+	  .text = "KEY=VALUE, escaped for udev; nothing for a disk that is not mapped (yet). Takes no "
+		  "lock and asks the kernel nothing.",
+	  .examples = { "rnbdadm udev rnbd0", "rnbdadm udev rnbd0 -j" },
+	  .topic = "udev",
+	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
+		   "\"by_name\":null,\"by_path\":[],\"id_serial\":null,\"id_path\":null}",
+	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
+	{ "batch", NULL, "run the commands of a file",
+	  { { "FILE", .help = "one command in each line; - is stdin" } },
+	  .opts = OPTS(OPT_KEEP_GOING),
+	  .text = "Words are quoted as in a shell, # begins a comment, a backslash at the end joins "
+		  "lines, a first word 'rnbdadm' is skipped. All lines are parsed first: nothing is "
+		  "done if one is wrong (exit 2). The first that fails ends it with its exit code; "
+		  "with -k all are run, and the exit code is 3. -n, -y and -f are for all lines. "
+		  "'rnbdadm -b FILE' is the same.",
+	  .examples = { "rnbdadm batch changes.txt -n", "rnbdadm config apply -n | rnbdadm batch - -k -j" },
+	  .topic = "batch",
+	  .empty = "{\"file\":null,\"lines_total\":0,\"failed\":0,\"results\":[]}",
+	  .page = "rnbdadm-batch", .flags = CMD_PLAIN, .run = cmd_batch },
+	{ "check", NULL, "find what is wrong with this host, and what helps",
+	  { { "CHECK", .optional = true, .repeat = true,
+	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
+		      "or one of 'rnbdadm help checks'" } },
+	  .opts = OPTS(OPT_CHECK_SERVER, OPT_CHECK_PATH, OPT_STRICT, OPT_FIX_HINTS),
+	  .text = "Changes nothing. Exit code 11 if anything fails.",
+	  .examples = { "rnbdadm check", "rnbdadm check rdma net.mtu --strict -j" },
+	  .topic = "check",
+	  .empty = "{\"results\":[],\"summary\":{\"pass\":0,\"warn\":0,\"fail\":0,\"skip\":0}}",
+	  .page = "rnbdadm-check", .flags = CMD_PLAIN, .check = cmd_check_check, .run = cmd_check },
+	{ "version", NULL, "version of the tool",
+	  .text = "With -v also those of the libraries, the family and the modules.",
+	  .examples = { "rnbdadm version", "rnbdadm version -j" },
+	  .topic = "version",
+	  .empty = "{\"version\":null,\"libnl\":null,\"jansson\":null,"
+		   "\"family_version\":null,\"modules\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN,
+	  .run = cmd_version },
+	{ "help", NULL, "help on a command or topic",
+	  { { "WORD", .optional = true, .repeat = true,
+	      .help = "a command, or exit-codes, selectors, checks, fields OBJECT" } },
+	  .examples = { "rnbdadm help map", "rnbdadm help exit-codes" },
+	  .topic = "help", .empty = "{\"lines\":[]}", .page = "rnbdadm", .flags = CMD_PLAIN,
+	  .check = cmd_help_check, .run = cmd_help },
+	{ "completion", NULL, "the script that completes commands in a shell",
+	  { { "SHELL", .values = "bash|zsh|fish", .help = "bash, zsh or fish" } },
+	  .text = "Packages install it; without one: source <(rnbdadm completion bash).",
+	  .examples = { "rnbdadm completion bash >/etc/bash_completion.d/rnbdadm",
+			"rnbdadm completion fish | source" },
+	  .topic = "completion", .empty = "{\"lines\":[]}", .page = "rnbdadm",
+	  .flags = CMD_PLAIN, .run = cmd_completion },
+	{ "__complete", NULL, "what may come next on a command line",
+	  { { "CWORD", .help = "the word to complete" },
+	    { "WORD", .repeat = true, .help = "all words, after --" } },
+	  .topic = "completion", .empty = "{\"lines\":[]}", .page = "rnbdadm",
+	  .flags = CMD_PLAIN | CMD_HIDDEN, .run = cmd_complete },
+	{ "metadata", NULL, "the command table as JSON",
+	  .examples = { "rnbdadm metadata", "rnbdadm metadata -j | jq '.commands[].name'" },
+	  .topic = "metadata", .empty = "{\"commands\":[],\"options\":[],\"exit_codes\":[],\"checks\":[]}",
+	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_metadata },
+	{ "schema", NULL, "JSON Schema of a document",
+	  { { "TOPIC", .optional = true, .help = "session, path, device, ...; none lists them" } },
+	  .opts = OPTS(OPT_LIST),
+	  .examples = { "rnbdadm schema --list", "rnbdadm schema session" },
+	  .topic = "schema", .empty = "{\"topics\":[]}", .page = "rnbdadm-json",
+	  .flags = CMD_PLAIN, .run = cmd_schema },
+};
+
+const size_t cmd_count = ARRAY_SIZE(cmd_table);
+
+const struct alias alias_table[] = {
+	{ "ls", "list" },
+	{ "sess", "session" },
+	{ "dev", "device" },
+	{ "del", "remove" },
+	{ "rm", "remove" },
+	{ "srv", "server" },
+};
+
+const size_t alias_count = ARRAY_SIZE(alias_table);
+
+const struct object_desc object_table[] = {
+	{ "session", "sessions: associations with servers" },
+	{ "path", "paths: the connections of a session" },
+	{ "device", "mapped devices" },
+	{ "mp-policy", "rules that pick the path of a request" },
+	{ "config", "the configuration: what is to run" },
+	{ "server", "the server side: what clients have open here" },
+	{ "server export", "block devices that clients have open here" },
+	{ "server access", "the access list: who may map what" },
+	{ "server peer", "clients that the access list knows" },
+	{ "server client", "clients of this server" },
+	{ "server path", "paths of the clients" },
+	{ "server port", "ports of RDMA devices that this server listens on" },
+	{ "rds", "reliable datagram sockets" },
+};
+
+const size_t object_count = ARRAY_SIZE(object_table);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the commands of the access list have in common. */
+#ifndef RNBDADM_CONFIG_ACCESS_LIST_H
+#define RNBDADM_CONFIG_ACCESS_LIST_H
+
+#include "config/sections.h"
+
+/* The list that the kernel has; an exit code. */
+int access_load(struct ctx *ctx, struct access_list *l);
+/* The same; false, with XC_OK in @rc, where no module with a list is loaded. */
+bool access_load_if(struct ctx *ctx, struct access_list *l, int *rc);
+/* The list has no such peer or export, with ACCESS_KINDS neither. An exit code. */
+int access_absent(struct ctx *ctx, const struct access_list *l, enum access_kind kind, const char *name);
+/* "key=value key=value", to be freed */
+char *access_item_text(const struct access_item *x);
+/* "state", "number" and "changes" of @doc: what leads from one list to the other. Returns how many changes. */
+size_t access_diff(const struct access_list *from, const struct access_list *to, json_t *doc);
+void access_print_changes(const json_t *doc);
+/* The configuration that the command line names, and its list; refused where it has none. */
+int access_conf(struct ctx *ctx, struct conf *c, struct access_list *l);
+/* Loads @to in place of @from; @doc gets what that changes and ends. An exit code. */
+int access_replace(struct ctx *ctx, const struct access_list *from, const struct access_list *to, json_t *doc);
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Help texts out of the command table, at most 80 columns wide. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/report.h"
+#include "cmd/commands.h"
+#include "grammar/parse.h"
+#include "output/output.h"
+
+#define WIDTH	79
+
+/* @text in lines that start at column @indent; the first one is there already. */
+static void wrap(struct strbuf *b, const char *text, unsigned int indent)
+{
+	unsigned int at = indent;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (at > indent && at + 1 + n > WIDTH) {
+			strbuf_printf(b, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			strbuf_puts(b, " ");
+			at++;
+		}
+		strbuf_add(b, text, n);
+		at += (unsigned int)n;
+		text += n;
+		text += strspn(text, " ");
+	}
+	strbuf_puts(b, "\n");
+}
+
+/* "left   right", the right part wrapped. */
+static void entry(struct strbuf *b, const char *left, const char *right, unsigned int col)
+{
+	size_t n = strlen(left) + 2;
+
+	strbuf_printf(b, "  %s", left);
+	if (n + 1 > col) {
+		strbuf_puts(b, "\n");
+		n = 0;
+	}
+	strbuf_printf(b, "%*s", (int)(col - n), "");
+	wrap(b, right, col);
+}
+
+static void put_option(struct strbuf *b, const struct opt *o)
+{
+	char letter[8] = "    ";
+	char *left;
+
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	if (o->arg == ARG_NONE)
+		left = xasprintf("%s--%s", letter, o->name);
+	else if (o->arg == ARG_REQUIRED)
+		left = xasprintf("%s--%s=%s", letter, o->name, o->metavar);
+	else
+		left = xasprintf("%s--%s[=%s]", letter, o->name, o->metavar);
+	entry(b, left, o->help, 30);
+	free(left);
+}
+
+static void put_globals(struct strbuf *b)
+{
+	strbuf_puts(b, "\nGlobal options, before or after the command:\n");
+	for (int id = 1; id <= OPT_GLOBAL_LAST; id++)
+		if (!opt_table[id].hidden)
+			put_option(b, &opt_table[id]);
+}
+
+static void put_synopsis(struct strbuf *b, const struct cmd *c)
+{
+	strbuf_printf(b, "rnbdadm %s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
+	for (size_t i = 0; i < CMD_ARGS && c->args[i].name; i++) {
+		const struct arg *a = &c->args[i];
+
+		strbuf_printf(b, " %s%s%s%s", a->optional ? "[" : "", a->name,
+			      a->optional ? "]" : "", a->repeat ? "..." : "");
+	}
+	strbuf_puts(b, " [OPTIONS]");
+}
+
+static void put_examples(struct strbuf *b, const char *const *examples, const char *page)
+{
+	strbuf_puts(b, "\nExamples:\n");
+	for (size_t i = 0; i < 2 && examples[i]; i++)
+		strbuf_printf(b, "  %s\n", examples[i]);
+	strbuf_printf(b, "\nSee %s(%d)\n", page,
+		      !strcmp(page, "rnbdadm.conf") ? 5 : !strcmp(page, "rnbdadm-json") ? 7 : 8);
+}
+
+static char *help_cmd(const struct cmd *c)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "Usage: ");
+	put_synopsis(&b, c);
+	strbuf_puts(&b, "\n\n");
+	for (const char *s = c->summary; *s; s++) {
+		char up = s == c->summary && *s >= 'a' && *s <= 'z' ? *s - 32 : *s;
+
+		strbuf_add(&b, &up, 1);
+	}
+	strbuf_puts(&b, ".\n");
+	if (c->text)
+		wrap(&b, c->text, 0);
+	if (c->args[0].name) {
+		strbuf_puts(&b, "\nArguments:\n");
+		for (size_t i = 0; i < CMD_ARGS && c->args[i].name; i++)
+			entry(&b, c->args[i].name, c->args[i].help, 30);
+	}
+	if (c->opts && *c->opts) {
+		strbuf_puts(&b, "\nOptions:\n");
+		for (const unsigned char *o = c->opts; *o; o++)
+			put_option(&b, &opt_table[*o]);
+	}
+	put_globals(&b);
+	put_examples(&b, c->examples, c->page);
+	return b.s;
+}
+
+/* Is the command one of the object, or of the group that it names? */
+static bool belongs(const struct cmd *c, const char *object)
+{
+	size_t len = strlen(object);
+
+	return !strncmp(c->object, object, len) && (!c->object[len] || c->object[len] == ' ');
+}
+
+static void put_commands(struct strbuf *b, const char *object)
+{
+	for (size_t i = 0; i < cmd_count; i++) {
+		const struct cmd *c = &cmd_table[i];
+		char *left;
+
+		if ((c->flags & CMD_HIDDEN) || (object && !belongs(c, object)))
+			continue;
+		left = xasprintf("%s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
+		entry(b, left, c->summary, 28);
+		free(left);
+	}
+}
+
+static char *help_object(const char *object)
+{
+	const char *examples[2] = { NULL, NULL }, *page = "rnbdadm";
+	struct strbuf b = { 0 };
+	bool group = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < cmd_count; i++)
+		group |= belongs(&cmd_table[i], object) && strcmp(cmd_table[i].object, object);
+	strbuf_printf(&b, "Usage: rnbdadm %s %sVERB [ARGUMENT]... [OPTIONS]\n\n", object,
+		      group ? "OBJECT " : "");
+	for (size_t i = 0; i < object_count; i++)
+		if (!strcmp(object_table[i].object, object))
+			strbuf_printf(&b, "%s.\n\n", object_table[i].summary);
+	strbuf_puts(&b, "Commands:\n");
+	put_commands(&b, object);
+	for (size_t i = 0; i < cmd_count; i++) {
+		if (!belongs(&cmd_table[i], object) || n == 2)
+			continue;
+		examples[n++] = cmd_table[i].examples[0];
+		page = cmd_table[i].page;
+	}
+	put_globals(&b);
+	put_examples(&b, examples, page);
+	return b.s;
+}
+
+static char *help_all(void)
+{
+	static const char *const examples[2] = {
+		"rnbdadm map vol0 --session cl1@srv1 --path ip:10.0.0.1@ip:10.0.0.2",
+		"rnbdadm device list",
+	};
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "Usage: rnbdadm [GLOBAL-OPTIONS] OBJECT [VERB] [ARGUMENT]... [OPTIONS]\n\n"
+		    "Manages RDMA network block devices: maps disks of a server and shows\n"
+		    "sessions, paths, devices and counters.\n\nCommands:\n");
+	put_commands(&b, NULL);
+	strbuf_puts(&b, "\nMore help: rnbdadm help COMMAND, rnbdadm help exit-codes,\n"
+		    "rnbdadm help selectors, rnbdadm help checks, rnbdadm help fields OBJECT\n");
+	put_globals(&b);
+	put_examples(&b, examples, "rnbdadm");
+	return b.s;
+}
+
+char *help_for(const struct parsed *p)
+{
+	if (p->cmd)
+		return help_cmd(p->cmd);
+	if (p->object)
+		return help_object(p->object);
+	return help_all();
+}
+
+static char *help_exit_codes(void)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "Exit codes:\n");
+	for (int i = 0; i < XC_MAX; i++) {
+		char left[40];
+
+		snprintf(left, sizeof(left), "%2d  %s", i, exit_table[i].name);
+		entry(&b, left, exit_table[i].meaning, 22);
+	}
+	strbuf_puts(&b, "  128+n               killed by signal n\n");
+	return b.s;
+}
+
+static char *help_selectors(void)
+{
+	return xstrdup(
+		"Names are matched exactly; what fits more than one object is refused.\n\n"
+		"  session  its name, as 'rnbdadm session list' prints it\n"
+		"  device   rnbdN, /dev/rnbdN, a link below /dev/rnbd, or the name on the\n"
+		"           server, with --session where that is not unique\n"
+		"  path     [SRC@]DST, id:N as --details shows it, or --hca NAME[:PORT]\n"
+		"  address  ip:IPv4, ip:IPv6[%dev], gid:GID, host:NAME, or a bare IP address\n\n"
+		"A bare number is never a selector.\n");
+}
+
+static char *help_fields(const char *object, char **message, char **hint)
+{
+	struct strlist names = { 0 };
+	struct strbuf b = { 0 };
+	const struct view *v = NULL;
+
+	for (size_t i = 0; i < cmd_count; i++) {
+		const struct view *w = cmd_table[i].view;
+
+		if (!w)
+			continue;
+		if (!strlist_has(&names, w->name))
+			strlist_add(&names, w->name);
+		if (object && !strcmp(w->name, word_alias(object)))
+			v = w;
+	}
+	if (v) {
+		for (const struct field *f = v->fields; f->name; f++)
+			entry(&b, f->name, f->help, 30);
+	} else {
+		char *list = strlist_join(&names, ", ");
+
+		*message = xasprintf("fields of what? (%s)", list);
+		*hint = object ? suggest(object, &names) : NULL;
+		free(list);
+	}
+	strlist_free(&names);
+	return b.s;
+}
+
+char *help_words(const char *const *words, size_t n, char **message, char **hint)
+{
+	struct parsed p = { 0 };
+	char **argv, *text = NULL;
+
+	if (n == 1 && !strcmp(words[0], "exit-codes"))
+		return help_exit_codes();
+	if (n == 1 && !strcmp(words[0], "selectors"))
+		return help_selectors();
+	if (n == 1 && !strcmp(words[0], "checks"))
+		return check_list_text();
+	if (n && n <= 2 && !strcmp(words[0], "fields"))
+		return help_fields(n == 2 ? words[1] : NULL, message, hint);
+	argv = xcalloc(n + 3, sizeof(*argv));
+	argv[0] = "rnbdadm";
+	for (size_t i = 0; i < n; i++)
+		argv[i + 1] = (char *)words[i];
+	argv[n + 1] = "--help";
+	if (args_parse((int)n + 2, argv, &p, message, hint)) {
+		if (p.nargs)
+			*message = xasprintf("there is no command '%s'", p.label);
+		else
+			text = help_for(&p);
+	}
+	args_free(&p);
+	free(argv);
+	return text;
+}
+
+char *usage_line(const struct parsed *p)
+{
+	struct strlist verbs = { 0 };
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "usage: ");
+	if (p->cmd) {
+		put_synopsis(&b, p->cmd);
+	} else if (p->object) {
+		char *list;
+
+		size_t len = strlen(p->object);
+
+		for (size_t i = 0; i < cmd_count; i++) {
+			const struct cmd *c = &cmd_table[i];
+
+			if (!strcmp(c->object, p->object) && c->verb)
+				strlist_add(&verbs, c->verb);
+			else if (belongs(c, p->object) && c->object[len] &&
+				 !strlist_has(&verbs, c->object + len + 1))
+				strlist_add(&verbs, c->object + len + 1);
+		}
+		list = strlist_join(&verbs, "|");
+		strbuf_printf(&b, "rnbdadm %s %s [ARGUMENT]... [OPTIONS]", p->object, list);
+		free(list);
+		strlist_free(&verbs);
+	} else {
+		strbuf_puts(&b, "rnbdadm OBJECT [VERB] [ARGUMENT]... [OPTIONS]; see 'rnbdadm help'");
+	}
+	return b.s;
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* Versions of the libraries that this binary runs with. */
-#ifndef RNBDADM_LIBS_H
-#define RNBDADM_LIBS_H
-
-const char *libnl_version(void);
-
-#endif

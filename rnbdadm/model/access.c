@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "model/access.h"
+
+const char *access_word(enum access_words which, uint64_t v)
+{
+	static const char *const words[][14] = {
+		[AW_STATE] = { "open", "closed", "listed" },
+		[AW_EVENT] = { "granted", "denied", "revoked", "loaded" },
+		[AW_STEP] = { "path", "open" },
+		[AW_REASON] = { "", "closed", "no-key", "address-forged", "session-name", "name-taken",
+				"limit-sessions", "limit-devices", "limit-memory", "no-export", "access-mode",
+				"directory", "writer", "other" },
+	};
+
+	return v < ARRAY_SIZE(words[0]) && words[which][v] ? words[which][v] : "unknown";
+}
+
+static char *bytes_problem(const char *what, const char *s, size_t most)
+{
+	if (!*s || strlen(s) > most)
+		return xasprintf("the %s has 1 to %zu bytes", what, most);
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || *s == 0x7f)
+			return xasprintf("the %s holds neither spaces nor control characters", what);
+	return NULL;
+}
+
+static bool climbs(const char *name)
+{
+	char *s = xasprintf("/%s/", name);
+	bool any = strstr(s, "/../");
+
+	free(s);
+	return any;
+}
+
+char *access_name_problem(enum access_kind kind, const char *name)
+{
+	bool peer = kind == ACCESS_PEER;
+	char *msg = bytes_problem(peer ? "name of a peer" : "name of an export", name,
+				  peer ? ACCESS_PEER_MAX : ACCESS_NAME_MAX);
+
+	for (const char *p = name; *p && !msg && peer; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			return xstrdup("the name of a peer holds letters, digits and . _ - alone");
+	if (msg || peer)
+		return msg;
+	if ((*name == '/' && name[1]) || strstr(name, "//"))
+		return xstrdup("the name of an export neither begins with '/' nor holds '//'");
+	return climbs(name) ? xstrdup("the name of an export has no part '..'") : NULL;
+}
+
+static char *path_problem(const char *path)
+{
+	if (*path != '/' || strlen(path) > ACCESS_PATH_MAX)
+		return xasprintf("'%s' does not begin with '/', or has more than %d bytes", path, ACCESS_PATH_MAX);
+	return climbs(path) ? xstrdup("no part of it is '..'") : NULL;
+}
+
+static char *pattern_problem(const char *pattern)
+{
+	char *msg = bytes_problem("name of a session", pattern, ACCESS_NAME_MAX);
+
+	if (msg || !pattern[strcspn(pattern, "/.")])
+		return msg;
+	return xstrdup("the name of a session holds neither '/' nor '.'");
+}
+
+unsigned int access_bits(const struct addr *a)
+{
+	return a->family == ADDR_IPV4 ? 32 : 128;
+}
+
+static bool bit_at(const struct addr *a, unsigned int i)
+{
+	return a->raw[i / 8] >> (7 - i % 8) & 1;
+}
+
+/* "ip:10.0.0.0/24" */
+static char *from_read(const char *text, struct access_value *v)
+{
+	const char *slash = strchr(text, '/');
+	char *addr = slash ? xstrndup(text, (size_t)(slash - text)) : xstrdup(text), *msg;
+	unsigned int all;
+
+	if (strchr(addr, '%') || !strncmp(addr, "host:", 5))
+		msg = xasprintf("'%s' is not ip:ADDR[/BITS] or gid:GID[/BITS]", text);
+	else
+		msg = addr_parse(addr, &v->addr);
+	free(addr);
+	if (msg)
+		return msg;
+	v->n = all = access_bits(&v->addr);
+	if (slash && (!parse_uint(slash + 1, &v->n) || v->n > all))
+		return xasprintf("'%s' is not a number of bits from 0 to %u", slash + 1, all);
+	for (unsigned int i = (unsigned int)v->n; i < all; i++)
+		if (bit_at(&v->addr, i))
+			return xasprintf("'%s' has bits set behind the first %s", text, slash + 1);
+	return NULL;
+}
+
+/* "PEER[:MODE], .." */
+static char *allow_read(struct access_item *x, const char *text, const struct conf_place *at)
+{
+	char *copy = xstrdup(text), *rest = copy, *peer, *mode, *msg = NULL;
+
+	while (!msg && (peer = strsep(&rest, ","))) {
+		struct access_value v = { .at = at };
+
+		peer += strspn(peer, " \t");
+		for (size_t n = strlen(peer); n && strchr(" \t", peer[n - 1]); n--)
+			peer[n - 1] = '\0';
+		mode = strchr(peer, ':');
+		if (mode)
+			*mode++ = '\0';
+		msg = strcmp(peer, "*") ? access_name_problem(ACCESS_PEER, peer) : NULL;
+		if (!msg && !access_parse(mode ? mode : "rw", &v.n))
+			msg = xasprintf("'%s' is not ro, rw or migration", mode);
+		if (msg)
+			break;
+		v.word = xstrdup(peer);
+		access_put(x, AK_ALLOW, &v);
+	}
+	free(copy);
+	return msg;
+}
+
+char *access_say(struct access_item *x, enum access_key k, const char *text, const struct conf_place *at)
+{
+	struct access_value v = { .at = at };
+	char *msg = NULL;
+
+	if (k == AK_ALLOW)
+		return allow_read(x, text, at);
+	if (k == AK_SESSION)
+		msg = pattern_problem(text);
+	else if (k == AK_PATH)
+		msg = path_problem(text);
+	else if (k == AK_FROM)
+		msg = from_read(text, &v);
+	else if (k == AK_IO_MODE ? !io_mode_parse(text, &v.n) :
+				   !parse_size(text, &v.n) || !v.n || v.n > INT64_MAX)
+		msg = xasprintf("'%s' is not a size", text);
+	if (msg)
+		return msg;
+	if (k == AK_PATH && access_is_directory(x->name) && !access_is_directory(text))
+		v.word = xasprintf("%s/", text);
+	else if (k == AK_PATH || k == AK_SESSION)
+		v.word = xstrdup(text);
+	access_put(x, k, &v);
+	return NULL;
+}
+
+char *access_value_text(enum access_key k, const struct access_value *v)
+{
+	const char *mode = k == AK_ALLOW ? access_name(v->n) : io_mode_name(v->n);
+	char buf[ADDR_TEXT_MAX];
+
+	if (k == AK_ALLOW)
+		return xasprintf("%s:%s", v->word, mode ? mode : "unknown");
+	if (v->word)
+		return xstrdup(v->word);
+	if (k == AK_IO_MODE)
+		return xstrdup(mode ? mode : "unknown");
+	if (k != AK_FROM)
+		return xasprintf("%" PRIu64, v->n);
+	addr_format(&v->addr, buf);
+	return v->n == access_bits(&v->addr) ? xstrdup(buf) : xasprintf("%s/%" PRIu64, buf, v->n);
+}
+
+char *access_text(const struct access_item *x, enum access_key k)
+{
+	struct strlist l = { 0 };
+	char *text;
+
+	for (size_t i = 0; i < x->of[k].n; i++) {
+		text = access_value_text(k, &x->of[k].v[i]);
+		strlist_add(&l, text);
+		free(text);
+	}
+	if (k != AK_ALLOW)
+		strlist_sort(&l);
+	text = l.n ? strlist_join(&l, ", ") : NULL;
+	strlist_free(&l);
+	return text;
+}
+
+uint64_t access_number(const struct access_item *x, enum access_key k)
+{
+	return x->of[k].n ? x->of[k].v[0].n : M_UNKNOWN;
+}
+
+bool access_is_directory(const char *name)
+{
+	return *name && name[strlen(name) - 1] == '/';
+}
+
+/* One more, of zeroes */
+static void *more(void *v, size_t *n, size_t size)
+{
+	v = xgrow(v, *n, size);
+	memset((char *)v + *n * size, 0, size);
+	(*n)++;
+	return v;
+}
+
+void access_put(struct access_item *x, enum access_key k, const struct access_value *v)
+{
+	bool many = k == AK_SESSION || k == AK_FROM || k == AK_ALLOW;
+	struct access_values *all = &x->of[k];
+	size_t i = many ? all->n : 0;
+
+	if (k == AK_ALLOW)
+		for (i = 0; i < all->n && strcmp(all->v[i].word, v->word) < 0; i++)
+			;
+	if (i < all->n && (!many || !strcmp(all->v[i].word, v->word))) {
+		struct access_value drop = *v;
+
+		/* rights add up */
+		if (!many || all->v[i].n < v->n) {
+			drop = all->v[i];
+			all->v[i] = *v;
+		}
+		free(drop.word);
+		return;
+	}
+	all->v = more(all->v, &all->n, sizeof(*all->v));
+	memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
+	all->v[i] = *v;
+}
+
+struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name)
+{
+	struct access_items *all = &l->of[kind];
+	struct access_item *x;
+
+	all->v = more(all->v, &all->n, sizeof(*all->v));
+	x = &all->v[all->n - 1];
+	x->name = xstrdup(name);
+	for (int i = 0; i < USE_N; i++)
+		x->used[i] = M_UNKNOWN;
+	return x;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct access_item *)a)->name, ((const struct access_item *)b)->name);
+}
+
+void access_sort(struct access_list *l)
+{
+	struct access_items *all = &l->of[ACCESS_EXPORT];
+
+	if (all->n)
+		qsort(all->v, all->n, sizeof(*all->v), by_name);
+}
+
+struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name)
+{
+	const struct access_item key = { .name = (char *)name };
+	const struct access_items *all = &l->of[kind];
+
+	if (kind == ACCESS_EXPORT && all->n)
+		return bsearch(&key, all->v, all->n, sizeof(key), by_name);
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].name, name))
+			return &all->v[i];
+	return NULL;
+}
+
+static void copy_item(struct access_item *x, const struct access_item *old, const char *without)
+{
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t i = 0; i < old->of[k].n; i++) {
+			struct access_value v = old->of[k].v[i];
+
+			if (without && k == AK_ALLOW && !strcmp(v.word, without))
+				continue;
+			v.word = v.word ? xstrdup(v.word) : NULL;
+			access_put(x, k, &v);
+		}
+	}
+}
+
+void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without)
+{
+	for (int which = 0; which < ACCESS_KINDS; which++) {
+		for (size_t i = 0; i < from->of[which].n; i++) {
+			const struct access_item *old = &from->of[which].v[i];
+
+			if (!without || which != (int)kind || strcmp(old->name, without))
+				copy_item(access_new(l, which, old->name), old, kind == ACCESS_PEER ? without : NULL);
+		}
+	}
+}
+
+void access_item_free(struct access_item *x)
+{
+	free(x->name);
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t i = 0; i < x->of[k].n; i++)
+			free(x->of[k].v[i].word);
+		free(x->of[k].v);
+	}
+}
+
+void access_free(struct access_list *l)
+{
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		for (size_t i = 0; i < l->of[kind].n; i++)
+			access_item_free(&l->of[kind].v[i]);
+		free(l->of[kind].v);
+	}
+	memset(l, 0, sizeof(*l));
+}
+
+struct access_item *access_find(const struct access_list *l, const char *name)
+{
+	char *s = xstrdup(name + strspn(name, "/"));
+	size_t len = strlen(s);
+	struct access_item *x = NULL;
+
+	for (size_t n = len; n && !x; n--) {
+		s[n] = '\0';
+		if (n == len || s[n - 1] == '/')
+			x = access_get(l, ACCESS_EXPORT, s);
+	}
+	free(s);
+	return x ? x : access_get(l, ACCESS_EXPORT, "/");
+}
+
+/* Is there a name that both patterns take? meet[i][j]: one that their rests from @i and @j take. */
+static bool patterns_meet(const char *a, const char *b)
+{
+	static bool meet[ACCESS_NAME_MAX + 2][ACCESS_NAME_MAX + 2];
+	size_t na = strlen(a), nb = strlen(b);
+
+	for (size_t i = na + 1; i--;) {
+		for (size_t j = nb + 1; j--;) {
+			if (a[i] == '*')
+				meet[i][j] = meet[i + 1][j] || (j < nb && meet[i][j + 1]);
+			else if (b[j] == '*')
+				meet[i][j] = meet[i][j + 1] || (i < na && meet[i + 1][j]);
+			else if (i == na || j == nb)
+				meet[i][j] = i == na && j == nb;
+			else
+				meet[i][j] = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && meet[i + 1][j + 1];
+		}
+	}
+	return meet[0][0];
+}
+
+static bool froms_meet(const struct access_value *a, const struct access_value *b)
+{
+	uint64_t bits = a->n < b->n ? a->n : b->n;
+
+	if (a->addr.family != b->addr.family)
+		return false;
+	for (unsigned int i = 0; i < bits; i++)
+		if (bit_at(&a->addr, i) != bit_at(&b->addr, i))
+			return false;
+	return true;
+}
+
+static bool values_meet(const struct access_item *a, const struct access_item *b, enum access_key k)
+{
+	for (size_t i = 0; i < a->of[k].n; i++)
+		for (size_t j = 0; j < b->of[k].n; j++)
+			if (k == AK_FROM ? froms_meet(&a->of[k].v[i], &b->of[k].v[j]) :
+			    patterns_meet(a->of[k].v[i].word, b->of[k].v[j].word))
+				return true;
+	return false;
+}
+
+bool access_overlap(const struct access_item *a, const struct access_item *b)
+{
+	return values_meet(a, b, AK_FROM) && values_meet(a, b, AK_SESSION);
+}

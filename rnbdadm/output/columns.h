@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What views have in common. */
+#ifndef RNBDADM_OUTPUT_COLUMNS_H
+#define RNBDADM_OUTPUT_COLUMNS_H
+
+#define COUNTER_FIELDS(opt)								\
+	{ "read_ios", "counters", F_COUNT, opt, "reads" },				\
+	{ "read_bytes", "counters", F_BYTES, opt, "bytes read" },			\
+	{ "write_ios", "counters", F_COUNT, opt, "writes" },				\
+	{ "write_bytes", "counters", F_BYTES, opt, "bytes written" },			\
+	{ "inflight", "counters", F_COUNT, opt, "requests in flight" },			\
+	{ "failovers", "counters", F_COUNT, opt, "requests moved to another path" },	\
+	{ "reconnects_ok", "counters", F_COUNT, opt, "reconnections that succeeded" },	\
+	{ "reconnects_failed", "counters", F_COUNT, opt, "reconnections that failed" }
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one place where JSON is made. jansson prints U64_MAX as -1 and returns NULL for
+ * a string that is no UTF-8, so numbers and strings from outside pass through here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/app.h"
+
+#ifndef RNBDADM_VERSION
+#define RNBDADM_VERSION	"0"
+#endif
+
+json_t *js_u64(uint64_t v)
+{
+	return v > INT64_MAX ? json_null() : json_integer((json_int_t)v);
+}
+
+json_t *js_s64(int64_t v)
+{
+	return v == INT64_MIN ? json_null() : json_integer(v);
+}
+
+json_t *js_str(const char *s)
+{
+	struct strbuf b = { 0 };
+	json_t *v = json_string(s);
+
+	if (v)
+		return v;
+	for (const unsigned char *p = (const unsigned char *)s; *p;) {
+		size_t n = utf8_len(p);
+
+		if (n)
+			strbuf_add(&b, (const char *)p, n);
+		else
+			strbuf_puts(&b, "\xef\xbf\xbd");
+		p += n ? n : 1;
+	}
+	v = json_string(b.s ? b.s : "");
+	free(b.s);
+	return v;
+}
+
+json_t *js_str_or_null(const char *s)
+{
+	return s && *s ? js_str(s) : json_null();
+}
+
+void js_set(json_t *obj, const char *key, json_t *v)
+{
+	if (json_object_set_new(obj, key, v)) {
+		fputs("rnbdadm: out of memory\n", stderr);
+		abort();
+	}
+}
+
+static json_t *js_hex(const char *s)
+{
+	struct strbuf b = { 0 };
+	json_t *v;
+
+	for (; *s; s++)
+		strbuf_printf(&b, "%02x", (unsigned char)*s);
+	v = json_string(b.s ? b.s : "");
+	free(b.s);
+	return v;
+}
+
+bool words_are_utf8(const struct strlist *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!utf8_valid(l->v[i]))
+			return false;
+	return true;
+}
+
+json_t *js_words_hex(const struct strlist *l)
+{
+	struct strbuf b = { 0 };
+	json_t *v;
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *word = js_hex(l->v[i]);
+
+		strbuf_printf(&b, "%s%s", i ? "00" : "", json_string_value(word));
+		json_decref(word);
+	}
+	v = json_string(b.s ? b.s : "");
+	free(b.s);
+	return v;
+}
+
+void js_set_str(json_t *obj, const char *key, const char *s)
+{
+	char *hex;
+
+	js_set(obj, key, js_str(s));
+	if (utf8_valid(s))
+		return;
+	hex = xasprintf("%s_hex", key);
+	js_set(obj, hex, js_hex(s));
+	free(hex);
+}
+
+json_t *js_list(const struct strlist *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(a, js_str(l->v[i]));
+	return a;
+}
+
+json_t *js_lines(const char *text)
+{
+	json_t *a = json_array();
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		char *line = xstrndup(text, n);
+
+		json_array_append_new(a, js_str(line));
+		free(line);
+		text += n + (text[n] == '\n');
+	}
+	return a;
+}
+
+char *time_text(uint64_t ns)
+{
+	time_t sec = (time_t)(ns / 1000000000ULL);
+	struct tm tm;
+	char buf[32];
+
+	if (!gmtime_r(&sec, &tm) || !strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%S", &tm))
+		return xstrdup("-");
+	return xasprintf("%s.%06uZ", buf, (unsigned int)(ns % 1000000000ULL / 1000));
+}
+
+json_t *js_time(uint64_t ns)
+{
+	char *s;
+	json_t *v;
+
+	/* beyond year 9999 there is no RFC 3339 */
+	if (!ns || ns > 253402300799ULL * 1000000000ULL || ns > INT64_MAX)
+		return json_null();
+	s = time_text(ns);
+	v = json_string(s);
+	free(s);
+	return v;
+}
+
+json_t *js_now(const struct ctx *ctx)
+{
+	struct timespec ts;
+
+	if (ctx->test_time)
+		return js_str(ctx->test_time);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return js_time((uint64_t)ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+}
+
+static const char *command_words(const struct ctx *ctx, char *buf, size_t len)
+{
+	const struct cmd *c = ctx->args.cmd;
+
+	if (!c)
+		return ctx->args.object ? ctx->args.object : "";
+	snprintf(buf, len, "%s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
+	return buf;
+}
+
+json_t *js_fail(const struct ctx *ctx, const struct fail *f)
+{
+	json_t *e = json_object(), *o;
+	char *option = fail_option(ctx, f);
+	char words[64];
+
+	js_set(e, "code", json_string(exit_table[f->code].name));
+	js_set(e, "exit_status", json_integer(f->code));
+	js_set(e, "message", js_str(f->message ? f->message : ""));
+	js_set(e, "command", js_str(command_words(ctx, words, sizeof(words))));
+	if (f->object_type) {
+		o = json_object();
+		js_set(o, "type", js_str(f->object_type));
+		js_set_str(o, "name", f->object_name ? f->object_name : "");
+		js_set(e, "object", o);
+	} else {
+		js_set(e, "object", json_null());
+	}
+	js_set(e, "errno", f->err ? json_integer(f->err) : json_null());
+	js_set(e, "errno_name", f->err ? json_string(errno_name(f->err)) : json_null());
+	js_set(e, "extack", js_str_or_null(f->extack));
+	js_set(e, "attribute", js_str_or_null(option));
+	free(option);
+	js_set(e, "hint", js_str_or_null(f->hint));
+	if (f->details.n)
+		js_set(e, "details", js_list(&f->details));
+	return e;
+}
+
+json_t *json_envelope(const struct ctx *ctx, json_t *data)
+{
+	const struct cmd *c = ctx->args.cmd;
+	json_t *doc = json_object(), *skel, *v;
+	char *schema = xasprintf("rnbdadm.%s/1", c ? c->topic : "error");
+	const char *key;
+
+	js_set(doc, "schema", json_string(schema));
+	free(schema);
+	js_set(doc, "tool", json_string("rnbdadm " RNBDADM_VERSION));
+	js_set(doc, "time", js_now(ctx));
+	js_set(doc, "backend", json_string(ctx_backend(ctx)));
+	skel = c ? json_loads(c->empty, 0, NULL) : NULL;
+	json_object_foreach(skel, key, v)
+		json_object_set(doc, key, v);
+	json_decref(skel);
+	json_object_foreach(data, key, v)
+		json_object_set(doc, key, v);
+	return doc;
+}
+
+static void write_json(const struct ctx *ctx, const json_t *doc)
+{
+	size_t flags = JSON_REAL_PRECISION(15);
+
+	if (ctx->out.pretty && ctx->out.fmt == OUT_JSON)
+		flags |= JSON_INDENT(2);
+	else
+		flags |= JSON_COMPACT;
+	json_dumpf(doc, stdout, flags);
+	fputc('\n', stdout);
+}
+
+void json_document(struct ctx *ctx)
+{
+	json_t *doc = json_envelope(ctx, ctx->data);
+
+	if (json_array_size(ctx->warnings))
+		json_object_set(doc, "warnings", ctx->warnings);
+	if (ctx->fail.code)
+		js_set(doc, "error", js_fail(ctx, &ctx->fail));
+	write_json(ctx, doc);
+	json_decref(doc);
+}
+
+void json_line(struct ctx *ctx, json_t *data)
+{
+	json_t *doc = json_envelope(ctx, data);
+
+	write_json(ctx, doc);
+	fflush(stdout);
+	json_decref(doc);
+	json_decref(data);
+	ctx->streamed = true;
+}
