@@ -91,6 +91,7 @@ def recordings(server, lists, clients, exports):
         "access-odd": [UP] + [{"dump": "access-get", "objects": [
             STATE, {"peer": PEERS[0]}, {"export": EXPORTS[0]}, {"export": {}}, {"peer": {"from": [{}]}}]}],
         "access-yes": [UP, MAY, MAY],
+        "access-web1": [UP, {"do": "access-test", "reply": {**MAY["reply"], "peer-name": "web1", "granted-mode": 1}}],
         "access-less": [UP] + 2 * [may_not(10, -13, **{"peer-name": "old1", "export-name": "vol0", "granted-mode": 0})],
         "access-nothing": [UP] + 2 * [may_not(9, -2, **{"peer-name": "old1", "export-name": "vms/"})],
         "access-nowhere": [UP] + 2 * [may_not(9, -2, **{"peer-name": "old1"})],

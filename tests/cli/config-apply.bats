@@ -350,7 +350,7 @@ poll-queues = 2\n[device b]\nsession = cl1@srv1\ndevice-path = vol1\npoll-queues
 }
 
 @test "an empty value is the kernel's, also where another one runs" {
-	local keys="mp-policy max-reconnect-attempts heartbeat-interval heartbeat-misses reconnect-delay reconnect-delay-max connect-timeout io-timeout no-path-timeout lost-writes"
+	local k v plan keys="mp-policy max-reconnect-attempts heartbeat-interval heartbeat-misses reconnect-delay reconnect-delay-max connect-timeout io-timeout no-path-timeout lost-writes"
 	replay told
 	{
 		printf '[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n'
@@ -369,11 +369,18 @@ connect_timeout_ms 1500ms 30000ms 10
 io_timeout_ms 86400000ms 0 11
 no_path_timeout_ms infinite 0 12
 lost_writes disconnect fail-flush 13" ]
-	# the README has the same
+	# the manual and the guide have the same
 	adm 0 config apply -n "$CONF"
 	plan=${output/mp-policy set cl1@srv1 /session set cl1@srv1 --mp-policy=}
 	for k in $keys; do
-		adm 0 session set cl1@srv1 --$k="$(sed -n "s/^| \`--$k\` | [^|]* | \([^ ]*\) |.*/\1/p" "$TOP/README.md")" -n
+		v=$(sed -nE "/^\.It Pa ${k//-/_}(_ms)? Pq rw$/ { n; s/(.*[,;] )?\\\\?(-?[0-9]+) at first.*/\2/p }" "$TOP/man/rnbd-sysfs.5.in")
+		case $k in
+		mp-policy) v=$(sed -n 's/^| `\([a-z-]*\)` (default) .*/\1/p' "$TOP/docs/guide/multipath.md") ;;
+		lost-writes) [ "$v" = 0 ] && v=fail-flush ;;
+		*-misses | *-attempts) ;;
+		*) v+=ms ;;
+		esac
+		adm 0 session set cl1@srv1 --$k="$v" -n
 		grep -qxF -- "$output" <<<"$plan"
 	done
 	# one request, which the recording compares

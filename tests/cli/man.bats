@@ -62,8 +62,8 @@ session list --nl-replay=bug.nl" ]
 	"$PY" "$CLI/man.py" examples "$PLAIN" "$REC" "$TOP/build/man"
 }
 
-@test "screens of the README are what the tool prints, its command lines and configuration are such" {
-	"$PY" "$CLI/man.py" readme "$PLAIN" "$REC" "$TOP/README.md"
+@test "screens of the documents are the output of the tool, their command lines are legal, their configurations valid" {
+	"$PY" "$CLI/man.py" documents "$PLAIN" "$REC" "$TOP"
 }
 
 @test "installed and removed: tool, pages, completions, schemas" {

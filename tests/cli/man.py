@@ -5,17 +5,20 @@
     man.py table BINARY PAGES                   options, arguments, commands: what the table has, the pages have, and no more
     man.py sections PAGES                       each page there should be has each section, with something in it
     man.py examples BINARY RECORDINGS PAGES     each line "$ ..." of a literal block is run; what follows it is all that it prints
-    man.py readme BINARY RECORDINGS FILE        the same of README.md; other command lines are such
+    man.py documents BINARY RECORDINGS TOP      the same of README.md, docs and the other pages of the tree (screens.py); other command lines
+                                                are legal, configurations valid
 """
 import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import contract
+from screens import OF_PAGE, SCREENS, SHOWN
 
 problems = []
 
@@ -104,7 +107,7 @@ def examples(binary, rec, directory):
                 m = re.match(r'\.\\"@ (RECORDING|STATUS|MEASURED) (\S+)', line)
                 if line.startswith("$ ") or m:
                     if command:
-                        run(binary, rec, page, recording, status, command, shown, measures)
+                        run(binary, rec, page, recording, status, command, shown, "measured" if measures else "")
                         ran += 1
                         showing += bool(shown)
                     command, shown = None, []
@@ -132,86 +135,79 @@ def configuration(binary, page, text):
         problems.append("%s: %s\n%s" % (page, text, p.stderr))
 
 
-# Recording and exit code of the screens that are not of "two-sessions", or failures, and whether they measure; None: from a real host
-SCREENS = {
-    "map /dev/ram0 --session s2 --path ip:10.0.0.1 --dest-port 999": ("map-port", 1),
-    "map nosuch --session demo": ("map-nosuch", 4),
-    "status": ("no-server", 0),
-    "stats -i 1 -c 1 --rate --skip-first": ("series", 0, True),
-    "check session.paths_down session.single_path device.state": ("two-sessions", 11),
-    "resize rnbd0 10G": ("two-sessions", 7),
-    "resize rnbd0 +10G": ("resize", 0),
-    "server export close ram0": ("two-sessions", 7),
-    "server export revalidate sdb -v": ("revalidate", 3),
-    "server port drain mlx5_1:1": ("drain", 0),
-    "server port list": ("drained", 0),
-    "server port undrain mlx5_1:1": ("undrain", 0),
-    "monitor path device": ("monitor", 0),
-    # in-tree drivers
-    "map loop0 --session cl1@srv1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1": None,
-    "session list": None,
-    "stats": None,
-    "unmap rnbd0 -n": None,
-    "session add cl2@srv2 --path 10.0.0.1": None,
-}
-
-
-# What the README is to show as it runs
-SHOWN = ("status", "stats -i", "stats latency", "monitor", "check")
-
-
-def readme(binary, rec, file):
-    with open(file, encoding="utf-8") as f:
-        text = f.read()
-    ran, shows = 0, set()
-    for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M):
-        block = re.sub("^    ", "", block, flags=re.M)
-        if block.startswith("["):
-            configuration(binary, "README.md", block)
-        for screen in re.split(r"^\$ rnbdadm ", block, flags=re.M)[1:]:
-            command, _, shown = screen.partition("\n")
-            shows |= {s for s in SHOWN if (command + " ").startswith(s + " ") and shown.strip()}
-            where = SCREENS.get(command, ("two-sessions", 0))
-            if where:
-                recording, status, *measures = where
-                run(binary, rec, "README.md", recording, status, "rnbdadm %s 2>&1" % command, shown.splitlines(), measures, "C.UTF-8")
-                ran += 1
+def documents(binary, rec, top):
+    ran, shows, lines = 0, set(), set()
     names = {c["name"] for c in contract.metadata(binary)["commands"]}
-    lines = re.findall(r"^    (?:\$ )?(rnbdadm [a-z].*)", text, re.M)
-    lines += [m for m in re.findall(r"`(rnbdadm [a-z][^`]*)`", text) if m.removeprefix("rnbdadm ") not in names]
-    for line in lines:
-        contract.legal(binary, rec, "README.md", line)
+    for file in sorted(glob.glob(os.path.join(top, "*.md")) + glob.glob(os.path.join(top, "docs/**/*.md"), recursive=True)):
+        page = os.path.relpath(file, top)
+        with open(file, encoding="utf-8") as f:
+            text = f.read()
+        blocks = [re.sub("^    ", "", b, flags=re.M).lstrip("\n") for b in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)]
+        sections = [b for b in blocks if b.startswith("[")]
+        for block in sections:
+            configuration(binary, page, block)
+        for screen in re.split(r"^[$#] rnbdadm ", "\n".join(b for b in blocks if b not in sections), flags=re.M)[1:]:
+            command, _, shown = screen.partition("\n")
+            # up to the next command, of any kind
+            shown = re.split(r"^(?:[$#] |== |\n)", shown, maxsplit=1, flags=re.M)[0]
+            known = {**SCREENS, **OF_PAGE.get(page, {})}
+            where = known.get(command, ("two-sessions", 0))
+            if not where:
+                continue
+            recording, status, *how = where
+            # silent: of a step of a list, or of a change that succeeds
+            if not shown.strip() and (command not in known or status or how) or how == ["columns"] and shown.startswith("rnbdadm: "):
+                continue
+            shows |= {s for s in SHOWN if (command + " ").startswith(s + " ") and shown.strip()}
+            run(binary, rec, page, recording, status, "rnbdadm %s 2>&1" % command, shown.splitlines(), "".join(how), "C.UTF-8",
+                sections[0] if "configured" in how else None)
+            ran += 1
+        lines.update((page, line) for line in re.findall(r"^    (?:[$#] )?(rnbdadm [a-z].*)", text, re.M))
+        lines.update((page, m) for m in re.findall(r"`(rnbdadm [a-z][^`]*)`", text) if m.removeprefix("rnbdadm ") not in names)
+    for line, page in sorted({line: page for page, line in lines}.items()):
+        contract.legal(binary, rec, page, line)
     problems.extend(contract.problems)
     print(ran, "screens,", len(lines), "command lines")
     for s in sorted(set(SHOWN) - shows):
         problems.append("no screen of %s" % s)
-    if ran < 15 or len(lines) < 40:
+    if ran < 30 or len(lines) < 80:
         problems.append("only %d screens, %d command lines" % (ran, len(lines)))
 
 
-def rough(lines, measures):
-    """Without numbers, where these are measured."""
-    return [re.sub(r"[ .0-9]+", " ", line) for line in lines] if measures else lines
+def rough(lines, how):
+    """Without numbers, where these are measured; of a real host the names of the columns, or else the first word of each line."""
+    if how == "columns":
+        lines = lines[:1] if lines and lines[0].isupper() else [line.split(" ")[0] for line in lines]
+    return [re.sub(r"[ .0-9]+", " ", line) for line in lines] if how in ("measured", "columns") else lines
 
 
-def run(binary, rec, page, recording, status, command, shown, measures, locale="C"):
+def run(binary, rec, page, recording, status, command, shown, how, locale="C", sections=None):
     with tempfile.TemporaryDirectory() as tmp:
+        root = os.path.join(rec, "root")
+        if sections:
+            root = shutil.copytree(root, os.path.join(tmp, "root"), symlinks=True)
+            os.makedirs(os.path.join(root, "etc/rnbd"))
+            with open(os.path.join(root, "etc/rnbd/rnbdadm.conf"), "w") as f:
+                f.write(sections)
         script = os.path.join(tmp, "rnbdadm")
         with open(script, "w") as f:
-            f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s/root '
-                    '--test-time 2026-11-20T20:04:11.123456Z "$@"\n' % (binary, rec, recording, rec))
+            f.write('#!/bin/sh\nexec %s --nl-replay %s/%s.nl --test-root %s '
+                    '--test-time 2026-11-20T20:04:11.123456Z "$@"\n' % (binary, rec, recording, root))
         os.chmod(script, 0o755)
         env = dict(os.environ, PATH=tmp + ":" + os.environ["PATH"], LC_ALL=locale, TZ="UTC")
         p = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, env=env, cwd=tmp,
-                           timeout=60, text=True)
-    if p.returncode != status or (p.stderr and not status) or rough(shown, measures) != rough(p.stdout.splitlines(), measures):
+                           timeout=60, text=True, errors="replace")
+    want, got = rough(shown, how), rough(p.stdout.splitlines(), how)
+    if want[-1:] == ["…"]:
+        want, got = want[:-1], got[:len(want) - 1]
+    if p.returncode != status or (p.stderr and not status) or want != got:
         problems.append("%s: $ %s\n  exit %d, not %d\n%s%s" % (page, command, p.returncode, status, p.stdout, p.stderr))
     for _, bad in contract.check_printed(p.stdout, " -F" in command) if p.stdout.startswith("{") else ():
         problems.extend("%s: $ %s: %s" % (page, command, b) for b in bad)
 
 
 def main():
-    {"table": table, "sections": sections, "examples": examples, "readme": readme}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "sections": sections, "examples": examples, "documents": documents}[sys.argv[1]](*sys.argv[2:])
     for p in problems:
         print(p)
     sys.exit(bool(problems))

@@ -43,6 +43,7 @@ RECORDINGS = {
         {"dump": "stats-get", "objects": grown(STATS, read_ios=100, read_bytes=409600, write_ios=50, write_bytes=204800)},
         {"dump": "stats-get", "objects": [dict(st, **{"read-ios": 0}) for st in STATS]}],
     "map": [UP] + lists() + [{"do": "map", "request": MAP, "reply": NEW}],
+    "map-web1": [UP] + lists([], [], []) + [{"do": "map", "reply": device(1, "rnbd0", 1, "web1@srv1", "vol0", 20 << 30)}],
     "map-all": [UP] + lists() + [{"do": "map", "request": MAP_ALL, "reply": NEW, "warning": "poll queues were cut to 1"}],
     "map-known": [UP] + lists() + [{"do": "map", "request": {"session-name": S1, "device-path": "vol9"}, "reply": NEW}],
     "map-nameless": [UP] + lists() + [{"do": "map", "reply": {"id": 9}}],

@@ -45,6 +45,13 @@ tool() {
 	find "$dir/rnbdadm" "$dir/rnbd-dkms" -path '*/usr/local*' -o -name '*.o' -o -name '*.ko' -o -name '*.cmd'
 }
 
+# README's links work below /usr/share/doc
+documents() {
+	local doc=$dir/rnbdadm/usr/share/doc/rnbdadm
+	is documents "$(cd "$doc" && find . -name '*.md*' -printf '%P\n' | sed 's/\.gz$//' | sort)" "$(tree | grep -E '^([A-Z]+|docs/.*)\.md$')"
+	find "$doc" -name '*.md.gz'
+}
+
 modules() {
 	is "sources of the modules" "$(cd "$SRC" && find . -type f ! -name dkms.conf -printf '%P\n' | sort)" \
 		"$(tree kernel include | grep -E '\.[ch]$|/Kbuild$')"
@@ -144,6 +151,7 @@ errors() {
 check "make deb builds them without a warning" build
 check "control fields" fields
 check "rnbdadm: the tool and its schemas" tool
+check "rnbdadm: README and docs" documents
 check "rnbd-dkms: the sources of the modules, nothing else" modules
 check "rnbd-dkms: dkms.conf names all modules" dkms_conf CONFIG_INFINIBAND_ADDR_TRANS=y
 check "rnbd-dkms: for a kernel without InfiniBand, the modules of RDS" dkms_conf CONFIG_INET=y

@@ -112,10 +112,10 @@ write_more() {
 	await 10 unit_is rnbd-shutdown ActiveState active
 }
 
-@test "boot 1: a file system on it is in fstab, as the manual and the README say, the configuration saved" {
+@test "boot 1: a file system on it is in fstab, as the manual and the guide say, the configuration saved" {
 	local line
 	line=$(sed -n 's,^\.Dl \(/dev/rnbd/.*\),\1,p' "$ROOT/man/rnbdadm-config.8.in")
-	is "$(sed -n 's,^    \(/dev/rnbd/.*\),\1,p' "$ROOT/README.md" | tr -s ' ')" "$line"
+	is "$(sed -n 's,^    \(/dev/rnbd/.*\),\1,p' "$ROOT/docs/guide/boot.md" | tr -s ' ')" "$line"
 	mkfs.ext4 -q "${line%% *}"
 	mkdir -p /data /etc/rnbd/conf.d
 	echo "$line" >>/etc/fstab
