@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# User texts: README and docs. Free relative clauses are rare, links lead somewhere, the README is short.
+# User texts: README and docs, manual pages. Free relative clauses are rare, links lead somewhere, the README is short.
 # prose.py has the heuristic; "prose.py clauses --show FILE.." lists each one.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
 PER=1500 # words for one free relative clause, at most
 
 mapfile -t pages < <(tree | grep -E '^([A-Z]+|docs/.*)\.md$')
+mapfile -t manuals < <(tree man | grep '\.in$')
 
 # rare FILE..: at most one clause in $PER words of these files
 rare() {
@@ -24,6 +25,7 @@ short() {
 }
 
 check "README and docs name their subjects" rare "${pages[@]}"
+check "manual pages name their subjects" rare "${manuals[@]}"
 check "links of documents lead somewhere" python3 tests/lint/prose.py links "${pages[@]}"
 check "the README has at most 80 lines" short
 finish
