@@ -58,8 +58,9 @@ static void tell_list(struct checkup *k, const struct access_list *l)
 	const char *ip = by_ip(&l->of[ACCESS_PEER]);
 
 	if (l->state == ACCESS_OPEN) {
-		check_tell(k, CHECK_WARN, "", "open: whoever reaches this server can map what is below dev_search_path, "
-			   "under any name");
+		check_tell(k, CHECK_WARN, "", "open: every client that reaches this server can "
+					      "map every device below dev_search_path, under any "
+					      "name");
 		check_hint(k, "write [peer] and [export] sections, see rnbdadm-access(8), then rnbdadm server access "
 			   "apply");
 	} else if (l->state == ACCESS_CLOSED) {
@@ -123,7 +124,7 @@ static void tell_export(struct checkup *k, const struct access_item *x)
 	struct stat st;
 	int err;
 
-	/* what each session has below it was not looked at */
+	/* the directories of sessions are not looked at */
 	if (each)
 		*each = '\0';
 	err = stat(path, &st) ? errno : 0;

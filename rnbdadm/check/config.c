@@ -80,7 +80,7 @@ static void compare(struct checkup *k, struct conf *c)
 		check_hint(k, "rnbdadm config diff shows all that apply cannot change");
 		free(text);
 	} else {
-		check_tell(k, CHECK_PASS, "", "what is configured runs");
+		check_tell(k, CHECK_PASS, "", "the configuration runs");
 	}
 	check_data(k, "changes", json_integer((json_int_t)p.n));
 	check_data(k, "unlisted", json_integer((json_int_t)p.nunlisted));
@@ -97,7 +97,7 @@ static void compare_access(struct checkup *k, const struct conf *c)
 	if (conf_access(c, &want) && check_loaded(k, "rnbd_server") && access_load_if(k->ctx, &now, &rc)) {
 		n = access_diff(&now, &want, doc);
 		check_tell(k, n ? CHECK_WARN : CHECK_PASS, "access list", n ? "%zu change%s to be made" :
-			   "what is configured is loaded", n, n == 1 ? "" : "s");
+			   "the configured list is loaded", n, n == 1 ? "" : "s");
 		if (n)
 			check_hint(k, "rnbdadm server access diff shows them, rnbdadm server access apply makes "
 				   "them");
@@ -215,8 +215,9 @@ const struct check config_checks[] = {
 	{ "config.valid", "the configuration has no mistakes", config_valid,
 	  .cause = "a typing error, or a key of another release",
 	  .cure = "rnbdadm config validate tells all of them, with file and line" },
-	{ "config.drift", "what is configured runs", config_drift,
+	{ "config.drift", "the configuration runs", config_drift,
 	  .cause = "a change by hand, a new configuration, or a server that was not there at boot",
-	  .cure = "rnbdadm config diff; rnbdadm config apply, or rnbdadm config save for what runs" },
+	  .cure = "rnbdadm config diff; rnbdadm config apply, or rnbdadm config save for the "
+		  "running state" },
 	{ 0 }
 };

@@ -33,8 +33,8 @@ static void state(struct checkup *k, const struct device *d)
 		   d->last_error ? ": " : "",
 		   d->last_error ? errno_name((int)llabs(d->last_error)) : "");
 	if (d->last_error == -ESTALE)
-		check_hint(k, "others may have written to it, or it is another disk, and what waited "
-			   "has failed; rnbdadm remap %s takes it as it is", d->name);
+		check_hint(k, "others may have written to it, or it is another disk, and waiting "
+			      "I/O has failed; rnbdadm remap %s takes it as it is", d->name);
 	else
 		check_hint(k, "rnbdadm recover device %s", d->name);
 }

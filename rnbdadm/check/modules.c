@@ -266,7 +266,7 @@ const struct check modules_checks[] = {
 	{ "modules.server", "rnbd_server is loaded, with which parameters", modules_server,
 	  .cause = "this host is a client only",
 	  .cure = "modprobe rnbd_server, where this host is to be a server" },
-	{ "modules.rtrs", "the transport's modules are loaded, with those that use them", modules_rtrs,
+	{ "modules.rtrs", "the transport's modules are loaded, with their users", modules_rtrs,
 	  .cause = "one of the two was unloaded alone, or its other half could not be loaded",
 	  .cure = "modprobe rnbd_client, or rnbd_server; modprobe -r unloads both" },
 	{ "modules.rdma_cm", "RDMA connections can be made", modules_rdma_cm,

@@ -115,7 +115,8 @@ static void tell_ports(struct checkup *k, uint64_t number, const struct port_lis
 	if (!ports->n) {
 		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but it listens on no RDMA device",
 			   number);
-		check_hint(k, "is it taken? 'rdma resource show cm_id' tells by whom; another port_nr of rnbd_server");
+		check_hint(k, "is it taken? 'rdma resource show cm_id' names the program; "
+			      "another port_nr of rnbd_server");
 	} else if (!on.n) {
 		check_tell(k, CHECK_FAIL, "", "port %" PRIu64 ", but no client can connect: %s "
 			   "drained", number, drained);
@@ -190,7 +191,7 @@ static void tell_directory(struct checkup *k, const char *dir, bool for_each)
 		check_hint(k, "load rnbd_server with another dev_search_path");
 	} else {
 		check_tell(k, CHECK_PASS, dir, "can be read%s", for_each ?
-			   "; what each session has below it was not looked at" : "");
+			   "; the directories of sessions below it were not looked at" : "");
 	}
 	free(path);
 }
@@ -377,12 +378,13 @@ static void server_in_use(struct checkup *k)
 		if (writer) {
 			check_tell(k, CHECK_FAIL, l->v[i].name, "%s may write to it, and this host uses it: %s",
 				   writer, list);
-			check_hint(k, "end one of them, or what is on it is lost; rnbd_server share_local=N "
-				   "keeps them apart");
+			check_hint(k, "end one of them, or its data is lost; rnbd_server "
+				      "share_local=N keeps them apart");
 		} else {
 			check_tell(k, CHECK_WARN, l->v[i].name, "clients read it, and this host uses it: %s",
 				   list);
-			check_hint(k, "right where nobody writes to it: clients do not see what changes");
+			check_hint(k, "right where nobody writes to it: clients do not see the "
+				      "changes");
 		}
 		free(list);
 	}
@@ -423,7 +425,8 @@ static void server_size(struct checkup *k)
 			;
 		e = other_size(&l->v[i], j - i, &known);
 		if (!known) {
-			check_tell(k, CHECK_SKIP, name, "the module does not tell what its clients were told");
+			check_tell(k, CHECK_SKIP, name, "the module does not tell the size that "
+							"its clients know");
 		} else if (!e) {
 			check_tell(k, CHECK_PASS, name, "%" PRIu64 " bytes, as its clients were told",
 				   l->v[i].size_bytes);
@@ -611,27 +614,28 @@ const struct check server_checks[] = {
 	{ "server.search_path", "its dev_search_path is a directory that can be read",
 	  server_search_path, .cause = "the directory was never made, or is not mounted yet",
 	  .cure = "mkdir it, or load rnbd_server with another dev_search_path" },
-	{ "server.access", "an access list says who may map what", server_access,
+	{ "server.access", "an access list names the clients and their exports", server_access,
 	  .cause = "the server is open, or closed since its boot; or an address is no proof on InfiniBand",
 	  .cure = "[peer] and [export] sections and rnbdadm server access apply; from = gid:GID" },
-	{ "server.access_dirs", "what the access list offers is there, and its directories are root's alone", server_access_dirs,
+	{ "server.access_dirs", "the devices of the access list exist, and its directories are "
+				"root's alone", server_access_dirs,
 	  .cause = "a disk or file was moved, or a directory may be written to by others than root",
 	  .cure = "correct the path of the export; chown root, chmod go-w" },
-	{ "server.record", "who wrote last to each disk can be kept", server_record,
+	{ "server.record", "the last writer of each disk can be kept", server_record,
 	  .cause = "the directory is missing or read-only, or there is no record by choice",
 	  .cure = "load rnbd_server with a record in a directory that outlasts a boot" },
 	{ "server.names", "clients open disks by names that last", server_names,
 	  .cause = "sdb, dm-3 or loop0 may be another disk after a boot; its clients stay away then",
 	  .cure = "offer links of lasting names, as those in /dev/disk/by-id" },
-	{ "server.export_perm", "what clients have open is there, and writable", server_export_perm,
+	{ "server.export_perm", "open devices of clients exist, and are writable", server_export_perm,
 	  .cause = "the disk below was removed, or is write-protected",
 	  .cure = "bring it back, or rnbdadm server export close DEVICE --all-clients" },
 	{ "server.writers", "one writer for each device", server_writers,
 	  .cause = "two clients map the device for writing",
 	  .cure = "right for a cluster file system and during a migration only; --access ro elsewhere" },
-	{ "server.in_use", "what clients write to is not used by this host, too", server_in_use,
+	{ "server.in_use", "devices that clients write to are not used by this host, too", server_in_use,
 	  .cause = "it is mounted here, swap, or below dm, md or LVM, which share_local=Y of rnbd_server allows",
-	  .cure = "unmount it here; a filter in lvm.conf keeps LVM off what clients have on their disks" },
+	  .cure = "unmount it here; a filter in lvm.conf keeps LVM off the disks of clients" },
 	{ "server.size", "clients know the size that each device has", server_size,
 	  .cause = "the disk below was made larger or smaller after the clients had mapped it",
 	  .cure = "rnbdadm server export revalidate DEVICE tells them" },

@@ -323,7 +323,7 @@ const struct check session_checks[] = {
 	  .cause = "the server was away for longer than max-reconnect-attempts allow, or it comes and goes",
 	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm session reconnect SESSION" },
 	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration,
-	  .cause = "the adapter's interrupts go to other CPUs than those that do I/O",
+	  .cause = "the adapter's interrupts go to CPUs that do no I/O",
 	  .cure = "irqbalance, or smp_affinity of the adapter's interrupts" },
 	{ "session.policy", "the path policy fits the paths", session_policy,
 	  .cause = "round-robin gives a slow path as much as a fast one",

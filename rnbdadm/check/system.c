@@ -216,7 +216,7 @@ const struct check system_checks[] = {
 	{ "system.udev", "the udev rules are installed and udev runs", system_udev,
 	  .cause = "the rules are not installed, or there is no udev",
 	  .cure = "install the package; udevadm control --reload" },
-	{ "system.unit", "what is configured is mapped at boot, and was", system_unit,
+	{ "system.unit", "the configured devices are mapped at boot, and were", system_unit,
 	  .cause = "the unit was not enabled, has failed, or waits for its next attempt",
 	  .cure = "systemctl enable rnbd-restore.service; systemctl status rnbd-restore.service" },
 	{ "system.initramfs", "a system on rnbd can boot", system_initramfs,

@@ -246,7 +246,8 @@ int cmd_config_edit_hints(struct ctx *ctx)
 	hint_keys(&b, CONF_DEVICE);
 	strbuf_puts(&b, "\n# On a server: a client, as it is recognised\n# [peer old1]\n");
 	hint_keys(&b, CONF_PEER);
-	strbuf_puts(&b, "\n# On a server: what clients may map as vol0\n# [export vol0]\n");
+	strbuf_puts(&b, "\n# On a server: a device or file that clients may map as vol0\n"
+			"# [export vol0]\n");
 	hint_keys(&b, CONF_EXPORT);
 	if (is_json(ctx))
 		js_set(ctx->data, "lines", js_lines(b.s));

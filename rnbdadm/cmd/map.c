@@ -281,7 +281,8 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 			return false;
 		fail_set(f, XC_FAILED, "the server refuses '%s' to this client (%s)", p->req.device_path,
 			 errno_name(e->err));
-		fail_hint(f, "--access ro; on the server 'rnbdadm server access test' tells what it may");
+		fail_hint(f, "--access ro; on the server 'rnbdadm server access test' tells its "
+			     "rights");
 		return true;
 	case EROFS:
 		fail_set(f, XC_FAILED, "the server may not write to '%s' (%s)",

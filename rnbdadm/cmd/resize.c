@@ -106,7 +106,7 @@ static int check_shrink(struct ctx *ctx, const struct resize *r)
 		use_detail(r->d, &ctx->fail);
 		fail_object(&ctx->fail, "device", r->d->name);
 		if (allowed)
-			fail_hint(&ctx->fail, "--force too: what is behind %s is cut off", new);
+			fail_hint(&ctx->fail, "--force too: data behind %s is cut off", new);
 		else
 			fail_hint(&ctx->fail, "--allow-shrink --force if the file system was "
 				  "shrunk first");

@@ -118,7 +118,7 @@ static int may_end(struct ctx *ctx, const struct access_list *to, const char *co
 		fail_hint(&ctx->fail, open ? "--force does it" :
 			  "--force ends them; 'server access diff' shows the whole change");
 		return fail_set(&ctx->fail, XC_BUSY, "refused, %s%s", open ? "" : count, open ?
-				"everybody could map what is below dev_search_path" : " would end");
+				"every client could map every device below dev_search_path" : " would end");
 	}
 	strlist_free(&ctx->fail.details);
 	question = open ? xstrdup("Let everybody in") : xasprintf("End %s", count);
@@ -139,7 +139,8 @@ static int look_ahead(struct ctx *ctx, struct access_request *req, struct access
 	}
 	if (!ctx->dry_run || e.kind != NL_FAIL_KERNEL || (e.err != EPERM && e.err != EACCES))
 		return fail_nl(&ctx->fail, &e, "server");
-	warn(ctx, "what this would end is not known: the kernel tells it to root alone");
+	warn(ctx, "the openings that this would end are not known: the kernel tells them to root "
+		  "alone");
 	return XC_OK;
 }
 

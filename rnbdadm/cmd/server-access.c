@@ -97,17 +97,17 @@ static char *col_allow(const json_t *o, const struct out_opts *opts)
 }
 
 static const struct field fields[] = {
-	{ "name", NULL, F_STR, false, "what it is called" },
+	{ "name", NULL, F_STR, false, "its name" },
 	{ "auth", NULL, F_STR, false, "how a peer is recognised" },
 	{ "session_patterns", NULL, F_LIST, false, "names that its sessions may have" },
 	{ "from", NULL, F_LIST, false, "where it may come from" },
 	{ "sessions", NULL, F_COUNT, false, "sessions that it has" },
 	{ "devices", NULL, F_COUNT, false, "devices that it has open" },
 	{ "pinned_bytes", NULL, F_BYTES, false, "memory of its sessions" },
-	{ "path", NULL, F_STR, false, "what an export is on this host" },
+	{ "path", NULL, F_STR, false, "device, file or directory of this host" },
 	{ "io_mode", NULL, F_STR, false, "blockio or fileio" },
 	{ "openings", NULL, F_COUNT, false, "how often it is open" },
-	{ "allow", NULL, F_JSON, false, "who may open it" },
+	{ "allow", NULL, F_JSON, false, "peers that may open it" },
 	{ 0 }
 };
 

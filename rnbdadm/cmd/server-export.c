@@ -340,7 +340,7 @@ static int collect_stale(struct ctx *ctx, struct job *j, uint64_t *old)
 	fail_object(&ctx->fail, "export", name);
 	if (!shrunk || ctx->force)
 		return XC_OK;
-	fail_hint(&ctx->fail, "--force tells it; what lies behind the new end is lost for the clients");
+	fail_hint(&ctx->fail, "--force tells it; data behind the new end is lost for the clients");
 	return fail_set(&ctx->fail, XC_BUSY, "refused, it is smaller than clients know it");
 }
 

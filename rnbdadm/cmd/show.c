@@ -104,7 +104,7 @@ static int conclude(struct ctx *ctx, struct shown *sh, const char *word)
 	fail_object(&ctx->fail, "object", word);
 	if (!sh->names.n) {
 		hint = suggest(word, &sh->known);
-		fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm status lists what there is");
+		fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm status lists all objects");
 		free(hint);
 		fail_set(&ctx->fail, XC_NOT_FOUND, "nothing is called '%s'", word);
 		fail_text(&ctx->fail, "nothing has this name");

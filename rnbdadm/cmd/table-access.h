@@ -20,9 +20,9 @@
 	[OPT_MAX_DEVICES] = ACCESS_LIMIT("max-devices", "devices that it may have open"),	\
 	[OPT_MAX_MEMORY] = ACCESS_TEXT("max-memory", "SIZE",				\
 				       "memory of this host for all its sessions, as 256M (no limit)"),	\
-	[OPT_EXPORT_NAME] = ACCESS_TEXT("name", "NAME", "what clients call it (the last part of PATH)"),	\
-	[OPT_ALLOW] = ACCESS_MANY("allow", "PEER[:MODE]", "who may open it: ro, rw (the default) or "	\
-				  "migration; with commas for more, * is each peer"),	\
+	[OPT_EXPORT_NAME] = ACCESS_TEXT("name", "NAME", "name for clients (the last part of PATH)"),	\
+	[OPT_ALLOW] = ACCESS_MANY("allow", "PEER[:MODE]", "peers that may open it: ro, rw (the default) "	\
+				  "or migration; with commas for more, * is each peer"),	\
 	[OPT_PEER] = ACCESS_TEXT("peer", "PEER", "as this peer"),			\
 	[OPT_TEST_SESSION] = ACCESS_TEXT("session", "SESSION", "as a client whose session has this name"),	\
 	[OPT_FROM_ADDR] = ACCESS_TEXT("from", "ADDR", "and comes from this address"),	\
@@ -36,11 +36,12 @@
 #define ACCESS_CHANGE(...)	ACCESS_DIFF(__VA_ARGS__), .flags = CMD_CHANGES | CMD_PLAIN
 
 #define ACCESS_COMMANDS									\
-	{ "server access", "show", "show the access list that is loaded, and what is in use",	\
+	{ "server access", "show", "show the loaded access list and its use",	\
 	  { { "NAME", .optional = true, .help = "only this peer or export" } },		\
 	  .opts = OPTS(OPT_UNIT, OPT_WIDE),						\
-	  .text = "open: everybody may map what is below dev_search_path. closed: nobody may map "	\
-		  "anything. listed: the list says who may.",				\
+	  .text = "open: every client may map every device below dev_search_path. "		\
+		  "closed: no client may map anything. listed: the list names the "		\
+		  "clients and their exports.",				\
 	  .examples = { "rnbdadm server access show", "rnbdadm server access show vol0 -j" },	\
 	  .topic = "access",								\
 	  .empty = "{\"state\":null,\"number\":null,\"loaded\":null,\"loaded_by_uid\":null,"	\
@@ -48,14 +49,15 @@
 	  .page = "rnbdadm-access", .flags = CMD_PLAIN, .run = cmd_access_show },	\
 	{ "server access", "apply", "load the access list of the configuration",	\
 	  { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT, WAIT_OPTS),				\
-	  .text = "Reads [peer] and [export], and replaces the list in one step. What the new list "	\
-		  "does not let in is ended in the same step; if that is anything, the command is "	\
-		  "refused (exit 7) unless --force is given. A configuration without these sections "	\
-		  "is refused (exit 4).",						\
+	  .text = "Reads [peer] and [export], and replaces the list in one step. "		\
+		  "Openings and paths outside the new list are ended in the same "		\
+		  "step; if there are any, the command is refused (exit 7) unless "		\
+		  "--force is given. A configuration without these sections is "		\
+		  "refused (exit 4).",						\
 	  .also = "server access reload",						\
 	  ACCESS_CHANGE("rnbdadm server access apply", "rnbdadm server access apply new.conf -n"),	\
 	  .run = cmd_access_apply },							\
-	{ "server access", "diff", "show what 'server access apply' would change",	\
+	{ "server access", "diff", "show the changes of 'server access apply'",		\
 	  { ARG_CONFIG }, .opts = OPTS(OPT_LENIENT),					\
 	  .text = "The exit code is 11 if anything differs.", .flags = CMD_PLAIN,	\
 	  ACCESS_DIFF("rnbdadm server access diff", "rnbdadm server access diff new.conf"),	\
@@ -72,7 +74,7 @@
 		   "\"access\":null,\"granted\":null,\"source\":null}",			\
 	  .page = "rnbdadm-access", .flags = CMD_PLAIN,					\
 	  .check = cmd_access_test_check, .run = cmd_access_test },			\
-	{ "server access", "close", "let nobody in, and end what is in use",		\
+	{ "server access", "close", "let nobody in, and end all use",		\
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "Holds until 'server access apply'. If anything is in use, the command is refused "	\
 		  "(exit 7) unless --force is given.",					\
@@ -80,8 +82,9 @@
 	  .run = cmd_access_set },							\
 	{ "server access", "open", "let everybody in, without a list",			\
 	  .opts = OPTS(WAIT_OPTS),							\
-	  .text = "Whoever reaches this server can map what is below dev_search_path, under any "	\
-		  "name. Refused (exit 7) unless --force is given.",			\
+	  .text = "Every client that reaches this server can map every device below "		\
+		  "dev_search_path, under any name. Refused (exit 7) unless --force "		\
+		  "is given.",			\
 	  ACCESS_CHANGE("rnbdadm server access open --force",				\
 			"rnbdadm server access open --force -n"),			\
 	  .run = cmd_access_set },							\
@@ -96,17 +99,17 @@
 	{ "server export", "remove", "take an export off the access list",		\
 	  { { "EXPORT", .help = "name of an export of the list" } },			\
 	  .opts = OPTS(WAIT_OPTS),							\
-	  .text = "What was open by it is closed in the same step; if that is anything, the command is "	\
-		  "refused (exit 7) unless --force is given.",				\
+	  .text = "Its openings are closed in the same step; if there are any, the "		\
+		  "command is refused (exit 7) unless --force is given.",				\
 	  ACCESS_CHANGE("rnbdadm server export remove vol0", "rnbdadm server export remove vol0 -n -f"),	\
 	  .run = cmd_access_remove },							\
 	{ "server peer", "add", "put a peer on the access list",			\
-	  { { "NAME", .help = "what this server calls it" } },				\
+	  { { "NAME", .help = "name of the peer on this server" } },				\
 	  .opts = OPTS(OPT_AUTH, OPT_PATTERN, OPT_FROM, OPT_MAX_SESSIONS, OPT_MAX_DEVICES,	\
 		       OPT_MAX_MEMORY, OPT_SAVE_ACCESS, WAIT_OPTS),			\
-	  .text = "Needs --auth none, --session and --from. It may open what the exports allow it. "	\
-		  "--save keeps it for the next boot. On a server that is open there is no list to add "	\
-		  "to (exit 6).",							\
+	  .text = "Needs --auth none, --session and --from. It may open the exports "		\
+		  "that allow it. --save keeps it for the next boot. On a server that "		\
+		  "is open there is no list to add to (exit 6).",							\
 	  ACCESS_CHANGE("rnbdadm server peer add old1 --auth none --session old1@srv1 --from 10.0.0.7",	\
 			"rnbdadm server peer add hv --auth none --session 'hv*' --from 10.0.0.0/24"),	\
 	  .check = cmd_access_add_check, .run = cmd_access_add },			\

@@ -16,15 +16,15 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_QUIET] = { "quiet", 'q', .repeat = true,
 		      .help = "only usage errors on stderr; -qq: nothing at all" },
 	[OPT_VERBOSE] = { "verbose", 'v', .repeat = true,
-			.help = "say what was done; -vv: each request" },
+			.help = "print each change; -vv: each request" },
 	[OPT_TRACE] = { "trace", .help = "show the decoded netlink messages, or writes to sysfs" },
 	[OPT_DRY_RUN] = { "dry-run", 'n', .help = "check everything, print the plan, change nothing" },
 	[OPT_YES] = { "yes", 'y', .help = "answer yes to questions" },
 	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
-	[OPT_IDEMPOTENT] = { "idempotent", .help = "what is so already is no error" },
+	[OPT_IDEMPOTENT] = { "idempotent", .help = "succeed if there is nothing to change" },
 	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			.help = "time for what the kernel waits for; of paths and devices that are "
-				"to be connected or resized 100ms to 10m" },
+			.help = "time limit of the waits in the kernel; to connect or resize, "
+				"100ms to 10m" },
 	[OPT_COLOR] = { "color", 0, ARG_OPTIONAL, T_WORD, "WHEN", "auto|always|never",
 		      .help = "colour of states: auto, always or never" },
 	[OPT_BACKEND] = { "backend", 0, ARG_REQUIRED, T_WORD, "NAME", "auto|netlink|sysfs",
@@ -120,7 +120,7 @@ const struct opt opt_table[OPT_MAX] = {
 				.help = "time before the first reconnect, 10ms to 10m; doubled "
 					"by each that fails" },
 	[OPT_RECONNECT_DELAY_MAX] = { "reconnect-delay-max", 0, ARG_REQUIRED, T_TIME, "TIME",
-				    .help = "what that time grows to" },
+				    .help = "longest such time" },
 	[OPT_CONNECT_TIMEOUT] = { "connect-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
 				.help = "time for each step of a reconnect, 100ms to 10m" },
 	[OPT_IO_TIMEOUT] = { "io-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
@@ -139,8 +139,8 @@ const struct opt opt_table[OPT_MAX] = {
 			    .help = "add paths that the configuration lists, or the server (exit 9)" },
 	[OPT_DIFF] = { "diff", .help = "all that changed, not only states and their reasons" },
 	[OPT_FULL] = { "full", .help = "all that is known of the object" },
-	[OPT_NO_SNAPSHOT] = { "no-snapshot", .help = "leave out what is there at the start" },
-	[OPT_ONCE] = { "once", .help = "end after what is there at the start" },
+	[OPT_NO_SNAPSHOT] = { "no-snapshot", .help = "leave out the objects of the start" },
+	[OPT_ONCE] = { "once", .help = "end after the objects of the start" },
 	[OPT_EVENTS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
 		       .help = "end after N events" },
 	[OPT_MONITOR_STATS] = { "stats", 0, ARG_OPTIONAL, T_TIME, "TIME",
@@ -166,7 +166,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_BY] = { "by", 0, ARG_REQUIRED, T_WORD, "WHAT", "path|session|device|hca",
 		   .help = "a row for each path, session, mapped device or RDMA port (path)" },
 	[OPT_SINCE] = { "since", 0, ARG_REQUIRED, T_TEXT, "FILE",
-		      .help = "what was added since the sample that --save left there" },
+		      .help = "difference since the sample of --save" },
 	[OPT_SAVE] = { "save", 0, ARG_REQUIRED, T_TEXT, "FILE",
 		     .help = "leave a sample in this file for --since" },
 	[OPT_FROM_DISKSTATS] = { "from-diskstats",
@@ -182,7 +182,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_MODE] = { "mode", 0, ARG_REQUIRED, T_WORD, "MODE", "sync|add|replace",
 		     .help = "sync: add and change; add: only add; replace: sync --prune (sync)" },
 	[OPT_PRUNE] = { "prune", 0, ARG_OPTIONAL, T_WORD, "WHOSE", "config|all",
-		      .help = "remove what is not listed, too: what apply made, or all" },
+		      .help = "also remove unlisted objects: those of apply, or all" },
 	[OPT_ONLY] = { "only", 0, ARG_REQUIRED, T_TEXT, "WHAT", .repeat = true,
 		     .help = "session:NAME or device:NAME; may be repeated" },
 	[OPT_STOP_ON_ERROR] = { "stop-on-error", .help = "end with the first failure" },
@@ -195,7 +195,7 @@ const struct opt opt_table[OPT_MAX] = {
 			   .help = "this path alone, where they are looked at one by one; may be "
 				   "repeated" },
 	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
-	[OPT_FIX_HINTS] = { "fix-hints", .help = "only what helps, each once" },
+	[OPT_FIX_HINTS] = { "fix-hints", .help = "only the cures, each once" },
 	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
 	ACCESS_OPTIONS,
@@ -223,11 +223,12 @@ const struct opt opt_table[OPT_MAX] = {
 			  .help = "[SRC@]DST of a path, or id:N" }
 
 #define RECOVER(...)									\
-	.text = "Paths that are not connected are connected again, then devices that are "	\
-		"disconnected are opened on the server again; what needs nothing is left "	\
-		"alone. --add-missing adds the paths that the configuration lists, in between. "	\
-		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "	\
-		"the paths are connected and the nodes of the devices can be opened.",		\
+	.text = "Paths that are not connected are connected again, then devices that "		\
+		"are disconnected are opened on the server again; healthy objects are "		\
+		"left alone. --add-missing adds the paths that the configuration "		\
+		"lists, in between. --timeout bounds each step in the kernel, 100ms "		\
+		"to 10m. --wait goes on until the paths are connected and the nodes "		\
+		"of the devices can be opened.",		\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
@@ -256,11 +257,12 @@ const struct opt opt_table[OPT_MAX] = {
 #define CONFIG_APPLY(...)								\
 	.args = { ARG_CONFIG },								\
 	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),	\
-	.text = "New sessions and paths first, then settings, then devices; a path that is not "	\
-		"listed goes when another one of its session is connected. What is so already "	\
-		"is left alone, so it may be repeated, after any failure as well. A failure "	\
-		"does not stop the rest (exit 3). Returns when new disks can be opened; --wait "	\
-		"says for how long it waits for that. --prune=all is refused (exit 7) unless "	\
+	.text = "New sessions and paths first, then settings, then devices; a path "		\
+		"that is not listed goes when another one of its session is "			\
+		"connected. Existing objects are left alone, so the command may be "		\
+		"repeated, after any failure as well. A failure does not stop the "		\
+		"rest (exit 3). Returns when new disks can be opened; --wait says for "		\
+		"how long it waits for that. --prune=all is refused (exit 7) unless "		\
 		"--force is given, which a disk in use needs, too.",			\
 	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
 	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,			\
@@ -271,8 +273,8 @@ const struct cmd cmd_table[] = {
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
 	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_TREE, OPT_NO_TREE, OPT_UNIT,
 		       OPT_WIDE),
-	  .text = "What is not up is data and no failure, unless --check-state is given. When no "
-		  "module is loaded the exit code is 8.",
+	  .text = "An object that is not up is no failure, unless --check-state is given. When "
+		  "no module is loaded the exit code is 8.",
 	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },
 	  .topic = "status",
 	  .empty = "{\"client\":{\"sessions\":[],\"devices\":[]},"
@@ -281,10 +283,10 @@ const struct cmd cmd_table[] = {
 		   "\"paths_total\":0,\"paths_down\":0,\"devices_total\":0,\"devices_down\":0,"
 		   "\"clients_total\":0,\"clients_down\":0,\"exports_total\":0},\"modules\":[]}",
 	  .page = "rnbdadm", .flags = CMD_PLAIN, .run = cmd_status },
-	{ "show", NULL, "show whatever has that name",
+	{ "show", NULL, "show the object of that name",
 	  { { "NAME", .help = "a session, device, path [SRC@]DST, export or client" } },
 	  .opts = OPTS(OPT_UNIT, OPT_WIDE),
-	  .text = "What fits more than one object is refused (exit 6) with the list of them.",
+	  .text = "A name that fits several objects is refused (exit 6) with a list of them.",
 	  .examples = { "rnbdadm show rnbd0", "rnbdadm show cl1@srv1 -j" },
 	  .topic = "show",
 	  .empty = "{\"sessions\":[],\"paths\":[],\"devices\":[],\"exports\":[],\"clients\":[]}",
@@ -301,7 +303,7 @@ const struct cmd cmd_table[] = {
 	  .view = &session_view, .run = cmd_session_show },
 	{ "session", "set", "change settings of a session", { ARG_SESSION },
 	  .opts = OPTS(OPT_SET_POLICY, SETTINGS_OPTS, WAIT_OPTS),
-	  .text = "Only what differs is written; it holds at once.",
+	  .text = "Only different values are written; they take effect at once.",
 	  .examples = { "rnbdadm session set cl1@srv1 --mp-policy min-latency",
 			"rnbdadm session set cl1@srv1 --no-path-timeout 30s --io-timeout 1m -n" },
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[],\"changes\":[]}",
@@ -327,9 +329,9 @@ const struct cmd cmd_table[] = {
 	  .run = cmd_session_remove },
 	{ "session", "add-path", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
 	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
-	  .text = "Returns when they are connected, after 30 seconds for each or what --wait says at "
-		  "the latest; one that cannot be connected is not kept, and the others go on. "
-		  "--timeout bounds each step in the kernel, 100ms to 10m.",
+	  .text = "Returns when the paths are connected, at the latest after 30 seconds for each "
+		  "or the time of --wait. A path that cannot be connected is not kept, and the "
+		  "others go on. --timeout bounds each step in the kernel, 100ms to 10m.",
 	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
 			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
 	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
@@ -337,8 +339,8 @@ const struct cmd cmd_table[] = {
 	  .flags = CMD_CHANGES, .check = cmd_path_add_check, .run = cmd_path_add },
 	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_ANY_PATHS },
 	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
-	  .text = "What a path carried goes on by another one. The last connected path of a session "
-		  "with devices is refused (exit 7) unless --force is given.",
+	  .text = "The requests of a path move to another one. The last connected path of a "
+		  "session with devices is refused (exit 7) unless --force is given.",
 	  .examples = { "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
 			"rnbdadm session remove-path cl1@srv1 10.0.1.2 -n" },
 	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
@@ -369,12 +371,12 @@ const struct cmd cmd_table[] = {
 	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
 	  .flags = CMD_CHANGES, .check = cmd_path_disconnect_check, .run = cmd_path_disconnect },
-	{ "session", "recover", "connect what is down, then remap what is disconnected",
+	{ "session", "recover", "connect lost paths, then remap disconnected devices",
 	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
 	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
 	  .also = "path recover", .check = cmd_session_recover_check, .run = cmd_session_recover },
-	{ "recover", NULL, "connect what is down, then remap what is disconnected",
+	{ "recover", NULL, "connect lost paths, then remap disconnected devices",
 	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
 	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
 	  .check = cmd_recover_check, .run = cmd_recover },
@@ -437,10 +439,10 @@ const struct cmd cmd_table[] = {
 	  { { "DEVICE", .optional = true, .repeat = true,
 	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, WAIT_OPTS),
-	  .text = "A device in use is refused (exit 7) with what uses it; --force unmaps it all "
-		  "the same. --all and --session alone name all devices, of that session; those in "
+	  .text = "A device in use is refused (exit 7) with its users; --force unmaps it all the "
+		  "same. --all and --session alone name all devices, of that session; those in "
 		  "use stay, the others go. --all asks on a terminal unless -y is given. "
-		  "--timeout bounds what the kernel waits for, and --lazy.",
+		  "--timeout bounds the waits of the kernel, and --lazy.",
 	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --if-exists" },
 	  .topic = "unmap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &unmap_view, .flags = CMD_CHANGES, .check = cmd_unmap_check, .run = cmd_unmap },
@@ -448,10 +450,11 @@ const struct cmd cmd_table[] = {
 	  { { "DEVICE", .optional = true, .repeat = true,
 	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_ONLY_DISCONNECTED, OPT_RECREATE, WAIT_OPTS),
-	  .text = "The disk stays, with the size and the limits that the server's device has now. What "
-		  "is mapped is left alone. --all asks first unless -y is given. --recreate "
-		  "makes a new disk and prints its node; a disk in use is refused (exit 7) unless "
-		  "--force is given. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .text = "The disk stays, with the size and the limits that the server's device has "
+		  "now. Mapped devices are left alone. --all asks first unless -y is given. "
+		  "--recreate makes a new disk and prints its node; a disk in use is refused "
+		  "(exit 7) unless --force is given. --timeout bounds each step in the kernel, "
+		  "100ms to 10m.",
 	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected -y" },
 	  .topic = "remap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &remap_view, .flags = CMD_CHANGES, .check = cmd_remap_check, .run = cmd_remap },
@@ -459,10 +462,10 @@ const struct cmd cmd_table[] = {
 	  { ARG_DEVICE, { "SIZE", .optional = true,
 			  .help = "10G, 2048s, 1000000K; +N and -N are relative to the size now" } },
 	  .opts = OPTS(OPT_SESSION, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, WAIT_OPTS),
-	  .text = "The server is not asked: I/O behind the end of its device fails. A size is a multiple of "
-		  "the logical block; K, M, G, T, P are powers of 1024, KB of 1000, s is 512 "
-		  "bytes. What is cut off is lost, so a smaller size needs --allow-shrink and "
-		  "--force. The size is read back afterwards.",
+	  .text = "The server is not asked: I/O behind the end of its device fails. A size is a "
+		  "multiple of the logical block; K, M, G, T, P are powers of 1024, KB of 1000, "
+		  "s is 512 bytes. Data beyond a smaller size is lost, so shrinking needs "
+		  "--allow-shrink and --force. The size is read back afterwards.",
 	  .examples = { "rnbdadm resize rnbd0 +10G", "rnbdadm resize rnbd0 20G -n -v" },
 	  .topic = "resize",
 	  .empty = "{\"changed\":false,\"device\":null,\"old_size_bytes\":null,"
@@ -507,8 +510,8 @@ const struct cmd cmd_table[] = {
 	  .view = &export_view, .run = cmd_export_show },
 	{ "server export", "close", "close a device that clients have open", { ARG_EXPORT },
 	  .opts = OPTS(OPT_CLIENT, OPT_ALL_CLIENTS, WAIT_OPTS),
-	  .text = "Refused (exit 7) with who has it open, unless --force is given. The client keeps its "
-		  "disk, but its I/O fails until it remaps it. Returns when the device is "
+	  .text = "Refused (exit 7) with its clients, unless --force is given. The client keeps "
+		  "its disk, but its I/O fails until it remaps it. Returns when the device is "
 		  "released.",
 	  .examples = { "rnbdadm server export close sdb --client cl1@srv1 --force",
 			"rnbdadm server export close sdb --all-clients -n -f" },
@@ -517,11 +520,11 @@ const struct cmd cmd_table[] = {
 	  .check = cmd_export_close_check, .run = cmd_export_close },
 	{ "server export", "revalidate", "tell clients the new size of a device", { ARG_EXPORT },
 	  .opts = OPTS(OPT_CLIENT, WAIT_OPTS),
-	  .text = "Each client that has it open asks for the size again and resizes its disk. Those that "
-		  "run the kernel's own module cannot be told (exit 9, or 3 if others were): use "
-		  "'resize' there. A device that became smaller is refused (exit 7) unless "
-		  "--force is given. --timeout, or the time of --wait, bounds the wait for each "
-		  "client, 100ms to 10m (5s).",
+	  .text = "Each client that has it open asks for the size again and resizes its disk. "
+		  "Clients with the kernel's own module cannot be told (exit 9, or 3 if others "
+		  "were): use 'resize' there. A device that became smaller is refused (exit 7) "
+		  "unless --force is given. --timeout, or the time of --wait, bounds the wait "
+		  "for each client, 100ms to 10m (5s).",
 	  .examples = { "rnbdadm server export revalidate sdb",
 			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
 	  .topic = "export-revalidate",
@@ -542,8 +545,9 @@ const struct cmd cmd_table[] = {
 	  .view = &client_view, .run = cmd_client_show },
 	{ "server client", "disconnect", "take down all paths of a client", { ARG_CLIENT },
 	  .opts = OPTS(WAIT_OPTS),
-	  .text = "Refused (exit 7) with what it has open, unless --force is given. Nothing keeps the "
-		  "client from coming back; close its exports first where that matters.",
+	  .text = "Refused (exit 7) with its open devices, unless --force is given. Nothing "
+		  "keeps the client from coming back; close its exports first where that "
+		  "matters.",
 	  .examples = { "rnbdadm server client disconnect cl1@srv1 --force",
 			"rnbdadm server client disconnect cl1@srv1 -n -f" },
 	  .topic = "client", .empty = "{\"changed\":false,\"clients\":[]}",
@@ -576,7 +580,7 @@ const struct cmd cmd_table[] = {
 	  .examples = { "rnbdadm server port list", "rnbdadm server port list --filter drained=true" },
 	  .topic = "port", .empty = "{\"ports\":[]}", .page = "rnbdadm-server",
 	  .view = &port_view, .run = cmd_port_list },
-	{ "server port", "drain", "take no more paths over a port, and close those that are there",
+	{ "server port", "drain", "take no more paths over a port, and close its paths",
 	  { ARG_PORT }, .opts = OPTS(WAIT_OPTS),
 	  .text = "Holds until 'server port undrain', or until the module is unloaded. Clients try "
 		  "further, and come back when it is over. Refused as a whole (exit 7) if a client would "
@@ -604,10 +608,11 @@ const struct cmd cmd_table[] = {
 		       OPT_BY, OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE,
 		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
 		       OPT_TOTALS, OPT_NO_TOTALS, OPT_WIDE, OPT_BRIEF),
-	  .text = "Totals since the path came up or the last reset. With -i the totals come first, "
-		  "then what was added in each interval; JSON is one line per sample then. In text "
-		  "and CSV --per-cpu, --latency and --sg have tables of their own. -o prom is for "
-		  "Prometheus. --save and --since compare without a reset, which others would see.",
+	  .text = "Totals since the path came up or the last reset. With -i the totals come "
+		  "first, then the difference of each interval; JSON is then one line per "
+		  "sample. In text and CSV --per-cpu, --latency and --sg have tables of their "
+		  "own. -o prom is for Prometheus. --save and --since compare without a reset, "
+		  "which others would see.",
 	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
 	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
 	  .page = "rnbdadm-stats", .view = &stats_view, .flags = CMD_STREAM,
@@ -628,7 +633,8 @@ const struct cmd cmd_table[] = {
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
 	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
-	  .text = "What is in flight is not touched. --all asks first unless -y is given.",
+	  .text = "The number of requests in flight is not reset. --all asks first unless -y is "
+		  "given.",
 	  .examples = { "rnbdadm stats reset cl1@srv1 --only latency,sg",
 			"rnbdadm stats reset --all -y" },
 	  .topic = "stats-reset", .empty = "{\"changed\":false,\"paths\":[]}",
@@ -640,10 +646,11 @@ const struct cmd cmd_table[] = {
 	      .help = "session, path, device, export, client, access, none is all of these; or rds" } },
 	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
 		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
-	  .text = "First what exists, up to a line 'sync'; then creations, changes with the state "
-		  "before and its reason, and ends. 'overrun' says that the kernel dropped some; "
-		  "what exists follows anew. JSON is one line per event. Ends by a signal, or after "
-		  "--timeout; with --count that is exit code 10. 'rds' stands alone: up, down, refused.",
+	  .text = "First the existing objects, up to a line 'sync'; then creations, changes with "
+		  "the old state and the reason, and ends. 'overrun' says that the kernel "
+		  "dropped some; the existing objects follow anew. JSON is one line per event. "
+		  "Ends by a signal, or after --timeout; with --count that is exit code 10. "
+		  "'rds' stands alone: up, down, refused.",
 	  .examples = { "rnbdadm monitor", "rnbdadm monitor path --filter state!=connected -j" },
 	  .topic = "event",
 	  .empty = "{\"seq\":null,\"monotonic_ns\":null,\"event\":null,\"object\":null,"
@@ -663,7 +670,7 @@ const struct cmd cmd_table[] = {
 	  .topic = "wait",
 	  .empty = "{\"condition\":null,\"met\":false,\"object\":null,\"waited_ms\":null}",
 	  .page = "rnbdadm-monitor", .flags = CMD_PLAIN, .check = cmd_wait_check, .run = cmd_wait },
-	{ "config", "save", "print or store what runs as a configuration",
+	{ "config", "save", "print or store the running state as a configuration",
 	  CONFIG_SAVE("rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force") },
 	{ "config", "show", "show the configuration and where each value is from", { ARG_CONFIG },
 	  .opts = OPTS(OPT_RESOLVED, OPT_LENIENT),
@@ -675,15 +682,15 @@ const struct cmd cmd_table[] = {
 	  .examples = { "rnbdadm config validate", "rnbdadm config validate new.conf -j" },
 	  .topic = "config-validate", .empty = "{\"files\":[],\"problems\":[]}",
 	  .page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_validate },
-	{ "config", "diff", "show what 'config apply' would change", { ARG_CONFIG },
+	{ "config", "diff", "show the changes of 'config apply'", { ARG_CONFIG },
 	  .opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_LENIENT),
-	  .text = "The exit code is 11 if anything differs, also what apply cannot make so while "
-		  "it is there (!): access of a mapping, connections and poll queues of a "
+	  .text = "The exit code is 11 if anything differs, also if apply cannot change it while "
+		  "the object exists (!): access of a mapping, connections and poll queues of a "
 		  "session.",
 	  .examples = { "rnbdadm config diff", "rnbdadm config save | rnbdadm config diff -" },
 	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_PLAIN,
 	  .check = cmd_config_only_check, .run = cmd_config_diff },
-	{ "config", "apply", "make what runs as the configuration says",
+	{ "config", "apply", "make the running state match the configuration",
 	  CONFIG_APPLY("rnbdadm config apply", "rnbdadm config apply new.conf --prune -n") },
 	{ "config", "edit-hints", "print a configuration to start from, with all keys explained",
 	  .examples = { "rnbdadm config edit-hints", "rnbdadm config edit-hints > new.conf" },
@@ -715,7 +722,7 @@ const struct cmd cmd_table[] = {
 	  .topic = "batch",
 	  .empty = "{\"file\":null,\"lines_total\":0,\"failed\":0,\"results\":[]}",
 	  .page = "rnbdadm-batch", .flags = CMD_PLAIN, .run = cmd_batch },
-	{ "check", NULL, "find what is wrong with this host, and what helps",
+	{ "check", NULL, "find faults of this host, and their cures",
 	  { { "CHECK", .optional = true, .repeat = true,
 	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
 		      "or one of 'rnbdadm help checks'" } },
@@ -746,7 +753,7 @@ const struct cmd cmd_table[] = {
 			"rnbdadm completion fish | source" },
 	  .topic = "completion", .empty = "{\"lines\":[]}", .page = "rnbdadm",
 	  .flags = CMD_PLAIN, .run = cmd_completion },
-	{ "__complete", NULL, "what may come next on a command line",
+	{ "__complete", NULL, "possible next words of a command line",
 	  { { "CWORD", .help = "the word to complete" },
 	    { "WORD", .repeat = true, .help = "all words, after --" } },
 	  .topic = "completion", .empty = "{\"lines\":[]}", .page = "rnbdadm",
@@ -781,10 +788,10 @@ const struct object_desc object_table[] = {
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
 	{ "mp-policy", "rules that pick the path of a request" },
-	{ "config", "the configuration: what is to run" },
-	{ "server", "the server side: what clients have open here" },
+	{ "config", "the configuration: the wanted sessions and devices" },
+	{ "server", "the server side: clients and their open devices" },
 	{ "server export", "block devices that clients have open here" },
-	{ "server access", "the access list: who may map what" },
+	{ "server access", "the access list: clients and their exports" },
 	{ "server peer", "clients that the access list knows" },
 	{ "server client", "clients of this server" },
 	{ "server path", "paths of the clients" },

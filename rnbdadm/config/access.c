@@ -72,8 +72,8 @@ static void warn_overlap(struct conf *c, const struct access_items *peers)
 		while (first < p && !access_overlap(p, first))
 			first++;
 		if (first < p)
-			conf_warning(c, p->at, "peer '%s' overlaps with '%s': whom both would take is '%s', "
-				     "which comes first", p->name, first->name, first->name);
+			conf_warning(c, p->at, "peer '%s' overlaps with '%s': a client that fits "
+					       "both is '%s', which comes first", p->name, first->name, first->name);
 	}
 }
 

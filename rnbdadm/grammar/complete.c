@@ -199,8 +199,8 @@ static void add_help(struct complete *c)
 	if (args_words((int)p->nargs + 1, argv, &of) && !of.nargs && !(of.cmd && of.cmd->verb))
 		add_words(c, of.object);
 	if (!p->nargs) {
-		complete_add(c, "exit-codes", "what they mean");
-		complete_add(c, "checks", "what check looks at");
+		complete_add(c, "exit-codes", "meaning of exit codes");
+		complete_add(c, "checks", "checks, with cause and cure");
 		complete_add(c, "selectors", "how objects are named");
 		complete_add(c, "fields", "those of a list");
 	}

@@ -219,7 +219,7 @@ static char *help_exit_codes(void)
 static char *help_selectors(void)
 {
 	return xstrdup(
-		"Names are matched exactly; what fits more than one object is refused.\n\n"
+		"Names are matched exactly; a name that fits several objects is refused.\n\n"
 		"  session  its name, as 'rnbdadm session list' prints it\n"
 		"  device   rnbdN, /dev/rnbdN, a link below /dev/rnbd, or the name on the\n"
 		"           server, with --session where that is not unique\n"

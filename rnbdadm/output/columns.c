@@ -19,7 +19,7 @@ static const struct field session_fields[] = {
 	{ "heartbeat_interval_ms", NULL, F_COUNT, false, "time between heartbeats" },
 	{ "heartbeat_misses", NULL, F_COUNT, false, "intervals until a silent path is lost" },
 	{ "reconnect_delay_ms", NULL, F_COUNT, false, "time before the first reconnect" },
-	{ "reconnect_delay_max_ms", NULL, F_COUNT, false, "what that time grows to" },
+	{ "reconnect_delay_max_ms", NULL, F_COUNT, false, "longest such time" },
 	{ "connect_timeout_ms", NULL, F_COUNT, false, "time for each step of a reconnect" },
 	{ "io_timeout_ms", NULL, F_COUNT, false,
 	  "after which a request ends its path; 0 is never" },
@@ -36,7 +36,7 @@ static const struct field session_fields[] = {
 	{ "peer", NULL, F_STR, true, "peer of the access list that it is (server)" },
 	{ "poll_queues", NULL, F_COUNT, false, "connections for polled I/O" },
 	{ "held", NULL, F_BOOL, false, "stays without a device until it is removed" },
-	{ "owner", NULL, F_STR, false, "who made it" },
+	{ "owner", NULL, F_STR, false, "its creator" },
 	{ "paths", NULL, F_LIST, false, "its paths" },
 	{ "devices", NULL, F_LIST, false, "its devices" },
 	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
@@ -91,7 +91,7 @@ const struct view client_view = {
 	  "connected, connecting, reconnecting, disconnected, closing" },		\
 	{ "connections", NULL, F_COUNT, false, "queue pairs" },				\
 	{ "reconnect_attempts", NULL, F_COUNT, false, "attempts since it was lost" },	\
-	{ "last_error", NULL, F_STR, false, "what took it down last" },			\
+	{ "last_error", NULL, F_STR, false, "last reason of a loss" },			\
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" }, \
 	{ "since", NULL, F_TIME, false, "when it entered this state" },			\
 	{ "id", NULL, F_COUNT, true, "identity in the kernel" },			\
@@ -141,7 +141,7 @@ static const struct field event_fields[] = {
 	{ "name", NULL, F_STR, false, "name of the object" },
 	{ "state", NULL, F_STR, false, "its state now" },
 	{ "old_state", NULL, F_STR, false, "its state before" },
-	{ "reason", NULL, F_STR, false, "what brought it into this state" },
+	{ "reason", NULL, F_STR, false, "reason of the state" },
 	{ "local_address", NULL, F_STR, true, "of rds: address of this host" },
 	{ "remote_address", NULL, F_STR, true, "of rds: address of the peer" },
 	{ "transport", NULL, F_STR, true, "of rds" },
@@ -166,7 +166,7 @@ static const struct field path_change_fields[] = {
 	{ "role", NULL, F_STR, true, "server" },
 	PATH_REST,
 	{ "old_state", NULL, F_STR, false, "state before" },
-	{ "result", NULL, F_STR, false, "what became of it" },
+	{ "result", NULL, F_STR, false, "result of the operation" },
 	{ 0 }
 };
 
@@ -187,7 +187,7 @@ static const struct field mp_policy_fields[] = {
 	{ "name", NULL, F_STR, false, "session" },
 	{ "old", NULL, F_STR, false, "policy before" },
 	{ "new", NULL, F_STR, false, "policy now" },
-	{ "result", NULL, F_STR, false, "what became of it" },
+	{ "result", NULL, F_STR, false, "result of the operation" },
 	{ 0 }
 };
 
@@ -207,7 +207,7 @@ static const struct field mp_policy_list_fields[] = {
 	{ "name", NULL, F_STR, false, "name of the policy" },
 	{ "short", NULL, F_STR, false, "its short name" },
 	{ "supported", NULL, F_BOOL, false, "the loaded modules have it" },
-	{ "meaning", NULL, F_STR, false, "what it does" },
+	{ "meaning", NULL, F_STR, false, "meaning of the policy" },
 	{ 0 }
 };
 
@@ -244,12 +244,12 @@ static const struct field device_fields[] = {
 	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
 	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
 	{ "open_count", NULL, F_COUNT, false, "openers" },
-	{ "last_error", NULL, F_STR, false, "what made it disconnected" },
+	{ "last_error", NULL, F_STR, false, "reason of the disconnection" },
 	{ "write_losses", NULL, F_COUNT, false, "times that the server lost acknowledged writes" },
 	{ "holders", NULL, F_LIST, false, "disks built on it" },
 	{ "mountpoints", NULL, F_LIST, false, "where it is mounted" },
 	{ "links", NULL, F_LIST, false, "links below /dev/rnbd" },
-	{ "openers", NULL, F_LIST, false, "what else has it open: processes, mounts of other namespaces" },
+	{ "openers", NULL, F_LIST, false, "other users: processes, mounts of other namespaces" },
 	{ "id", NULL, F_COUNT, true, "identity in the kernel" },
 	{ "max_io_bytes", "queue", F_BYTES, true, "bytes of one request" },
 	{ "max_segments", "queue", F_COUNT, true, "segments of one request" },
@@ -324,7 +324,7 @@ static const struct field export_fields[] = {
 	{ "io_mode", NULL, F_STR, false, "how it is served: blockio, fileio" },
 	{ "read_only", NULL, F_BOOL, false, "the block device itself refuses writes" },
 	{ "clients", NULL, F_LIST, false, "sessions that have it open" },
-	{ "used_by", NULL, F_LIST, false, "what this host itself does with it" },
+	{ "used_by", NULL, F_LIST, false, "uses by this host itself" },
 	{ 0 }
 };
 

@@ -215,7 +215,8 @@ static void rds_tcp_port(struct checkup *k)
 			   "give that program another port, then modprobe rds_tcp, which else fails: Address family not supported");
 	} else if (loaded && !kernel) {
 		check_tell(k, CHECK_FAIL, "rds_tcp", "does not listen on TCP port %d: peers cannot connect", RDS_TCP_PORT);
-		check_hint(k, "modprobe -r rds_tcp and modprobe rds_tcp; the kernel log says what was in the way");
+		check_hint(k, "modprobe -r rds_tcp and modprobe rds_tcp; the kernel log has the "
+			      "reason");
 	} else if (loaded) {
 		check_tell(k, CHECK_PASS, "rds_tcp", "listens on TCP port %d", RDS_TCP_PORT);
 	} else {

@@ -51,7 +51,7 @@
 		   "\"round_trip_max_ns\":null,\"answers\":[]}",				\
 	  .page = "rnbdadm-rds", .flags = CMD_PLAIN | CMD_INFO,				\
 	  .check = cmd_rds_ping_check, .run = cmd_rds_ping },				\
-	{ "rds", "check", "find what is wrong with RDS on this host, and what helps",	\
+	{ "rds", "check", "find faults of RDS on this host, and their cures",	\
 	  .text = "Changes nothing. Exit code 11 if anything fails.",			\
 	  .examples = { "rnbdadm rds check", "rnbdadm rds check -j" },			\
 	  .topic = "check",								\

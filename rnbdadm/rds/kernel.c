@@ -145,7 +145,7 @@ bool rds_read(struct ctx *ctx, const struct rds *r, int list, struct rds_list *l
 	if (!rc)
 		return true;
 	if (rc == -EBADMSG) {
-		fail_set(f, XC_UNSUPPORTED, "%s: the module's records are not those that this version knows", info_name(list));
+		fail_set(f, XC_UNSUPPORTED, "%s: this version does not know the module's records", info_name(list));
 		fail_hint(f, "rnbdadm rds check shows the modules; a newer rnbdadm may know them");
 	} else {
 		fail_set(f, errno_exit_code(-rc), "%s: %s (%s)", info_name(list),

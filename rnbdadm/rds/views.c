@@ -108,7 +108,7 @@ static const struct field connection_fields[] = {
 	{ "tcp_sockets", NULL, F_LIST, false, "its TCP connections" },
 	{ "peer", NULL, F_STR, false, "rnbd or other: the module of the peer; as all below of rnbd-dkms" },
 	{ "reconnects", NULL, F_COUNT, false, "how often its paths have been connected again" },
-	{ "last_error", NULL, F_STR, false, "what ended a path the last time" },
+	{ "last_error", NULL, F_STR, false, "the last error that ended a path" },
 	{ "since", NULL, F_TIME, false, "when the first path came into its state" },
 	{ "paths_agreed", NULL, F_COUNT, false, "paths that both ends have" },
 	{ "path_details", NULL, F_JSON, false, "the paths that are in use, in JSON alone" },

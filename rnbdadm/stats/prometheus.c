@@ -103,7 +103,7 @@ static const struct metric metrics[] = {
 	{ "path_reconnects_failed_total", "counter", "Reconnections that failed.",
 	  get_reconnects_failed },
 	{ "path_cpu_migrations_total", "counter",
-	  "Completions on another CPU than that which submitted.", get_migrations },
+	  "Completions on another CPU than the submission.", get_migrations },
 	{ "path_completions_total", "counter", "Completions of work requests.", get_completions },
 	{ "path_polls_total", "counter", "Polls of completion queues.", get_polls },
 	{ "path_poll_completions_max", "gauge", "Most completions found by one poll.",
@@ -327,7 +327,7 @@ static void put_tool(struct prom *p, const struct ctx *ctx, bool up)
 {
 	head(p, "up", "gauge", "Did the modules answer?");
 	strbuf_printf(&p->b, "%s_up %d\n", p->prefix, up);
-	head(p, "tool_info", "gauge", "What made this.");
+	head(p, "tool_info", "gauge", "Version of the tool.");
 	series(p, "tool_info");
 	label(p, "version", RNBDADM_VERSION);
 	label(p, "backend", ctx_backend(ctx));

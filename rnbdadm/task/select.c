@@ -42,7 +42,7 @@ void select_nothing(struct fail *f, const char *word, const struct strlist *know
 	fail_set(f, XC_NOT_FOUND, "no session or device '%s'", word);
 	fail_text(f, "no such session or device");
 	fail_object(f, "object", word);
-	fail_hint(f, "%s", hint ? hint : "rnbdadm status lists what there is");
+	fail_hint(f, "%s", hint ? hint : "rnbdadm status lists all objects");
 	free(hint);
 }
 

@@ -86,7 +86,7 @@ PEER=$'[peer a]\nauth = none\nsession = a\nfrom = ip:10.0.0.1\n'
 		# shellcheck disable=SC2086
 		set -f && two $same
 		adm 0 config validate "$CONF"
-		[[ $stderr == *"peer 'b' overlaps with 'a': whom both would take is 'a', which comes first"* ]] || { echo "$same"; return 1; }
+		[[ $stderr == *"peer 'b' overlaps with 'a': a client that fits both is 'a', which comes first"* ]] || { echo "$same"; return 1; }
 	done
 	for other in "a* 10.0.0.0/8 b* 10.0.0.0/8" "a* 10.0.0.0/8 a* 11.0.0.0/8" "* fd00::1 * 10.0.0.1" "a?c 10.0.0.1 ac 10.0.0.1"; do
 		# shellcheck disable=SC2086
@@ -219,7 +219,7 @@ path = 10.0.0.1' >"$BATS_TEST_TMPDIR/c"
 	replay access-denied
 	fails 5 permission server access apply "$LIST"
 	adm 0 server access apply "$LIST" -n
-	[[ $stderr == *"what this would end is not known"* ]]
+	[[ $stderr == *"the openings that this would end are not known"* ]]
 }
 
 @test "apply, close: refused with what would end, done with --force" {
@@ -248,7 +248,7 @@ path = 10.0.0.1' >"$BATS_TEST_TMPDIR/c"
 @test "open: with --force alone" {
 	replay access-closed
 	fails 7 busy server access open
-	[[ $stderr == *"refused, everybody could map what is below dev_search_path"* ]]
+	[[ $stderr == *"refused, every client could map every device below dev_search_path"* ]]
 	adm 0 server access open --force -j
 	[ "$(jqv '[.state, .changed] | tojson')" = '["open",true]' ]
 	replay access-open

@@ -21,7 +21,7 @@ setup() {
 	finds warn server.export_perm sdb "read-only"
 	gone sys/class/block/sdb
 	finds fail server.export_perm sdb "gone from this host"
-	finds pass server.search_path /srv/ "can be read; what each session has below it was not looked at"
+	finds pass server.search_path /srv/ "can be read; the directories of sessions below it were not looked at"
 	put /sys/module/rnbd_server/parameters/dev_search_path "/srv"/of%SESSNAME%/disks
 	finds pass server.search_path /srv/ "can be read"
 	put /sys/module/rnbd_server/parameters/dev_search_path /srv
@@ -225,7 +225,7 @@ setup() {
 	local conf=/etc/rnbd/conf.d/10-srv1.conf
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2'
 	finds pass config.valid "" "1 file, 1 section"
-	finds pass config.drift "" "what is configured runs"
+	finds pass config.drift "" "the configuration runs"
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol0\naccess = ro'
 	finds warn config.drift "" "device d: access stays rw, not ro: it needs an unmap"
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.2\nmp-policy = min-latency'
@@ -266,13 +266,13 @@ setup() {
 	finds fail server.access_dirs image "is neither a block device nor a file"
 	put /sys/class/infiniband/mlx5_1/ports/1/link_layer InfiniBand
 	finds warn server.access hv "is known by an IP address, which nothing proves on InfiniBand"
-	finds pass config.drift "" "what is configured runs"
+	finds pass config.drift "" "the configuration runs"
 	cp "$CLI/access.conf" "$ROOT/etc/rnbd/conf.d/20-access.conf"
 	finds warn config.drift "access list" "6 changes to be made"
 	world access-same
-	finds pass config.drift "access list" "what is configured is loaded"
+	finds pass config.drift "access list" "the configured list is loaded"
 	world access-open
-	finds warn server.access "" "open: whoever reaches this server"
+	finds warn server.access "" "open: every client that reaches this server"
 	finds skip server.access_dirs "" "there is no list"
 	world access-closed
 	finds warn server.access "" "closed: nobody can map anything"

@@ -230,7 +230,7 @@ setup() {
 	shown server-port-list-empty server port list
 }
 
-@test "server export close: refused with who has it open" {
+@test "server export close: refused with its clients" {
 	replay close
 	fails 7 busy server export close ram0
 	[[ $stderr == *"refused, 1 client has it open"*"cl7@here has it open as 'ram0' (ro)"*"--force"* ]]

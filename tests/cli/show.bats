@@ -49,7 +49,7 @@ shows() {
 
 @test "nothing, more than one, no modules, one side only" {
 	fails 4 not_found show nosuch
-	[[ $stderr == *"hint: rnbdadm status lists what there is" ]]
+	[[ $stderr == *"hint: rnbdadm status lists all objects" ]]
 	fails 4 not_found show 10.9.9.9
 	for w in "cl1@srv9 cl1@srv1, cl1@srv2" "rnbd9 rnbd0, rnbd1, rnbd2" "sdz sdb"; do
 		fails 4 not_found show "${w%% *}"
@@ -58,7 +58,7 @@ shows() {
 	fails 4 not_found status cl1@srv9
 	[[ $stderr == *": no such session or device"*"hint: did you mean cl1@srv1, cl1@srv2?" ]]
 	fails 4 not_found status nosuch
-	[[ $stderr == *"hint: rnbdadm status lists what there is" ]]
+	[[ $stderr == *"hint: rnbdadm status lists all objects" ]]
 	# the name of a device on a server is that of an export here
 	fails 6 conflict show ram0
 	[[ $stderr == *"device rnbd2"*"export ram0"* ]]

@@ -43,7 +43,7 @@ setup() {
 	for w in "reset rest" "latency latency" "rest 10.0.0.2"; do
 		# shellcheck disable=SC2086
 		fails 4 not_found stats $w
-		[[ $stderr == *": no such session or device"*"hint: rnbdadm status lists what there is"* ]]
+		[[ $stderr == *": no such session or device"*"hint: rnbdadm status lists all objects"* ]]
 	done
 	fails 4 not_found stats --server rnbd9
 	[[ $stderr == *": no such client"*"hint: rnbdadm server client list"* ]]

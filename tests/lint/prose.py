@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Prose of user texts: free relative clauses, and links of documents.
 
-    prose.py clauses FILE...    counts words and free relative clauses of .md and .in (mdoc) files, and of JSON of `rnbdadm metadata`;
-                                prints each clause on stderr with --show; the last line is "WORDS CLAUSES"
+    prose.py clauses FILE...    counts words and free relative clauses of .md and .in (mdoc) files, and of strings of .c and .h files;
+                                prints each clause with --show; the last line is "WORDS CLAUSES"
     prose.py links FILE...      prints each relative link of an .md file that leads to no file or no heading
 
 A free relative clause stands for a thing without naming it: "what is mapped stays", "who comes late waits". A reader has to solve it.
@@ -17,7 +17,6 @@ The heuristic counts
 
 Sentences that end in a question mark are questions and do not count. Nor do code, literal blocks and the names between back quotes.
 """
-import json
 import os
 import re
 import sys
@@ -51,18 +50,12 @@ def mdoc(text):
     return re.split(r"\n\s*\n", text)
 
 
-def metadata(text):
-    """Help: each description, summary, meaning, cause and cure."""
-    def walk(node, key=None):
-        if isinstance(node, dict):
-            for k, v in node.items():
-                yield from walk(v, k)
-        elif isinstance(node, list):
-            for v in node:
-                yield from walk(v, key)
-        elif isinstance(node, str) and key in ("description", "summary", "meaning", "cause", "cure", "notes"):
-            yield node
-    return list(dict.fromkeys(walk(json.loads(text))))
+def strings(text):
+    """Strings of C that have several words: help, errors, hints. Neighbours are one."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", text)
+    found = re.findall(r'(?s)"(?:[^"\\]|\\.)*"(?:[\s\\]*"(?:[^"\\]|\\.)*")*', text)
+    joined = (re.sub(r'"[\s\\]*"', "", f)[1:-1].replace("\\n", " ").replace('\\"', '"') for f in found)
+    return list(dict.fromkeys(j for j in joined if " " in j))
 
 
 def sentences(paragraph):
@@ -91,7 +84,7 @@ def count(show, files):
     for file in files:
         with open(file, encoding="utf-8") as f:
             text = f.read()
-        parts = (markdown if file.endswith(".md") else mdoc if file.endswith(".in") else metadata)(text)
+        parts = (markdown if file.endswith(".md") else mdoc if file.endswith(".in") else strings)(text)
         for sentence in (s for p in parts for s in sentences(p)):
             total += len(re.findall(r"[A-Za-z][A-Za-z'-]*", sentence))
             for clause in clauses(sentence):

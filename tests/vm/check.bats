@@ -435,7 +435,7 @@ finds() { looks "$2" && told "$@"; }
 	"$ADM" config apply
 	ln -s ../$unit $dir/multi-user.target.wants/
 	looks system config
-	told ok config.drift "" "what is configured runs"
+	told ok config.drift "" "the configuration runs"
 	told ok system.unit $unit enabled
 }
 

@@ -11,7 +11,7 @@
 
 static bool can(struct nl *nl, int cmd, struct nl_error *e)
 {
-	return nl->sysfs ? sysfs_cannot(e, "tell or change who may map what") : rnl_has_op(nl, cmd, e);
+	return nl->sysfs ? sysfs_cannot(e, "tell or change the access list") : rnl_has_op(nl, cmd, e);
 }
 
 #define ATTR_MAX	16		/* above every *_MAX of the access list */

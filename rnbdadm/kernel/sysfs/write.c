@@ -556,7 +556,8 @@ bool sysfs_stats_reset(struct sysfs *f, const struct nl_stats_reset *r, struct n
 	}
 	if (ok && mixed)
 		snprintf(e->warning, sizeof(e->warning),
-			 "in-tree drivers forget what is in flight as well, and min-inflight goes by that");
+			 "in-tree drivers forget the requests in flight as well, and "
+			 "min-inflight depends on them");
 	snapshot_free(&s);
 	return ok;
 }
