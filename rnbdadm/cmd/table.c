@@ -223,12 +223,11 @@ const struct opt opt_table[OPT_MAX] = {
 			  .help = "[SRC@]DST of a path, or id:N" }
 
 #define RECOVER(...)									\
-	.text = "Paths that are not connected are connected again, then devices that "		\
-		"are disconnected are opened on the server again; healthy objects are "		\
-		"left alone. --add-missing adds the paths that the configuration "		\
-		"lists, in between. --timeout bounds each step in the kernel, 100ms "		\
-		"to 10m. --wait goes on until the paths are connected and the nodes "		\
-		"of the devices can be opened.",		\
+	.text = "Paths that are not connected are connected again, then devices that are "	\
+		"disconnected are opened on the server again; healthy objects are left alone. "	\
+		"--add-missing adds the paths that the configuration lists, in between. "	\
+		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "	\
+		"the paths are connected and the nodes of the devices can be opened.",		\
 	.examples = { __VA_ARGS__ }, .topic = "recover",					\
 	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
 	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
@@ -257,13 +256,12 @@ const struct opt opt_table[OPT_MAX] = {
 #define CONFIG_APPLY(...)								\
 	.args = { ARG_CONFIG },								\
 	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),	\
-	.text = "New sessions and paths first, then settings, then devices; a path "		\
-		"that is not listed goes when another one of its session is "			\
-		"connected. Existing objects are left alone, so the command may be "		\
-		"repeated, after any failure as well. A failure does not stop the "		\
-		"rest (exit 3). Returns when new disks can be opened; --wait says for "		\
-		"how long it waits for that. --prune=all is refused (exit 7) unless "		\
-		"--force is given, which a disk in use needs, too.",			\
+	.text = "New sessions and paths first, then settings, then devices; a path that is "	\
+		"not listed goes when another one of its session is connected. Existing "	\
+		"objects are left alone, so the command may be repeated, after any failure as "	\
+		"well. A failure does not stop the rest (exit 3). Returns when new disks can be "	\
+		"opened; --wait says for how long it waits for that. --prune=all is refused "	\
+		"(exit 7) unless --force is given, which a disk in use needs, too.",		\
 	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
 	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,			\
 	.check = cmd_config_only_check, .run = cmd_config_apply
