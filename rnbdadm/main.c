@@ -66,9 +66,9 @@ static int close_stdout(struct ctx *ctx, int rc)
 
 static const struct cmd *find_cmd(const char *object)
 {
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strcmp(cmd_table[i].object, object))
-			return &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		if (!strcmp(grammar->cmds[i].object, object))
+			return &grammar->cmds[i];
 	return NULL;
 }
 
@@ -116,6 +116,7 @@ int main(int argc, char **argv)
 	struct ctx ctx = { 0 };
 	int rc;
 
+	grammar = &rnbdadm_grammar;
 	guard_streams();
 	signal(SIGPIPE, SIG_DFL);
 	setlocale(LC_CTYPE, "");

@@ -58,15 +58,6 @@ struct nl *ctx_nl(struct ctx *ctx)
 	return ctx->nl;
 }
 
-const char *ctx_backend(const struct ctx *ctx)
-{
-	if (ctx->args.cmd && (ctx->args.cmd->flags & CMD_INFO))
-		return "info";
-	if (ctx->nl ? rnl_is_sysfs(ctx->nl) : ctx->backend == NL_SYSFS)
-		return "sysfs";
-	return ctx->nl_replay ? "replay" : "netlink";
-}
-
 /* Once: who waits reads the same lists again and again. */
 static void warn_once(struct ctx *ctx, const char *text)
 {

@@ -1,41 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One run of the program: what was asked, and what there is to tell. */
+/* The kernel, the lock and the user, as one run meets them. */
 #ifndef RNBDADM_APP_APP_H
 #define RNBDADM_APP_APP_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "app/ctx.h"
+#include "app/document.h"
 #include "app/report.h"
-#include "grammar/parse.h"
-#include "output/output.h"
-
-struct ctx {
-	struct parsed args;
-	struct out_opts out;
-	/* global options */
-	int quiet, verbose;
-	bool trace, dry_run, yes, force, idempotent, no_lock;
-	int64_t timeout_ms;		/* -1 none, M_UNKNOWN_INT not given */
-	int64_t lock_timeout_ms;
-	const char *test_root;		/* "" or a prefix of /sys, /proc, ... */
-	const char *nl_record, *nl_replay, *test_time;
-	enum nl_backend backend;	/* asked for */
-	/* results */
-	json_t *data;			/* collections, in the order of the document */
-	json_t *warnings;
-	struct fail fail;
-	struct nl *nl;
-	bool streamed;			/* documents are out already */
-};
 
 /* The open way to the kernel, or NULL with ctx->fail set. */
 struct nl *ctx_nl(struct ctx *ctx);
 /* The same to another family, or NULL with why in @e. It is ctx->nl then, and that of ctx_nl(). */
 struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct nl_error *e);
-/* "netlink", "sysfs", "replay" or "info": what is open, or would be. */
-const char *ctx_backend(const struct ctx *ctx);
 
 /*
  * Reads lists of one side; on failure sets ctx->fail and returns false. Lists

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "app/invoke.h"
-#include "output/to-json.h"
 
 /* What RNBDADM_OUTPUT asks for. */
 static const char *format_wanted(void)
@@ -141,17 +140,9 @@ int run_usage_error(struct ctx *ctx, char *message, char *hint, bool usage)
 /* The view that this command line will print with. */
 static const struct view *chosen_view(const struct ctx *ctx)
 {
-	const struct view *v = ctx->args.cmd->view;
+	const struct cmd *c = ctx->args.cmd;
 
-	if (v == &latency_view && args_has(&ctx->args, OPT_FROM_DISKSTATS))
-		return &latency_device_view;
-	if (v != &stats_view || (ctx->out.fmt != OUT_TEXT && ctx->out.fmt != OUT_CSV))
-		return v;
-	if (args_has(&ctx->args, OPT_LATENCY))
-		return &stats_latency_view;
-	if (args_has(&ctx->args, OPT_SG))
-		return &stats_sg_view;
-	return args_has(&ctx->args, OPT_PER_CPU) ? &stats_cpu_view : v;
+	return c->choose ? c->choose(ctx) : c->view;
 }
 
 /* What is wrong with the format, the fields or the filter, or NULL. */
@@ -166,7 +157,7 @@ static char *output_problem(const struct ctx *ctx, char **hint)
 		return xasprintf("RNBDADM_OUTPUT: '%s' is neither text nor json", format_wanted());
 	if (ctx->out.fmt == OUT_CSV && (c->flags & CMD_PLAIN))
 		return xstrdup("this command has no csv output");
-	if (ctx->out.fmt == OUT_PROM && c->view != &stats_view)
+	if (ctx->out.fmt == OUT_PROM && !(c->flags & CMD_PROM))
 		return xstrdup("this command has no prom output");
 	if (v)
 		out_check(&ctx->out, v, &message, hint);

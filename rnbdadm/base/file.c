@@ -39,10 +39,9 @@ int whole_read(const char *path, struct strbuf *b)
 	return err;
 }
 
-int whole_fail(struct ctx *ctx, const char *name, int err)
+int whole_fail(struct fail *f, const char *name, int err)
 {
-	ctx->fail.err = err;
-	fail_object(&ctx->fail, "file", name);
-	return fail_set(&ctx->fail, errno_exit_code(err), "%s: %s (%s)", name, strerror(err),
-			errno_name(err));
+	f->err = err;
+	fail_object(f, "file", name);
+	return fail_set(f, errno_exit_code(err), "%s: %s (%s)", name, strerror(err), errno_name(err));
 }

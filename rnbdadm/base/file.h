@@ -3,11 +3,11 @@
 #ifndef RNBDADM_BASE_FILE_H
 #define RNBDADM_BASE_FILE_H
 
-#include "app/app.h"
+#include "base/failure.h"
 
 /* "-" is stdin. Without the byte order mark of UTF-8. 0, or an errno. */
 int whole_read(const char *path, struct strbuf *b);
-/* The failure of a file that people know by @name: an exit code. */
-int whole_fail(struct ctx *ctx, const char *name, int err);
+/* Fills @f for a file that people know by @name; returns the exit code. */
+int whole_fail(struct fail *f, const char *name, int err);
 
 #endif

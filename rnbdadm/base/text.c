@@ -386,12 +386,17 @@ char *read_line_file(const char *path)
 	return xstrdup(buf);
 }
 
-int64_t now_ms(void)
+int64_t now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t now_ms(void)
+{
+	return now_ns() / 1000000;
 }
 
 void sleep_ms(long ms)

@@ -48,6 +48,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* CLOCK_MONOTONIC */
+int64_t now_ns(void);
 int64_t now_ms(void);
 void sleep_ms(long ms);
 

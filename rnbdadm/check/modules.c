@@ -13,11 +13,6 @@ static const char *const ours[] = {
 	"rtrs_core", "rtrs_client", "rtrs_server", "rnbd_client", "rnbd_server",
 };
 
-bool check_loaded(const struct checkup *k, const char *module)
-{
-	return sys_exists(k->root, "/sys/module/%s", module);
-}
-
 static void tell_loaded(struct checkup *k, const char *module)
 {
 	struct strlist names = { 0 };

@@ -29,7 +29,7 @@ static int read_file(struct ctx *ctx, struct batch *b)
 	int err = whole_read(b->file, &text);
 
 	if (err)
-		whole_fail(ctx, b->file, err);
+		whole_fail(&ctx->fail, b->file, err);
 	else if (strlen(text.s) != text.len)
 		fail_set(&ctx->fail, XC_USAGE, "%s: has a NUL byte", b->file);
 	else

@@ -5,6 +5,10 @@
 
 #include "app/app.h"
 
+struct complete;
+
+extern const struct grammar rnbdadm_grammar;
+
 int cmd_show(struct ctx *ctx);
 int cmd_session_list(struct ctx *ctx);
 int cmd_session_show(struct ctx *ctx);
@@ -65,13 +69,6 @@ int cmd_config_validate(struct ctx *ctx);
 int cmd_config_diff(struct ctx *ctx);
 int cmd_config_apply(struct ctx *ctx);
 int cmd_config_edit_hints(struct ctx *ctx);
-int cmd_rds_status(struct ctx *ctx);
-int cmd_rds_socket(struct ctx *ctx);
-int cmd_rds_connection(struct ctx *ctx);
-int cmd_rds_stats(struct ctx *ctx);
-int cmd_rds_ping(struct ctx *ctx);
-int cmd_rds_check(struct ctx *ctx);
-int cmd_rds_monitor(struct ctx *ctx);
 int cmd_udev(struct ctx *ctx);
 int cmd_version(struct ctx *ctx);
 int cmd_help(struct ctx *ctx);
@@ -98,7 +95,6 @@ int cmd_remap_check(struct ctx *ctx);
 int cmd_resize_check(struct ctx *ctx);
 int cmd_device_check(struct ctx *ctx);
 int cmd_device_set_check(struct ctx *ctx);
-int cmd_rds_ping_check(struct ctx *ctx);
 int cmd_export_close_check(struct ctx *ctx);
 int cmd_access_add_check(struct ctx *ctx);
 int cmd_access_test_check(struct ctx *ctx);
@@ -110,6 +106,13 @@ int cmd_wait_check(struct ctx *ctx);
 int cmd_config_only_check(struct ctx *ctx);
 int cmd_check_check(struct ctx *ctx);
 int cmd_help_check(struct ctx *ctx);
+
+/* The views that some options choose. */
+const struct view *cmd_stats_view(const struct ctx *ctx);
+const struct view *cmd_stats_latency_view(const struct ctx *ctx);
+
+/* What an argument of that name may be. */
+void complete_argument(struct complete *c, const char *what);
 
 /* "help checks": every check in a line. To be freed. */
 char *check_list_text(void);

@@ -10,7 +10,8 @@
 
 #include "base/embed.h"
 #include "cmd/commands.h"
-#include "grammar/complete.h"
+#include "cmd/schema.h"
+#include "task/complete-live.h"
 
 #define BUDGET_US	200000
 
@@ -43,6 +44,21 @@ int cmd_completion(struct ctx *ctx)
 	}
 	fail_set(&ctx->fail, XC_USAGE, "'%s' is not a shell (bash, zsh, fish)", shell);
 	return XC_USAGE;
+}
+
+void complete_argument(struct complete *c, const char *what)
+{
+	struct strlist l = { 0 };
+
+	if (!strcmp(what, "CHECK"))
+		check_names(&l);
+	else if (strcmp(what, "TOPIC"))
+		complete_live(c, what);
+	for (size_t i = 0; !strcmp(what, "TOPIC") && i < schema_count; i++)
+		complete_add(c, schema_table[i].topic, "JSON Schema");
+	for (size_t i = 0; i < l.n; i++)
+		complete_add(c, l.v[i], "%s", "");
+	strlist_free(&l);
 }
 
 /* Nothing was written yet, so there is nothing to offer. */

@@ -2,9 +2,9 @@
 /* device list, device show */
 #include <string.h>
 
+#include "app/object-opts.h"
 #include "cmd/commands.h"
 #include "host/disks.h"
-#include "output/to-json.h"
 #include "task/select.h"
 
 int cmd_device_list(struct ctx *ctx)

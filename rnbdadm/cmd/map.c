@@ -85,7 +85,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),
 		.always_fua = args_has(a, OPT_FUA),
 	};
-	if (settings_parse(ctx, &p->req.set))
+	if (settings_parse(&ctx->args, &p->req.set, &ctx->fail))
 		return XC_USAGE;
 	if (args_has(a, OPT_ACCESS))
 		access_parse(args_value(a, OPT_ACCESS), &p->req.access);

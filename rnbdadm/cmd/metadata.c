@@ -65,11 +65,11 @@ static void add_spellings(struct strlist *l, const char *object, const char *ver
 
 	strlist_add(&objects, object);
 	strlist_add(&verbs, verb);
-	for (size_t i = 0; i < alias_count; i++) {
-		if (!strcmp(alias_table[i].word, object))
-			strlist_add(&objects, alias_table[i].alias);
-		if (!strcmp(alias_table[i].word, verb))
-			strlist_add(&verbs, alias_table[i].alias);
+	for (size_t i = 0; i < grammar->naliases; i++) {
+		if (!strcmp(grammar->aliases[i].word, object))
+			strlist_add(&objects, grammar->aliases[i].alias);
+		if (!strcmp(grammar->aliases[i].word, verb))
+			strlist_add(&verbs, grammar->aliases[i].alias);
 	}
 	for (size_t i = 0; i < objects.n; i++)
 		for (size_t k = 0; k < verbs.n; k++)
@@ -134,9 +134,9 @@ int cmd_metadata(struct ctx *ctx)
 {
 	json_t *commands = json_array(), *options = json_array(), *codes = json_array();
 
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!(cmd_table[i].flags & CMD_HIDDEN))
-			json_array_append_new(commands, js_command(&cmd_table[i]));
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		if (!(grammar->cmds[i].flags & CMD_HIDDEN))
+			json_array_append_new(commands, js_command(&grammar->cmds[i]));
 	for (int id = 1; id <= OPT_GLOBAL_LAST; id++)
 		json_array_append_new(options, js_option(&opt_table[id], true));
 	for (int i = 0; i < XC_MAX; i++) {

@@ -2,18 +2,16 @@
 /* monitor: what is there, and then each change of it as the kernel tells it */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
-#include "cmd/monitor.h"
 #include "output/to-json.h"
+#include "rds/commands.h"
+#include "task/event-wait.h"
 #include "task/known.h"
 
 #define POLL_MS		1000
@@ -206,14 +204,6 @@ static void copy_hex(json_t *o, const json_t *data, const struct seen *s)
 		json_object_set(o, "session_hex", sess);
 }
 
-uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *event,
 			 const struct seen *s, json_t *changes)
 {
@@ -233,7 +223,7 @@ static json_t *make_line(const struct ctx *ctx, struct monitor *m, const char *e
 	if (changes && !m->diff)
 		keep_main(changes);
 	js_set(o, "seq", json_integer((json_int_t)++m->seq));
-	js_set(o, "monotonic_ns", js_u64(monotonic_ns()));
+	js_set(o, "monotonic_ns", js_u64(now_ns()));
 	js_set(o, "event", json_string(event));
 	js_set(o, "object", s ? json_string(s->object) : json_null());
 	js_set(o, "role", or_null(json_object_get(data, "role")));
@@ -534,27 +524,6 @@ static int tell_stats(struct ctx *ctx, struct monitor *m)
 	return XC_OK;
 }
 
-enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake)
-{
-	struct pollfd p[3] = {
-		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
-		{ .fd = signals, .events = POLLIN },
-		{ .fd = STDOUT_FILENO },
-	};
-	int64_t now = now_ms(), left = end < 0 ? -1 : end - now;
-
-	/* a recording has no more to tell */
-	if (ctx->nl_replay)
-		return end < 0 ? ENOUGH : TIMED_OUT;
-	if (end >= 0 && left <= 0)
-		return TIMED_OUT;
-	if (wake >= 0 && (left < 0 || wake - now < left))
-		left = wake > now ? wake - now : 0;
-	if (poll(p, 3, left > 3600000 ? 3600000 : (int)left) < 0 && errno != EINTR)
-		return ENOUGH;
-	return p[1].revents || p[2].revents & (POLLERR | POLLHUP) ? ENOUGH : GO_ON;
-}
-
 static enum monitor_end sleep_for_event(struct ctx *ctx, const struct monitor *m)
 {
 	int64_t wake = m->stats_ms >= 0 ? m->next_stats : -1;
@@ -562,20 +531,6 @@ static enum monitor_end sleep_for_event(struct ctx *ctx, const struct monitor *m
 	if (m->polls && (wake < 0 || m->next_poll < wake))
 		wake = m->next_poll;
 	return monitor_sleep(ctx, m->signals, m->end, wake);
-}
-
-enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end)
-{
-	struct pollfd p = { .fd = signals, .events = POLLIN };
-
-	if (ctx->nl_replay)
-		return ENOUGH;
-	rnl_close(ctx->nl);
-	ctx->nl = NULL;
-	fail_clear(&ctx->fail);
-	if (end >= 0 && now_ms() >= end)
-		return TIMED_OUT;
-	return poll(&p, 1, 500) > 0 ? ENOUGH : GO_ON;
 }
 
 /* --follow: until the modules are back, a signal, or no time; then what is there is told anew. */
@@ -632,18 +587,6 @@ static int follow(struct ctx *ctx, struct monitor *m)
 	ctx->fail.err = ETIMEDOUT;
 	return fail_set(&ctx->fail, XC_TIMEOUT, "%llu of %llu events in time",
 			(unsigned long long)m->events, (unsigned long long)m->count);
-}
-
-int monitor_signals(void)
-{
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 int cmd_monitor(struct ctx *ctx)

@@ -2,9 +2,9 @@
 /* path list, show, server path list, show */
 #include <string.h>
 
+#include "app/object-opts.h"
 #include "cmd/commands.h"
 #include "host/disks.h"
-#include "output/to-json.h"
 #include "task/select.h"
 
 static struct object_opts path_opts(const struct ctx *ctx, bool table, enum m_role role)

@@ -2,11 +2,10 @@
 /* server client list, show, disconnect: sessions as this server sees them */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "app/object-opts.h"
 #include "cmd/commands.h"
 #include "host/disks.h"
-#include "output/to-json.h"
 #include "task/dry-run.h"
 #include "task/in-use.h"
 #include "task/path-targets.h"

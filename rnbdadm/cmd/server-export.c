@@ -7,31 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/object-opts.h"
 #include "base/size.h"
 #include "cmd/commands.h"
 #include "host/disks.h"
-#include "output/to-json.h"
 #include "task/dry-run.h"
 #include "task/in-use.h"
 #include "task/new-paths.h"
 #include "task/select.h"
 #include "task/targets.h"
 #include "task/wait.h"
-
-json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o)
-{
-	json_t *list = json_array();
-	size_t n;
-
-	/* they are sorted by block device */
-	for (size_t i = 0; i < l->n; i += n) {
-		for (n = 1; i + n < l->n && !strcmp(l->v[i + n].name, l->v[i].name); n++)
-			;
-		if (!device || !strcmp(l->v[i].name, device))
-			json_array_append_new(list, js_export(&l->v[i], n, o));
-	}
-	return list;
-}
 
 /* Leaves the openings of one client. False, and a failure, if there is no such client. */
 static bool keep_client(struct ctx *ctx, struct snapshot *s, const char *client)

@@ -32,7 +32,7 @@ static int make_plan(struct ctx *ctx, struct plan *p)
 		.session = a->args[0], .poll_queues = M_UNKNOWN,
 		.connections = args_uint(a, OPT_CONNECTIONS, M_UNKNOWN),
 	};
-	if (settings_parse(ctx, &p->req.set))
+	if (settings_parse(&ctx->args, &p->req.set, &ctx->fail))
 		return XC_USAGE;
 	if (args_has(a, OPT_MP_POLICY))
 		mp_policy_parse(args_value(a, OPT_MP_POLICY), &p->req.set.mp_policy);

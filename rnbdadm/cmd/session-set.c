@@ -14,7 +14,7 @@
 static int parse(struct ctx *ctx, struct session_settings *want)
 {
 	const char *policy = args_value(&ctx->args, OPT_SET_POLICY);
-	int rc = settings_parse(ctx, want);
+	int rc = settings_parse(&ctx->args, want, &ctx->fail);
 
 	if (!rc && policy)
 		mp_policy_parse(policy, &want->mp_policy);
@@ -30,19 +30,6 @@ int cmd_session_set_check(struct ctx *ctx)
 		return rc;
 	fail_hint(&ctx->fail, "rnbdadm help session set");
 	return fail_set(&ctx->fail, XC_USAGE, "nothing to set");
-}
-
-bool max_reconnect_parse(const char *s, int64_t *v)
-{
-	uint64_t n;
-
-	*v = -1;
-	if (!strcmp(s, "-1") || !strcmp(s, "infinite") || !strcmp(s, "forever"))
-		return true;
-	if (!parse_uint(s, &n) || n > 9999)
-		return false;
-	*v = (int64_t)n;
-	return true;
 }
 
 static void add_change(json_t *changes, const char *key, json_t *old, json_t *new)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* session list, session show */
+#include "app/object-opts.h"
 #include "cmd/commands.h"
 #include "host/disks.h"
-#include "output/to-json.h"
 #include "task/select.h"
 
 static bool read_sessions(struct ctx *ctx, const struct object_opts *o, struct snapshot *s)

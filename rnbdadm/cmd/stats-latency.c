@@ -8,6 +8,7 @@
 #include "cmd/commands.h"
 #include "host/disks.h"
 #include "output/to-json.h"
+#include "stats/columns.h"
 #include "stats/json.h"
 #include "stats/select.h"
 
@@ -278,6 +279,11 @@ static int from_diskstats(struct ctx *ctx)
 	else
 		out_list(ctx, &latency_device_view, list);
 	return rc;
+}
+
+const struct view *cmd_stats_latency_view(const struct ctx *ctx)
+{
+	return args_has(&ctx->args, OPT_FROM_DISKSTATS) ? &latency_device_view : &latency_view;
 }
 
 int cmd_stats_latency_check(struct ctx *ctx)

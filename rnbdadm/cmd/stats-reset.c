@@ -6,6 +6,7 @@
 
 #include "cmd/commands.h"
 #include "output/to-json.h"
+#include "stats/columns.h"
 #include "stats/select.h"
 #include "task/dry-run.h"
 

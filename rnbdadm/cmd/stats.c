@@ -2,7 +2,6 @@
 /* stats: totals, or what was added in each interval */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "cmd/commands.h"
 #include "output/to-json.h"
+#include "stats/columns.h"
 #include "stats/json.h"
 #include "stats/prometheus.h"
 #include "stats/sample.h"
@@ -26,14 +26,6 @@ struct sampling {
 	enum stats_by by;
 	struct stats_wants wants;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static void sleep_until(uint64_t ns)
 {
@@ -119,6 +111,17 @@ static void add_total(struct sample *sm)
 	if (sm->rates)
 		js_set(o, "rates", js_rates(&sm->total.c, sm->interval_ns));
 	json_array_append_new(sm->list, o);
+}
+
+const struct view *cmd_stats_view(const struct ctx *ctx)
+{
+	if (ctx->out.fmt != OUT_TEXT && ctx->out.fmt != OUT_CSV)
+		return &stats_view;
+	if (args_has(&ctx->args, OPT_LATENCY))
+		return &stats_latency_view;
+	if (args_has(&ctx->args, OPT_SG))
+		return &stats_sg_view;
+	return args_has(&ctx->args, OPT_PER_CPU) ? &stats_cpu_view : &stats_view;
 }
 
 static const struct view *view_of(const struct sample *sm)
@@ -323,7 +326,7 @@ static int sample_all(struct ctx *ctx, const struct sampling *how)
 			break;
 		next += (uint64_t)how->interval_ms * 1000000;
 		/* what was missed, by a program that was stopped, is not made up for */
-		if (next < now_ns())
+		if (next < (uint64_t)now_ns())
 			next = now_ns() + (uint64_t)how->interval_ms * 1000000;
 		sleep_until(next);
 	}

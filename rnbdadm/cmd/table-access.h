@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The part of the command table that is of the access list. table.c has it in its midst. */
+/* The part of the command table that is of the access list. cmd/table.c has it in its midst. */
 #ifndef RNBDADM_CMD_TABLE_ACCESS_H
 #define RNBDADM_CMD_TABLE_ACCESS_H
-
-#define ACCESS_LIMIT(name, what)							\
-	{ name, 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,		\
-	  .help = what " at once (no limit)" }
-#define ACCESS_TEXT(name, metavar, what)						\
-	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .help = what }
-#define ACCESS_MANY(name, metavar, what)						\
-	{ name, 0, ARG_REQUIRED, T_TEXT, metavar, .repeat = true, .help = what "; may be repeated" }
-
-#define ACCESS_OPTIONS									\
-	[OPT_AUTH] = { "auth", 0, ARG_REQUIRED, T_WORD, "HOW", "none",			\
-		     .help = "none: it comes without a key" },				\
-	[OPT_PATTERN] = ACCESS_MANY("session", "PATTERN", "names that its sessions may have, with * and ?"),	\
-	[OPT_FROM] = ACCESS_MANY("from", "PREFIX", "ip:ADDR[/BITS] or gid:GID[/BITS] that it may come from"),	\
-	[OPT_MAX_SESSIONS] = ACCESS_LIMIT("max-sessions", "sessions that it may have"),	\
-	[OPT_MAX_DEVICES] = ACCESS_LIMIT("max-devices", "devices that it may have open"),	\
-	[OPT_MAX_MEMORY] = ACCESS_TEXT("max-memory", "SIZE",				\
-				       "memory of this host for all its sessions, as 256M (no limit)"),	\
-	[OPT_EXPORT_NAME] = ACCESS_TEXT("name", "NAME", "name for clients (the last part of PATH)"),	\
-	[OPT_ALLOW] = ACCESS_MANY("allow", "PEER[:MODE]", "peers that may open it: ro, rw (the default) "	\
-				  "or migration; with commas for more, * is each peer"),	\
-	[OPT_PEER] = ACCESS_TEXT("peer", "PEER", "as this peer"),			\
-	[OPT_TEST_SESSION] = ACCESS_TEXT("session", "SESSION", "as a client whose session has this name"),	\
-	[OPT_FROM_ADDR] = ACCESS_TEXT("from", "ADDR", "and comes from this address"),	\
-	[OPT_SAVE_ACCESS] = { "save", .help = "keep it: conf.d/90-saved.conf lists it" }
 
 #define EMPTY_ACCESS_CHANGE	"{\"changed\":false,\"state\":null,\"number\":null,\"changes\":[],"	\
 				"\"ended\":[]}"

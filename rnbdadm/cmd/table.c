@@ -1,206 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The command table: the whole grammar of the tool. */
+/* The command table. */
 #include "cmd/commands.h"
 #include "cmd/table-access.h"
 #include "grammar/parse.h"
 #include "output/to-json.h"
 #include "rds/commands.h"
-
-const struct opt opt_table[OPT_MAX] = {
-	[OPT_JSON] = { "json", 'j', .help = "one compact JSON document" },
-	[OPT_PRETTY] = { "pretty", 'p', .help = "JSON, indented" },
-	[OPT_OUTPUT] = { "output", 'o', ARG_REQUIRED, T_WORD, "FMT", "text|json|jsonl|csv|prom",
-		       .help = "format: text, json, jsonl, csv or (stats) prom" },
-	[OPT_JSON_VERSION] = { "json-version", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 1,
-			     .help = "major version of the JSON schema" },
-	[OPT_QUIET] = { "quiet", 'q', .repeat = true,
-		      .help = "only usage errors on stderr; -qq: nothing at all" },
-	[OPT_VERBOSE] = { "verbose", 'v', .repeat = true,
-			.help = "print each change; -vv: each request" },
-	[OPT_TRACE] = { "trace", .help = "show the decoded netlink messages, or writes to sysfs" },
-	[OPT_DRY_RUN] = { "dry-run", 'n', .help = "check everything, print the plan, change nothing" },
-	[OPT_YES] = { "yes", 'y', .help = "answer yes to questions" },
-	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
-	[OPT_IDEMPOTENT] = { "idempotent", .help = "succeed if there is nothing to change" },
-	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			.help = "time limit of the waits in the kernel; to connect or resize, "
-				"100ms to 10m" },
-	[OPT_COLOR] = { "color", 0, ARG_OPTIONAL, T_WORD, "WHEN", "auto|always|never",
-		      .help = "colour of states: auto, always or never" },
-	[OPT_BACKEND] = { "backend", 0, ARG_REQUIRED, T_WORD, "NAME", "auto|netlink|sysfs",
-			.help = "way to the kernel: netlink, sysfs for in-tree drivers, auto" },
-	[OPT_NO_LOCK] = { "no-lock", .help = "do not take the lock of changing commands" },
-	[OPT_LOCK_TIMEOUT] = { "lock-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			     .help = "how long to wait for that lock (60s)" },
-	[OPT_CONFIG] = { "config", 0, ARG_REQUIRED, T_TEXT, "FILE",
-		       .help = "configuration instead of that below /etc/rnbd" },
-	[OPT_HELP] = { "help", 'h', .help = "this text" },
-	[OPT_VERSION] = { "version", 'V', .help = "version of the tool" },
-	[OPT_TEST_ROOT] = { "test-root", 0, ARG_REQUIRED, T_TEXT, "DIR", .hidden = true,
-			  .help = "prefix of /sys, /proc, /dev, /run" },
-	[OPT_TEST_TIME] = { "test-time", 0, ARG_REQUIRED, T_TEXT, "TIME", .hidden = true,
-			  .help = "time of the document" },
-	[OPT_NL_RECORD] = { "nl-record", 0, ARG_REQUIRED, T_TEXT, "FILE", .hidden = true,
-			  .help = "record the netlink traffic" },
-	[OPT_NL_REPLAY] = { "nl-replay", 0, ARG_REQUIRED, T_TEXT, "FILE", .hidden = true,
-			  .help = "answer from a recording instead of the kernel" },
-
-	[OPT_FIELDS] = { "fields", 'F', ARG_REQUIRED, T_TEXT, "LIST",
-		       .help = "a,b,c or +a,-b or all; 'help' lists them" },
-	[OPT_SORT] = { "sort", 0, ARG_REQUIRED, T_TEXT, "[-]FIELD", .help = "order, '-' descending" },
-	[OPT_FILTER] = { "filter", 0, ARG_REQUIRED, T_TEXT, "EXPR",
-		       .help = "field=value, !=, >, <; comma is and" },
-	[OPT_UNIT] = { "unit", 0, ARG_REQUIRED, T_WORD, "UNIT", "auto|B|K|M|G|T",
-		     .help = "unit of sizes: auto, B, K, M, G, T" },
-	[OPT_NO_HEADERS] = { "no-headers", .help = "no header line" },
-	[OPT_TOTALS] = { "totals", .help = "a line of totals" },
-	[OPT_NO_TOTALS] = { "no-totals", .help = "no line of totals" },
-	[OPT_TREE] = { "tree", .help = "lines below the rows, as by itself" },
-	[OPT_NO_TREE] = { "no-tree", .help = "no lines below the rows" },
-	[OPT_WIDE] = { "wide", .help = "all columns in full" },
-	[OPT_BRIEF] = { "brief", .help = "names only" },
-	[OPT_SESSION] = { "session", 0, ARG_REQUIRED, T_TEXT, "SESSION", .help = "the session" },
-	[OPT_HCA] = { "hca", 0, ARG_REQUIRED, T_TEXT, "HCA[:PORT]",
-		    .help = "the path over this RDMA device" },
-	[OPT_DOWN] = { "down", .help = "only paths that are not connected" },
-	[OPT_STATS] = { "stats", .help = "with counters" },
-	[OPT_DETAILS] = { "details", .help = "with kernel ids and limits" },
-	[OPT_ALL] = { "all", .help = "all of them" },
-	[OPT_SERVER_ROLE] = { "server", .help = "the server side of this host" },
-	[OPT_CLIENT_ROLE] = { "client", .help = "the client side of this host" },
-	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
-			    .help = "server; names the session if --session is absent" },
-	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
-		     .help = "path of a new session; may be repeated" },
-	[OPT_ACCESS] = { "access", 0, ARG_REQUIRED, T_WORD, "MODE", "rw|ro|migration",
-		       .help = "access mode: rw, ro or migration (rw)" },
-	[OPT_IO_MODE] = { "io-mode", 0, ARG_REQUIRED, T_WORD, "MODE", "blockio|fileio",
-			.help = "how the server serves it: blockio, past its page cache, or fileio" },
-	[OPT_FUA] = { "fua", .help = "every write is on the server's medium before it is done" },
-	[OPT_POLL_QUEUES] = { "poll-queues", 0, ARG_REQUIRED, T_WORD, "N", "all|#",
-			    .help = "hardware queues for polled I/O, or all (0)" },
-	[OPT_CONNECTIONS] = { "connections", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 1024,
-			    .help = "I/O connections of each path (one per CPU)" },
-	[OPT_DEST_PORT] = { "dest-port", 0, ARG_REQUIRED, T_UINT, "N", .min = 1, .max = 65535,
-			  .help = "port of the server (1234)" },
-	[OPT_MP_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
-			  "round-robin|min-inflight|min-latency|rr|mi|ml",
-			  .help = "path policy of a new session (round-robin)" },
-	[OPT_NAME] = { "name", 0, ARG_REQUIRED, T_TEXT, "LINK",
-		     .help = "name of the link below /dev/rnbd/by-name" },
-	[OPT_OWNER] = { "owner", 0, ARG_REQUIRED, T_TEXT, "TAG",
-		      .help = "whose it is; 'config apply --prune' removes those of config" },
-	[OPT_SAVE_MAP] = { "save", .help = "map it at boot, too: conf.d/90-saved.conf lists it" },
-	[OPT_ADD_PATHS] = { "add-paths", .help = "add those of --path that an existing session lacks" },
-	[OPT_WAIT] = { "wait", 0, ARG_OPTIONAL, T_TIME, "TIME",
-		     .help = "wait until the change shows: connected, gone, node ready (10s; "
-			     "session add-path 30s)" },
-	[OPT_NO_WAIT] = { "no-wait", .help = "do not wait for that" },
-	[OPT_IF_EXISTS] = { "if-exists", .help = "a device that is not there is no error" },
-	[OPT_LAZY] = { "lazy", .help = "wait for the last close first, up to --timeout (30s)" },
-
-	[OPT_ONLY_DISCONNECTED] = { "only-disconnected",
-				    .help = "leave mapped devices out" },
-	[OPT_RECREATE] = { "recreate", .help = "unmap and map; the name of the disk may change" },
-	[OPT_ALLOW_SHRINK] = { "allow-shrink", .help = "a smaller size is meant; needs --force too" },
-	[OPT_FROM_SERVER] = { "from-server", .help = "the size of the server's device (exit 9)" },
-	[OPT_SET_POLICY] = { "mp-policy", 0, ARG_REQUIRED, T_WORD, "POLICY",
-			   "round-robin|min-inflight|min-latency|rr|mi|ml",
-			   .help = "rule that picks the path of a request" },
-	[OPT_MAX_RECONNECT] = { "max-reconnect-attempts", 0, ARG_REQUIRED, T_WORD, "N",
-			      "infinite|forever|-1|#",
-			      .help = "attempts before a lost path is given up, 0 to 9999, "
-				      "or infinite" },
-	[OPT_HEARTBEAT_INTERVAL] = { "heartbeat-interval", 0, ARG_REQUIRED, T_TIME, "TIME",
-				   .help = "time between heartbeats, 200ms to 60s" },
-	[OPT_HEARTBEAT_MISSES] = { "heartbeat-misses", 0, ARG_REQUIRED, T_UINT, "N", .min = 2,
-				 .max = 100,
-				 .help = "intervals of silence after which a path is lost" },
-	[OPT_RECONNECT_DELAY] = { "reconnect-delay", 0, ARG_REQUIRED, T_TIME, "TIME",
-				.help = "time before the first reconnect, 10ms to 10m; doubled "
-					"by each that fails" },
-	[OPT_RECONNECT_DELAY_MAX] = { "reconnect-delay-max", 0, ARG_REQUIRED, T_TIME, "TIME",
-				    .help = "longest such time" },
-	[OPT_CONNECT_TIMEOUT] = { "connect-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-				.help = "time for each step of a reconnect, 100ms to 10m" },
-	[OPT_IO_TIMEOUT] = { "io-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-			   .help = "time after which a request ends its path and goes to "
-				   "another one, 1s to 1d; 0 is never" },
-	[OPT_NO_PATH_TIMEOUT] = { "no-path-timeout", 0, ARG_REQUIRED, T_TIME, "TIME",
-				.help = "how long I/O waits when no path is left, up to 1d; 0 "
-					"fails it at once, infinite waits without end" },
-	[OPT_LOST_WRITES] = { "lost-writes", 0, ARG_REQUIRED, T_WORD, "WHAT", "fail-flush|disconnect",
-			    .help = "when a server lost acknowledged writes: fail-flush or "
-				    "disconnect" },
-	[OPT_SET_ACCESS] = { "access", 0, ARG_REQUIRED, T_TEXT, "MODE", "rw",
-			   .help = "rw, in place of migration" },
-	[OPT_ONLY_DOWN] = { "only-down", .help = "leave connected paths alone" },
-	[OPT_ADD_MISSING] = { "add-missing", 0, ARG_OPTIONAL, T_WORD, "FROM", "config|peer",
-			    .help = "add paths that the configuration lists, or the server (exit 9)" },
-	[OPT_DIFF] = { "diff", .help = "all that changed, not only states and their reasons" },
-	[OPT_FULL] = { "full", .help = "all that is known of the object" },
-	[OPT_NO_SNAPSHOT] = { "no-snapshot", .help = "leave out the objects of the start" },
-	[OPT_ONCE] = { "once", .help = "end after the objects of the start" },
-	[OPT_EVENTS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
-		       .help = "end after N events" },
-	[OPT_MONITOR_STATS] = { "stats", 0, ARG_OPTIONAL, T_TIME, "TIME",
-			      .help = "with the counters of the paths that types and --filter "
-				      "leave, at the start and each TIME (1s)" },
-	[OPT_RCVBUF] = { "rcvbuf", 0, ARG_REQUIRED, T_UINT, "BYTES", .min = 4096, .max = 1 << 30,
-		       .help = "room for events that were not read yet (1048576)" },
-	[OPT_FOLLOW] = { "follow", .help = "when the modules are gone wait for them to come back" },
-	[OPT_FOR] = { "for", 0, ARG_REQUIRED, T_TEXT, "COND",
-		    .help = "present, absent, or FIELD=VALUE; also !=, >=, <=, > and <" },
-	[OPT_TEST] = { "test", .help = "do not wait: exit code 11 if it is not so now" },
-	[OPT_CLIENT] = { "client", 0, ARG_REQUIRED, T_TEXT, "SESSION",
-		       .help = "only this session of a client" },
-	[OPT_ALL_CLIENTS] = { "all-clients", .help = "of all clients that have it open" },
-	[OPT_CHECK_STATE] = { "check-state", .help = "exit 11 if anything is not fully up" },
-
-	[OPT_INTERVAL] = { "interval", 'i', ARG_REQUIRED, T_TIME, "SEC", .help = "a sample every SEC" },
-	[OPT_COUNT] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,
-		      .help = "end after N samples" },
-	[OPT_RATE] = { "rate", .help = "per second" },
-	[OPT_PER_CPU] = { "per-cpu", 0, ARG_OPTIONAL, T_WORD, "WHICH", "active",
-			.help = "for each CPU; active: that has counted anything" },
-	[OPT_BY] = { "by", 0, ARG_REQUIRED, T_WORD, "WHAT", "path|session|device|hca",
-		   .help = "a row for each path, session, mapped device or RDMA port (path)" },
-	[OPT_SINCE] = { "since", 0, ARG_REQUIRED, T_TEXT, "FILE",
-		      .help = "difference since the sample of --save" },
-	[OPT_SAVE] = { "save", 0, ARG_REQUIRED, T_TEXT, "FILE",
-		     .help = "leave a sample in this file for --since" },
-	[OPT_FROM_DISKSTATS] = { "from-diskstats",
-			       .help = "means alone, of each disk, as the block layer counts them" },
-	[OPT_LATENCY] = { "latency", .help = "how long requests took, by powers of two" },
-	[OPT_SG] = { "sg", .help = "entries of scatter-gather lists, by powers of two" },
-	[OPT_TEXTFILE] = { "textfile", 0, ARG_REQUIRED, T_TEXT, "FILE",
-			 .help = "Prometheus text in this file, replaced at once" },
-	[OPT_GROUPS] = { "only", 0, ARG_REQUIRED, T_TEXT, "LIST",
-		     .help = "of ios, latency, sg, migrations, polls, reconnects (all)" },
-	[OPT_LOG] = { "log", .help = "bars on a logarithmic scale" },
-	[OPT_SKIP_FIRST] = { "skip-first", .help = "leave the totals of the first sample out" },
-	[OPT_MODE] = { "mode", 0, ARG_REQUIRED, T_WORD, "MODE", "sync|add|replace",
-		     .help = "sync: add and change; add: only add; replace: sync --prune (sync)" },
-	[OPT_PRUNE] = { "prune", 0, ARG_OPTIONAL, T_WORD, "WHOSE", "config|all",
-		      .help = "also remove unlisted objects: those of apply, or all" },
-	[OPT_ONLY] = { "only", 0, ARG_REQUIRED, T_TEXT, "WHAT", .repeat = true,
-		     .help = "session:NAME or device:NAME; may be repeated" },
-	[OPT_STOP_ON_ERROR] = { "stop-on-error", .help = "end with the first failure" },
-	[OPT_RESOLVED] = { "resolved", .help = "with the defaults in their places and addresses as "
-					       "the kernel spells them" },
-	[OPT_LENIENT] = { "lenient", .help = "unknown keys are warnings" },
-	[OPT_CHECK_SERVER] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST[:PORT]",
-			     .help = "a server to be reached" },
-	[OPT_CHECK_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,
-			   .help = "this path alone, where they are looked at one by one; may be "
-				   "repeated" },
-	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
-	[OPT_FIX_HINTS] = { "fix-hints", .help = "only the cures, each once" },
-	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
-	[OPT_LIST] = { "list", .help = "names of the topics" },
-	ACCESS_OPTIONS,
-	RDS_OPTIONS,
-};
+#include "stats/columns.h"
 
 #define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_NO_TREE, \
 			OPT_WIDE, OPT_BRIEF
@@ -266,7 +71,7 @@ const struct opt opt_table[OPT_MAX] = {
 	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,			\
 	.check = cmd_config_only_check, .run = cmd_config_apply
 
-const struct cmd cmd_table[] = {
+static const struct cmd cmds[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
 	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_TREE, OPT_NO_TREE, OPT_UNIT,
@@ -613,7 +418,7 @@ const struct cmd cmd_table[] = {
 		  "which others would see.",
 	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
 	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
-	  .page = "rnbdadm-stats", .view = &stats_view, .flags = CMD_STREAM,
+	  .page = "rnbdadm-stats", .view = &stats_view, .choose = cmd_stats_view, .flags = CMD_PROM | CMD_STREAM,
 	  .check = cmd_stats_check, .run = cmd_stats },
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
@@ -625,7 +430,7 @@ const struct cmd cmd_table[] = {
 		  "Where the modules do not count it: exit code 9.",
 	  .examples = { "rnbdadm stats latency", "rnbdadm stats latency cl1@srv1 --log" },
 	  .topic = "stats-latency", .empty = "{\"sessions\":[]}",
-	  .page = "rnbdadm-stats", .view = &latency_view,
+	  .page = "rnbdadm-stats", .view = &latency_view, .choose = cmd_stats_latency_view,
 	  .check = cmd_stats_latency_check, .run = cmd_stats_latency },
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
@@ -768,9 +573,7 @@ const struct cmd cmd_table[] = {
 	  .flags = CMD_PLAIN, .run = cmd_schema },
 };
 
-const size_t cmd_count = ARRAY_SIZE(cmd_table);
-
-const struct alias alias_table[] = {
+static const struct alias aliases[] = {
 	{ "ls", "list" },
 	{ "sess", "session" },
 	{ "dev", "device" },
@@ -779,9 +582,7 @@ const struct alias alias_table[] = {
 	{ "srv", "server" },
 };
 
-const size_t alias_count = ARRAY_SIZE(alias_table);
-
-const struct object_desc object_table[] = {
+static const struct object_desc objects[] = {
 	{ "session", "sessions: associations with servers" },
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
@@ -797,4 +598,9 @@ const struct object_desc object_table[] = {
 	{ "rds", "reliable datagram sockets" },
 };
 
-const size_t object_count = ARRAY_SIZE(object_table);
+const struct grammar rnbdadm_grammar = {
+	.cmds = cmds, .ncmds = ARRAY_SIZE(cmds),
+	.aliases = aliases, .naliases = ARRAY_SIZE(aliases),
+	.objects = objects, .nobjects = ARRAY_SIZE(objects),
+	.checks = check_list_text, .complete = complete_argument,
+};

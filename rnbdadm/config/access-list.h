@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the commands of the access list have in common. */
+/* The access list: read, compared, replaced. */
 #ifndef RNBDADM_CONFIG_ACCESS_LIST_H
 #define RNBDADM_CONFIG_ACCESS_LIST_H
 

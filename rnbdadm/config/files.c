@@ -45,7 +45,7 @@ static int read_file(struct ctx *ctx, struct conf *c, const char *path, const ch
 	if (!err)
 		take(c, strcmp(path, "-") ? name : "stdin", &b);
 	free(b.s);
-	return err ? whole_fail(ctx, name, err) : XC_OK;
+	return err ? whole_fail(&ctx->fail, name, err) : XC_OK;
 }
 
 /* The others are read all the same, and one mistake is told with all. */
@@ -72,7 +72,7 @@ static int list_dropins(struct ctx *ctx, const char *dir, struct strlist *l)
 	struct dirent *e;
 
 	if (!d)
-		return errno == ENOENT ? XC_OK : whole_fail(ctx, DROPIN_DIR, errno);
+		return errno == ENOENT ? XC_OK : whole_fail(&ctx->fail, DROPIN_DIR, errno);
 	while ((e = readdir(d))) {
 		size_t n = strlen(e->d_name);
 
@@ -171,7 +171,7 @@ int conf_check_file(struct ctx *ctx, const char *file)
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s exists", file);
 	}
 	err = replace_problem(file);
-	return err ? whole_fail(ctx, file, err) : XC_OK;
+	return err ? whole_fail(&ctx->fail, file, err) : XC_OK;
 }
 
 int conf_write_file(struct ctx *ctx, const char *file, const char *text)
@@ -181,5 +181,5 @@ int conf_write_file(struct ctx *ctx, const char *file, const char *text)
 	if (rc)
 		return rc;
 	err = replace_file(file, text, strlen(text));
-	return err ? whole_fail(ctx, file, err) : XC_OK;
+	return err ? whole_fail(&ctx->fail, file, err) : XC_OK;
 }

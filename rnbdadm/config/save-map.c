@@ -76,7 +76,7 @@ static int make_dirs(struct ctx *ctx)
 
 		free(path);
 		if (err)
-			return whole_fail(ctx, dirs[i], err);
+			return whole_fail(&ctx->fail, dirs[i], err);
 	}
 	return XC_OK;
 }
@@ -98,7 +98,7 @@ int saved_read(struct ctx *ctx, char **text)
 	free(path);
 	/* the directories, in a dry run */
 	if (err && !(ctx->dry_run && err == ENOENT))
-		return whole_fail(ctx, SAVED_FILE, err);
+		return whole_fail(&ctx->fail, SAVED_FILE, err);
 	if (b.s[strspn(b.s, " \t\r\n")] == '{')
 		return fail_set(&ctx->fail, XC_CONFLICT, "%s is JSON, which nothing can be added to",
 				SAVED_FILE);
@@ -232,7 +232,7 @@ int saved_append(struct ctx *ctx, const char *text, const struct conf *c)
 	err = replace_file(path, b.s, b.len);
 	free(b.s);
 	free(path);
-	return err ? whole_fail(ctx, SAVED_FILE, err) : XC_OK;
+	return err ? whole_fail(&ctx->fail, SAVED_FILE, err) : XC_OK;
 }
 
 /* What was asked for is saved, also where this host would take it by itself. */

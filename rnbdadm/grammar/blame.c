@@ -2,7 +2,6 @@
 /* What the user typed, or wrote into a configuration, for an attribute of a request. */
 #include <string.h>
 
-#include "app/app.h"
 #include "grammar/settings.h"
 
 static const struct {

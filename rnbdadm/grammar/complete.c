@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/commands.h"
-#include "cmd/schema.h"
 #include "grammar/complete.h"
 #include "output/to-json.h"
 
@@ -84,16 +82,16 @@ static const char *summary_of(const char *object, const char *word)
 	char *name = xasprintf("%s%s%s", object ? object : "", object ? " " : "", word);
 	const char *text = "";
 
-	for (size_t i = 0; i < cmd_count; i++) {
-		const struct cmd *cmd = &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *cmd = &grammar->cmds[i];
 
 		if (object ? cmd->verb && !strcmp(cmd->object, object) && !strcmp(cmd->verb, word) :
 			     !cmd->verb && !strcmp(cmd->object, word))
 			text = cmd->summary;
 	}
-	for (size_t i = 0; i < object_count && !*text; i++)
-		if (!strcmp(object_table[i].object, name))
-			text = object_table[i].summary;
+	for (size_t i = 0; i < grammar->nobjects && !*text; i++)
+		if (!strcmp(grammar->objects[i].object, name))
+			text = grammar->objects[i].summary;
 	free(name);
 	return text;
 }
@@ -109,9 +107,9 @@ static void add_words(struct complete *c, const char *object)
 		legal_objects(&words);
 	for (size_t i = 0; i < words.n; i++)
 		complete_add(c, words.v[i], "%s", summary_of(object, words.v[i]));
-	for (size_t i = 0; i < alias_count; i++)
-		if (strlist_has(&words, alias_table[i].word))
-			complete_other(c, alias_table[i].alias, alias_table[i].word);
+	for (size_t i = 0; i < grammar->naliases; i++)
+		if (strlist_has(&words, grammar->aliases[i].word))
+			complete_other(c, grammar->aliases[i].alias, grammar->aliases[i].word);
 	strlist_free(&words);
 }
 
@@ -133,12 +131,6 @@ static void add_options(struct complete *c)
 			free(word);
 		}
 	}
-}
-
-static void add_topics(struct complete *c)
-{
-	for (size_t i = 0; i < schema_count; i++)
-		complete_add(c, schema_table[i].topic, "JSON Schema");
 }
 
 static void add_view(struct complete *c, const struct view *v, const char *after)
@@ -182,8 +174,8 @@ static void add_help(struct complete *c)
 	char **argv;
 
 	if (p->nargs && !strcmp(p->args[0], "fields")) {
-		for (size_t i = 0; i < cmd_count; i++) {
-			const struct view *v = cmd_table[i].view;
+		for (size_t i = 0; i < grammar->ncmds; i++) {
+			const struct view *v = grammar->cmds[i].view;
 
 			if (!v || strlist_has(&views, v->name))
 				continue;
@@ -208,32 +200,18 @@ static void add_help(struct complete *c)
 	free(argv);
 }
 
-static void add_checks(struct complete *c)
-{
-	struct strlist l = { 0 };
-
-	check_names(&l);
-	for (size_t i = 0; i < l.n; i++)
-		complete_add(c, l.v[i], "%s", "");
-	strlist_free(&l);
-}
-
 /* By the name that the argument has in the table. */
 static void add_argument(struct complete *c, const char *what)
 {
 	if (!strcmp(what, "FILE") || !strcmp(what, "DIR"))
 		c->files = true;
-	else if (!strcmp(what, "TOPIC"))
-		add_topics(c);
 	else if (!strcmp(what, "WORD"))
 		add_help(c);
-	else if (!strcmp(what, "CHECK"))
-		add_checks(c);
 	else if (!strcmp(what, "LIST") || !strcmp(what, "[-]FIELD") || !strcmp(what, "EXPR") ||
 		 !strcmp(what, "COND"))
 		add_fields(c, what);
 	else
-		complete_live(c, what);
+		grammar->complete(c, what);
 }
 
 static void add_value(struct complete *c, enum opt_id id)

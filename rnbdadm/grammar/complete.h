@@ -3,7 +3,7 @@
 #ifndef RNBDADM_GRAMMAR_COMPLETE_H
 #define RNBDADM_GRAMMAR_COMPLETE_H
 
-#include "app/app.h"
+#include "grammar/parse.h"
 
 struct complete {
 	struct ctx *ctx;
@@ -26,8 +26,5 @@ void complete_add(struct complete *c, const char *word, const char *fmt, ...)
 void complete_other(struct complete *c, const char *word, const char *text);
 /* Moves what is before the last @sep of the tail to the head. */
 void complete_skip(struct complete *c, char sep);
-
-/* task/complete-live.c: what is there to be named, for an argument of that name. */
-void complete_live(struct complete *c, const char *what);
 
 #endif

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/report.h"
-#include "cmd/commands.h"
+#include "base/failure.h"
 #include "grammar/parse.h"
 #include "output/output.h"
 
@@ -134,8 +133,8 @@ static bool belongs(const struct cmd *c, const char *object)
 
 static void put_commands(struct strbuf *b, const char *object)
 {
-	for (size_t i = 0; i < cmd_count; i++) {
-		const struct cmd *c = &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *c = &grammar->cmds[i];
 		char *left;
 
 		if ((c->flags & CMD_HIDDEN) || (object && !belongs(c, object)))
@@ -153,20 +152,20 @@ static char *help_object(const char *object)
 	bool group = false;
 	size_t n = 0;
 
-	for (size_t i = 0; i < cmd_count; i++)
-		group |= belongs(&cmd_table[i], object) && strcmp(cmd_table[i].object, object);
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		group |= belongs(&grammar->cmds[i], object) && strcmp(grammar->cmds[i].object, object);
 	strbuf_printf(&b, "Usage: rnbdadm %s %sVERB [ARGUMENT]... [OPTIONS]\n\n", object,
 		      group ? "OBJECT " : "");
-	for (size_t i = 0; i < object_count; i++)
-		if (!strcmp(object_table[i].object, object))
-			strbuf_printf(&b, "%s.\n\n", object_table[i].summary);
+	for (size_t i = 0; i < grammar->nobjects; i++)
+		if (!strcmp(grammar->objects[i].object, object))
+			strbuf_printf(&b, "%s.\n\n", grammar->objects[i].summary);
 	strbuf_puts(&b, "Commands:\n");
 	put_commands(&b, object);
-	for (size_t i = 0; i < cmd_count; i++) {
-		if (!belongs(&cmd_table[i], object) || n == 2)
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		if (!belongs(&grammar->cmds[i], object) || n == 2)
 			continue;
-		examples[n++] = cmd_table[i].examples[0];
-		page = cmd_table[i].page;
+		examples[n++] = grammar->cmds[i].examples[0];
+		page = grammar->cmds[i].page;
 	}
 	put_globals(&b);
 	put_examples(&b, examples, page);
@@ -234,8 +233,8 @@ static char *help_fields(const char *object, char **message, char **hint)
 	struct strbuf b = { 0 };
 	const struct view *v = NULL;
 
-	for (size_t i = 0; i < cmd_count; i++) {
-		const struct view *w = cmd_table[i].view;
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct view *w = grammar->cmds[i].view;
 
 		if (!w)
 			continue;
@@ -268,7 +267,7 @@ char *help_words(const char *const *words, size_t n, char **message, char **hint
 	if (n == 1 && !strcmp(words[0], "selectors"))
 		return help_selectors();
 	if (n == 1 && !strcmp(words[0], "checks"))
-		return check_list_text();
+		return grammar->checks();
 	if (n && n <= 2 && !strcmp(words[0], "fields"))
 		return help_fields(n == 2 ? words[1] : NULL, message, hint);
 	argv = xcalloc(n + 3, sizeof(*argv));
@@ -300,8 +299,8 @@ char *usage_line(const struct parsed *p)
 
 		size_t len = strlen(p->object);
 
-		for (size_t i = 0; i < cmd_count; i++) {
-			const struct cmd *c = &cmd_table[i];
+		for (size_t i = 0; i < grammar->ncmds; i++) {
+			const struct cmd *c = &grammar->cmds[i];
 
 			if (!strcmp(c->object, p->object) && c->verb)
 				strlist_add(&verbs, c->verb);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/report.h"
 #include "grammar/parse.h"
+
+const struct grammar *grammar;
 
 bool parse_time(const char *s, int64_t *ms)
 {
@@ -48,9 +49,9 @@ bool parse_time(const char *s, int64_t *ms)
 
 const char *word_alias(const char *word)
 {
-	for (size_t i = 0; i < alias_count; i++)
-		if (!strcmp(alias_table[i].alias, word))
-			return alias_table[i].word;
+	for (size_t i = 0; i < grammar->naliases; i++)
+		if (!strcmp(grammar->aliases[i].alias, word))
+			return grammar->aliases[i].word;
 	return word;
 }
 
@@ -66,8 +67,8 @@ bool cmd_has_opt(const struct cmd *cmd, enum opt_id id)
 
 static bool is_object(const char *word)
 {
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strcmp(cmd_table[i].object, word))
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		if (!strcmp(grammar->cmds[i].object, word))
 			return true;
 	return false;
 }
@@ -77,16 +78,16 @@ static bool is_group(const char *word)
 {
 	size_t len = strlen(word);
 
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strncmp(cmd_table[i].object, word, len) && cmd_table[i].object[len] == ' ')
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		if (!strncmp(grammar->cmds[i].object, word, len) && grammar->cmds[i].object[len] == ' ')
 			return true;
 	return false;
 }
 
 static const struct cmd *find_cmd(const char *object, const char *verb)
 {
-	for (size_t i = 0; i < cmd_count; i++) {
-		const struct cmd *c = &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *c = &grammar->cmds[i];
 
 		if (strcmp(c->object, object) || !c->verb != !verb)
 			continue;
@@ -104,9 +105,9 @@ static const struct cmd *find_hidden(const char *object, const char *verb)
 	char *name = xasprintf("%s %s", object, verb);
 	const struct cmd *found = NULL;
 
-	for (size_t i = 0; i < cmd_count && !found; i++)
-		if (cmd_table[i].also && word_allowed(cmd_table[i].also, name))
-			found = &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds && !found; i++)
+		if (grammar->cmds[i].also && word_allowed(grammar->cmds[i].also, name))
+			found = &grammar->cmds[i];
 	free(name);
 	return found;
 }
@@ -115,11 +116,11 @@ void legal_verbs(const char *object, struct strlist *l)
 {
 	size_t len = strlen(object);
 
-	for (size_t i = 0; i < cmd_count; i++) {
-		const char *o = cmd_table[i].object;
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const char *o = grammar->cmds[i].object;
 
-		if (!strcmp(o, object) && cmd_table[i].verb)
-			strlist_add(l, cmd_table[i].verb);
+		if (!strcmp(o, object) && grammar->cmds[i].verb)
+			strlist_add(l, grammar->cmds[i].verb);
 		else if (!strncmp(o, object, len) && o[len] == ' ' && !strlist_has(l, o + len + 1))
 			strlist_add(l, o + len + 1);
 	}
@@ -127,10 +128,10 @@ void legal_verbs(const char *object, struct strlist *l)
 
 void legal_objects(struct strlist *l)
 {
-	for (size_t i = 0; i < cmd_count; i++) {
-		char *first = xstrndup(cmd_table[i].object, strcspn(cmd_table[i].object, " "));
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		char *first = xstrndup(grammar->cmds[i].object, strcspn(grammar->cmds[i].object, " "));
 
-		if (!(cmd_table[i].flags & CMD_HIDDEN) && !strlist_has(l, first))
+		if (!(grammar->cmds[i].flags & CMD_HIDDEN) && !strlist_has(l, first))
 			strlist_add(l, first);
 		free(first);
 	}
@@ -180,9 +181,9 @@ static bool take_object(struct parser *ps, const char *word, bool literal)
 		return unknown_word(ps, word, &legal, "command");
 	}
 	p->object = w;
-	for (size_t i = 0; i < cmd_count; i++)
-		if (!strcmp(cmd_table[i].object, w))
-			p->object = cmd_table[i].object;
+	for (size_t i = 0; i < grammar->ncmds; i++)
+		if (!strcmp(grammar->cmds[i].object, w))
+			p->object = grammar->cmds[i].object;
 	p->cmd = find_cmd(p->object, NULL);
 	return true;
 }
@@ -193,10 +194,10 @@ static bool take_group(struct parser *ps, const char *word)
 	char *both = xasprintf("%s %s", ps->p->object, word_alias(word)), *what;
 	struct strlist legal = { 0 };
 
-	for (size_t i = 0; i < cmd_count; i++) {
-		if (strcmp(cmd_table[i].object, both))
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		if (strcmp(grammar->cmds[i].object, both))
 			continue;
-		ps->p->object = cmd_table[i].object;
+		ps->p->object = grammar->cmds[i].object;
 		free(both);
 		return true;
 	}

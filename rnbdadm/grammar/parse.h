@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The command table and the parser that it drives. Everything the tool knows
- * about its own grammar is in cmd/table.c; help, metadata and the tests read it.
- */
+/* The parser, and the tables that drive it: of options here, of commands in cmd/table.c. */
 #ifndef RNBDADM_GRAMMAR_PARSE_H
 #define RNBDADM_GRAMMAR_PARSE_H
 
@@ -92,6 +89,7 @@ enum {
 	CMD_PLAIN	= 1 << 1,	/* text is no table: no csv */
 	CMD_STREAM	= 1 << 2,	/* may print several documents */
 	CMD_HIDDEN	= 1 << 3,	/* no help and no metadata has it */
+	CMD_PROM	= 1 << 5,	/* has prom output */
 	CMD_INFO	= 1 << 4,	/* asks RDS_INFO_*, no netlink and no files of a driver */
 };
 
@@ -113,27 +111,37 @@ struct cmd {
 	 * server; may be NULL. An exit code, XC_USAGE, with ctx->fail set; or XC_OK.
 	 */
 	int (*check)(struct ctx *ctx);
+	/* The table of this command line, where it depends on options; may be NULL. */
+	const struct view *(*choose)(const struct ctx *ctx);
 	int (*run)(struct ctx *ctx);
 };
 
 extern const struct opt opt_table[OPT_MAX];
-extern const struct cmd cmd_table[];
-extern const size_t cmd_count;
-extern const unsigned char output_opts[];
 
 struct alias {
 	const char *alias, *word;
 };
 
-extern const struct alias alias_table[];
-extern const size_t alias_count;
-
 struct object_desc {
 	const char *object, *summary;
 };
 
-extern const struct object_desc object_table[];
-extern const size_t object_count;
+struct complete;
+
+struct grammar {
+	const struct cmd *cmds;
+	size_t ncmds;
+	const struct alias *aliases;
+	size_t naliases;
+	const struct object_desc *objects;
+	size_t nobjects;
+	char *(*checks)(void);		/* the text of "help checks", to be freed */
+	/* offers what an argument of that name may be */
+	void (*complete)(struct complete *c, const char *what);
+};
+
+/* main() sets it before anything else. */
+extern const struct grammar *grammar;
 
 struct optval {
 	enum opt_id id;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "grammar/settings.h"
-#include "task/select.h"
 
 #define MINUTE	60000
 #define DAY	86400000
@@ -35,6 +34,19 @@ static const struct {
 	[SET_LOST_WRITES] = { OPT_LOST_WRITES },
 };
 
+bool max_reconnect_parse(const char *s, int64_t *v)
+{
+	uint64_t n;
+
+	*v = -1;
+	if (!strcmp(s, "-1") || !strcmp(s, "infinite") || !strcmp(s, "forever"))
+		return true;
+	if (!parse_uint(s, &n) || n > 9999)
+		return false;
+	*v = (int64_t)n;
+	return true;
+}
+
 char *setting_parse(enum m_setting i, const char *dashes, const char *text, int64_t *v)
 {
 	const char *name = opt_table[table[i].opt].name;
@@ -62,15 +74,15 @@ char *setting_parse(enum m_setting i, const char *dashes, const char *text, int6
 	return xasprintf("%s%s: '%s' is not %s", dashes, name, text, table[i].range);
 }
 
-int settings_parse(struct ctx *ctx, struct session_settings *want)
+int settings_parse(const struct parsed *a, struct session_settings *want, struct fail *f)
 {
 	settings_init(want);
 	for (int i = 0; i < SET_N; i++) {
-		const char *text = args_value(&ctx->args, table[i].opt);
+		const char *text = args_value(a, table[i].opt);
 		char *msg = text ? setting_parse(i, "--", text, &want->v[i]) : NULL;
 
 		if (msg)
-			return fail_usage(&ctx->fail, msg, NULL);
+			return fail_usage(f, msg, NULL);
 	}
 	return XC_OK;
 }

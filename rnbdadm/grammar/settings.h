@@ -3,13 +3,17 @@
 #ifndef RNBDADM_GRAMMAR_SETTINGS_H
 #define RNBDADM_GRAMMAR_SETTINGS_H
 
-#include "app/app.h"
+#include "base/failure.h"
+#include "grammar/parse.h"
+#include "model/objects.h"
 
 /*
  * What the options ask for, --mp-policy not included; what they do not speak of is unknown.
- * XC_OK, or XC_USAGE with ctx->fail set.
+ * XC_OK, or XC_USAGE with @f filled.
  */
-int settings_parse(struct ctx *ctx, struct session_settings *want);
+int settings_parse(const struct parsed *a, struct session_settings *want, struct fail *f);
+/* "infinite" or -1 to 9999; false for a larger number. */
+bool max_reconnect_parse(const char *s, int64_t *v);
 /*
  * A value that has passed opt_problem(): NULL, or what is wrong with it all the same, to be
  * freed.

@@ -14,7 +14,6 @@
 
 #include "base/text.h"
 #include "host/owners.h"
-#include "output/output.h"
 
 #define KEY_MAX		250
 #define DIR_NAME	"/run/rnbd/registry"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/app.h"
 #include "output/to-json.h"
 
 static const char *str(const json_t *obj, const char *key)

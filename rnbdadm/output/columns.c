@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fields and columns of each kind of object. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "app/app.h"
 #include "output/columns.h"
 #include "output/to-json.h"
 

@@ -12,8 +12,6 @@
 
 #include "base/text.h"
 
-struct ctx;
-
 enum out_fmt { OUT_TEXT, OUT_JSON, OUT_JSONL, OUT_CSV, OUT_PROM };
 
 struct out_opts {
@@ -72,14 +70,12 @@ bool out_check(const struct out_opts *o, const struct view *v, char **message, c
 bool out_asks_fields(const struct out_opts *o);
 void out_fields_help(const struct view *v);
 
-/* A list of objects as the options say. Takes the reference to @list. */
-void out_list(struct ctx *ctx, const struct view *v, json_t *list);
-/* One object, a block in text. Takes the reference. */
-void out_show(struct ctx *ctx, const struct view *v, json_t *obj);
-/* The list filtered, sorted and projected, into the document only. */
-void out_attach(struct ctx *ctx, const struct view *v, json_t *list);
-/* What a change was about: rows of CSV, part of the document, nothing in text. Takes the reference. */
-void out_changed(struct ctx *ctx, const struct view *v, json_t *list);
+/* The list filtered and sorted. Takes the reference to @list. */
+json_t *out_select(const struct view *v, const struct out_opts *o, json_t *list);
+/* Its objects with the fields of -F alone. Takes the reference to @list. */
+json_t *out_project(const struct view *v, const struct out_opts *o, json_t *list);
+/* A table or CSV, or the first object as a block. */
+void out_text(const struct view *v, const json_t *list, const struct out_opts *o, bool block);
 
 /* Does -F, --sort or --filter name a field that needs an option and is, or is not, in this group? */
 bool out_names(const struct out_opts *o, const struct view *v, const char *group, bool in);
@@ -110,16 +106,6 @@ void js_set_str(json_t *obj, const char *key, const char *s);
 void js_set(json_t *obj, const char *key, json_t *v);
 /* RFC 3339 UTC with microseconds; null for U64_MAX. */
 json_t *js_time(uint64_t ns);
-json_t *js_now(const struct ctx *ctx);
-/* "error" of a document. */
-struct fail;
-json_t *js_fail(const struct ctx *ctx, const struct fail *f);
-/* Envelope, then the keys that are always there, then those of @data. */
-json_t *json_envelope(const struct ctx *ctx, json_t *data);
-/* Writes the document of this run with what ctx->data holds. */
-void json_document(struct ctx *ctx);
-/* Writes one line of a stream. Takes the reference to @data. */
-void json_line(struct ctx *ctx, json_t *data);
 
 /* table.c */
 const json_t *field_get(const json_t *obj, const struct field *f);

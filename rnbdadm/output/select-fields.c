@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/app.h"
+#include "output/output.h"
 
 static void field_names(const struct view *v, struct strlist *l)
 {
@@ -64,7 +64,7 @@ static int sort_cmp(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-static json_t *apply_sort(const struct view *v, const char *expr, json_t *list)
+static json_t *sort(const struct view *v, const char *expr, json_t *list)
 {
 	size_t n = json_array_size(list), i;
 	struct sort_key *keys = xcalloc(n, sizeof(*keys));
@@ -261,7 +261,7 @@ static json_t *project(const struct view *v, const json_t *obj, const struct str
 	return out;
 }
 
-static json_t *project_all(const struct view *v, const struct out_opts *o, json_t *list)
+json_t *out_project(const struct view *v, const struct out_opts *o, json_t *list)
 {
 	struct strlist fields = { 0 };
 	json_t *out, *obj;
@@ -277,17 +277,6 @@ static json_t *project_all(const struct view *v, const struct out_opts *o, json_
 	strlist_free(&fields);
 	json_decref(list);
 	return out;
-}
-
-void out_attach(struct ctx *ctx, const struct view *v, json_t *list)
-{
-	const struct out_opts *o = &ctx->out;
-
-	if (o->filter)
-		list = filter_apply(v, o->filter, list);
-	if (o->sort)
-		list = apply_sort(v, o->sort, list);
-	js_set(ctx->data, v->key, project_all(v, o, list));
 }
 
 static void print_brief(const struct view *v, const json_t *list, const struct out_opts *o)
@@ -312,10 +301,14 @@ static void drop_json(const struct view *v, struct strlist *fields)
 			drop(fields, i);
 }
 
-static void out_text(const struct view *v, json_t *list, const struct out_opts *o, bool block)
+void out_text(const struct view *v, const json_t *list, const struct out_opts *o, bool block)
 {
 	struct strlist fields = { 0 };
 
+	if (o->brief && !block) {
+		print_brief(v, list, o);
+		return;
+	}
 	if (o->fmt == OUT_CSV || block) {
 		present_fields(v, list, &fields);
 		select_fields(v, o->fields, &fields);
@@ -336,62 +329,9 @@ static void out_text(const struct view *v, json_t *list, const struct out_opts *
 	strlist_free(&fields);
 }
 
-void out_list(struct ctx *ctx, const struct view *v, json_t *list)
+json_t *out_select(const struct view *v, const struct out_opts *o, json_t *list)
 {
-	const struct out_opts *o = &ctx->out;
-	json_t *obj;
-	size_t i;
-
 	if (o->filter)
 		list = filter_apply(v, o->filter, list);
-	if (o->sort)
-		list = apply_sort(v, o->sort, list);
-	switch (o->fmt) {
-	case OUT_JSON:
-		js_set(ctx->data, v->key, project_all(v, o, list));
-		return;
-	case OUT_JSONL:
-		list = project_all(v, o, list);
-		json_array_foreach(list, i, obj) {
-			json_t *one = json_object(), *a = json_array();
-
-			json_array_append(a, obj);
-			js_set(one, v->key, a);
-			json_line(ctx, one);
-		}
-		break;
-	case OUT_PROM:
-		break;
-	case OUT_CSV:
-	case OUT_TEXT:
-		if (o->brief)
-			print_brief(v, list, o);
-		else
-			out_text(v, list, o, false);
-		break;
-	}
-	json_decref(list);
-}
-
-void out_show(struct ctx *ctx, const struct view *v, json_t *obj)
-{
-	json_t *list = json_array();
-
-	json_array_append_new(list, obj);
-	if (ctx->out.fmt == OUT_JSON || ctx->out.fmt == OUT_JSONL)
-		out_attach(ctx, v, list);
-	else {
-		out_text(v, list, &ctx->out, true);
-		json_decref(list);
-	}
-}
-
-void out_changed(struct ctx *ctx, const struct view *v, json_t *list)
-{
-	if (ctx->out.fmt == OUT_CSV)
-		out_list(ctx, v, list);
-	else if (ctx->out.fmt == OUT_TEXT)
-		json_decref(list);
-	else
-		out_attach(ctx, v, list);
+	return o->sort ? sort(v, o->sort, list) : list;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/app.h"
 #include "base/size.h"
+#include "output/output.h"
 
 #define GUTTER	2
 

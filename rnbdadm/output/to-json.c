@@ -9,24 +9,6 @@
 #include "host/owners.h"
 #include "output/to-json.h"
 
-struct object_opts object_opts(const struct ctx *ctx, const struct view *v)
-{
-	bool all = out_names_all(&ctx->out);
-
-	return (struct object_opts){
-		.stats = args_has(&ctx->args, OPT_STATS) || all ||
-			 out_names(&ctx->out, v, "counters", true),
-		.details = args_has(&ctx->args, OPT_DETAILS) || all ||
-			   out_names(&ctx->out, v, "counters", false),
-		.root = ctx->test_root,
-	};
-}
-
-unsigned int object_stats(const struct ctx *ctx, const struct object_opts *o)
-{
-	return args_has(&ctx->args, OPT_STATS) ? NL_STATS : o->stats ? NL_STATS_OPT : 0;
-}
-
 json_t *js_counters(const struct counters *c)
 {
 	json_t *o = json_object();
@@ -318,4 +300,19 @@ json_t *js_export(const struct export *list, size_t n, const struct object_opts 
 	js_set(j, "clients", clients);
 	js_set(j, "used_by", js_list(&list->users));
 	return j;
+}
+
+json_t *js_exports(const struct export_list *l, const char *device, const struct object_opts *o)
+{
+	json_t *list = json_array();
+	size_t n;
+
+	/* they are sorted by block device */
+	for (size_t i = 0; i < l->n; i += n) {
+		for (n = 1; i + n < l->n && !strcmp(l->v[i + n].name, l->v[i].name); n++)
+			;
+		if (!device || !strcmp(l->v[i].name, device))
+			json_array_append_new(list, js_export(&l->v[i], n, o));
+	}
+	return list;
 }

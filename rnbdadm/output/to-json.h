@@ -3,12 +3,11 @@
 #ifndef RNBDADM_OUTPUT_TO_JSON_H
 #define RNBDADM_OUTPUT_TO_JSON_H
 
-#include "app/app.h"
+#include "model/objects.h"
+#include "output/output.h"
 
 extern const struct view session_view, path_view, device_view;
-extern const struct view stats_view, stats_cpu_view, stats_latency_view, stats_sg_view, latency_view,
-			 latency_device_view, unmap_view, reset_view;
-extern const struct view remap_view, export_view, close_view, client_view;
+extern const struct view unmap_view, remap_view, export_view, close_view, client_view;
 extern const struct view server_path_view, revalidate_view, port_view, port_change_view;
 extern const struct view event_view, path_change_view, mp_policy_view, mp_policy_list_view;
 
@@ -18,11 +17,6 @@ struct object_opts {
 	bool role;		/* of paths */
 	const char *root;
 };
-
-/* What the command line asks for: by --stats and --details, or by the name of a field of this view. */
-struct object_opts object_opts(const struct ctx *ctx, const struct view *v);
-/* What is to be read for that: a kernel that tells no counters is an error only where --stats was given. */
-unsigned int object_stats(const struct ctx *ctx, const struct object_opts *o);
 
 /* @s holds the paths, devices and counters of the session. */
 json_t *js_session(const struct session *sess, const struct snapshot *s,

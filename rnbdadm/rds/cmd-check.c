@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "cmd/commands.h"
 #include "host/rdma-listeners.h"
 #include "host/sysfs-file.h"
+#include "rds/commands.h"
 #include "rds/listen.h"
 #include "rds/lists.h"
 

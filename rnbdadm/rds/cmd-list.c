@@ -5,10 +5,10 @@
 
 #include <linux/rds.h>
 
-#include "cmd/commands.h"
-#include "rds/views.h"
 #include "output/to-json.h"
+#include "rds/commands.h"
 #include "rds/family.h"
+#include "rds/views.h"
 
 static void js_address(json_t *j, const char *key, const struct addr *a)
 {

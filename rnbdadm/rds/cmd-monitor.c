@@ -8,10 +8,10 @@
 
 #include <linux/rds_netlink.h>
 
-#include "cmd/commands.h"
-#include "cmd/monitor.h"
 #include "output/to-json.h"
+#include "rds/commands.h"
 #include "rds/family.h"
+#include "task/event-wait.h"
 
 struct rds_monitor {
 	struct ctx *ctx;
@@ -42,7 +42,7 @@ static json_t *make_line(struct rds_monitor *m, const char *event, const struct 
 	json_t *j = json_object();
 
 	js_set(j, "seq", js_u64(++m->seq));
-	js_set(j, "monotonic_ns", js_u64(monotonic_ns()));
+	js_set(j, "monotonic_ns", js_u64(now_ns()));
 	js_set(j, "event", json_string(event));
 	for (size_t i = 0; i < ARRAY_SIZE(nulls); i++)
 		js_set(j, nulls[i], json_null());

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/commands.h"
+#include "rds/commands.h"
 #include "rds/listen.h"
 #include "rds/lists.h"
 #include "rds/ping.h"

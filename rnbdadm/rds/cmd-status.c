@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rds status: modules, transports, listeners, sums */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/commands.h"
 #include "host/rdma-listeners.h"
+#include "rds/commands.h"
 #include "rds/listen.h"
 #include "rds/lists.h"
 

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The part of the command table that is of RDS. table.c has it in its midst. */
+/* The part of the command table that is of RDS. cmd/table.c has it in its midst. */
 #ifndef RNBDADM_RDS_COMMANDS_H
 #define RNBDADM_RDS_COMMANDS_H
 
+#include "app/app.h"
 #include "rds/views.h"
 
-#define RDS_OPTIONS									\
-	[OPT_PINGS] = { "count", 'c', ARG_REQUIRED, T_UINT, "N", .min = 1, .max = UINT32_MAX,	\
-		      .help = "end after N pings" }
+int cmd_rds_status(struct ctx *ctx);
+int cmd_rds_socket(struct ctx *ctx);
+int cmd_rds_connection(struct ctx *ctx);
+int cmd_rds_stats(struct ctx *ctx);
+int cmd_rds_ping(struct ctx *ctx);
+int cmd_rds_check(struct ctx *ctx);
+int cmd_rds_monitor(struct ctx *ctx);
+int cmd_rds_ping_check(struct ctx *ctx);
 
 #define RDS_LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_WIDE
 

@@ -6,12 +6,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/rds.h>
@@ -37,14 +35,6 @@ static socklen_t name_of(const struct addr *a, uint16_t port, union name *n)
 	/* at the same place in both */
 	n->v4.sin_port = htons(port);
 	return a->family == ADDR_IPV4 ? sizeof(n->v4) : sizeof(n->v6);
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 /* Below a moved root a file stands for the way to a peer: the source address, the transport, and if it answers the ns. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rds/views.h"
 #include "output/to-json.h"
+#include "rds/views.h"
 
 static long long number(const json_t *obj, const char *key)
 {

@@ -4,6 +4,7 @@
 
 #include "output/columns.h"
 #include "output/to-json.h"
+#include "stats/columns.h"
 
 static const struct field stats_fields[] = {
 	{ "object", NULL, F_STR, false, "path, session, device, hca, or total" },

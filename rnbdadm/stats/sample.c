@@ -50,7 +50,7 @@ int stats_sample_save(struct ctx *ctx, const char *file, const struct stats_samp
 	free(text);
 	json_decref(doc);
 	json_decref(data);
-	return err ? whole_fail(ctx, file, err) : XC_OK;
+	return err ? whole_fail(&ctx->fail, file, err) : XC_OK;
 }
 
 static uint64_t get_u64(const json_t *o, const char *key)
@@ -207,7 +207,7 @@ int stats_sample_load(struct ctx *ctx, const char *file, const struct stats_samp
 	*then = (struct stats_sample){ .role = now->role, .by = now->by };
 	free(b.s);
 	if (err) {
-		whole_fail(ctx, file, err);
+		whole_fail(&ctx->fail, file, err);
 	} else if (why) {
 		fail_object(&ctx->fail, "file", file);
 		fail_hint(&ctx->fail, "--save=FILE writes a new one");

@@ -18,9 +18,9 @@ static void nothing_called(struct ctx *ctx, const struct snapshot *s, const char
 	const struct cmd *cmd = ctx->args.cmd;
 	struct strlist known = { 0 };
 
-	for (size_t i = 0; i < cmd_count && !cmd->verb && ctx->args.nargs == 1; i++)
-		if (cmd_table[i].verb && !strcmp(cmd_table[i].object, cmd->object))
-			strlist_add(&known, cmd_table[i].verb);
+	for (size_t i = 0; i < grammar->ncmds && !cmd->verb && ctx->args.nargs == 1; i++)
+		if (grammar->cmds[i].verb && !strcmp(grammar->cmds[i].object, cmd->object))
+			strlist_add(&known, grammar->cmds[i].verb);
 	select_words(&known, s);
 	select_nothing(&ctx->fail, word, &known);
 	strlist_free(&known);

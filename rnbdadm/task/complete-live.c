@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grammar/complete.h"
+#include "app/app.h"
 #include "grammar/settings.h"
 #include "host/disks.h"
+#include "task/complete-live.h"
 
 static bool on_server(const struct parsed *p)
 {

@@ -32,9 +32,6 @@ void select_words(struct strlist *l, const struct snapshot *s);
 /* Fills @f where no session and no device is called @word; @known: words that would do. */
 void select_nothing(struct fail *f, const char *word, const struct strlist *known);
 
-/* "infinite" or -1 to 9999; false for a larger number. */
-bool max_reconnect_parse(const char *s, int64_t *v);
-
 /* The disk that a file below /dev is, or ends in. To be freed. */
 char *node_disk(const char *root, const char *word);
 

@@ -326,7 +326,7 @@ setup() { load helpers; }
 }
 
 @test "the words of the kernel's texts that decide an exit code are there" {
-	grep -A6 'says_words\[\]\[2\] = {' "$TOP/rnbdadm/app/report.c" | grep -o '"[^"]*"' | tr -d '"' >"$BATS_TEST_TMPDIR/words"
+	grep -A6 'says_words\[\]\[2\] = {' "$TOP/rnbdadm/kernel/explain.c" | grep -o '"[^"]*"' | tr -d '"' >"$BATS_TEST_TMPDIR/words"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/words")" -ge 4 ]
 	while IFS= read -r w; do
 		grep -rqE --include='*.[ch]' -- "(rtrs_fail|GENL_SET_ERR_MSG|NL_SET_ERR_MSG[A-Z_]*)\(.*\"[^\"]*$w" "$TOP/kernel" || { echo "nowhere: $w"; return 1; }

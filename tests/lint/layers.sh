@@ -36,6 +36,12 @@ never() {
 	return 0
 }
 
+# Of the tool: a source and its header are one file here. What is printed is a circle, one name a line.
+circles() {
+	# shellcheck disable=SC2046
+	includes $(sources rnbdadm) | sed -nE 's,^rnbdadm/(.*)\.[ch]:(.*)\.h$,\1 \2,p' | awk '$1 != $2' | tsort 2>&1 >/dev/null
+}
+
 drivers() { sources kernel | grep -v '^kernel/rtrs/core/rxe\.c$' | xargs -r grep -nE 'RDMA_DRIVER_|\bdriver_id\b'; return 0; }
 
 mapfile -t proto < <(tree include | grep '/proto\.h$')
@@ -50,6 +56,8 @@ mapfile -t rds < <(sources kernel/rds include/rds)
 mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
 mapfile -t model < <(sources rnbdadm | grep -E '^rnbdadm/model/objects\.[ch]$')
 mapfile -t cmds < <(sources rnbdadm/cmd rnbdadm/check)
+# The folders of the tool, from the bottom up
+layers=(base model host kernel output grammar app task stats config check rds cmd)
 mapfile -t records < <(sources rnbdadm/rds | grep -E '/(records|info)\.[ch]$')
 mapfile -t tool < <(sources rnbdadm | grep -v '^rnbdadm/rds/')
 
@@ -68,6 +76,12 @@ check "rds knows neither verbs nor RTRS nor RNBD" never "${rds[@]}" -- '(rdma/.*
 check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
 check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|kernel/.*)'
 check "the tool's commands and checks leave netlink to kernel/netlink and host/routes.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'
+for ((i = 0; i < ${#layers[@]}; i++)); do
+	mapfile -t files < <(sources "rnbdadm/${layers[i]}")
+	check "${layers[i]} of the tool includes no folder above it" \
+		never "${files[@]}" -- "($(IFS='|' && echo "${layers[*]:i + 1}|rnbdadm"))/.*"
+done
+check "the includes of the tool make no circle" circles
 check "what decodes records of RDS knows addresses and text alone" \
 	never "${records[@]}" -- '(app|output|kernel|host)/.*|jansson\.h|sys/socket\.h|stdio\.h'
 check "of the tool the command table alone knows RDS" \

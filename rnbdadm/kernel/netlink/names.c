@@ -2,7 +2,6 @@
 /* Names and types of the family's attributes, for messages and traces. */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include <linux/rds_netlink.h>
 
@@ -456,14 +455,6 @@ void rnl_attr_missing(const struct nl_family *f, const struct nlmsghdr *h, unsig
 		snprintf(buf + n, len - n, "%s%s", n ? "." : "", d->name);
 }
 
-uint64_t rnl_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static void trace_bytes(const unsigned char *p, int len)
 {
 	for (int i = 0; i < len; i++)
@@ -509,7 +500,7 @@ static void trace_attrs(const struct nl_attr_set *set, struct nlattr *a, int rem
 
 void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *h)
 {
-	double ms = (rnl_now_ns() - nl->started_ns) / 1e6;
+	double ms = (now_ns() - nl->started_ns) / 1e6;
 	const struct genlmsghdr *g = NLMSG_DATA(h);
 
 	fprintf(stderr, "nl %s %8.3f ms ", dir, ms);

@@ -117,6 +117,5 @@ void rnl_attr_at(const struct nl_family *f, const struct nlmsghdr *h, unsigned i
 void rnl_attr_missing(const struct nl_family *f, const struct nlmsghdr *h, unsigned int nest_offset,
 		      unsigned int type, char *buf, size_t len);
 void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *h);
-uint64_t rnl_now_ns(void);
 
 #endif

@@ -210,7 +210,7 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	nl->reply = reply;
 	nl->arg = arg;
 	nl->done = nl->interrupted = false;
-	nl->started_ns = rnl_now_ns();
+	nl->started_ns = now_ns();
 	rnl_file_set_current(nl->file);
 	dry = nl->cfg.dry_run && nl->req->nlmsg_type == nl->family &&
 	      (nl->req->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/report.h"
+#include "base/failure.h"
 #include "host/sysfs-file.h"
 #include "kernel/netlink/netlink.h"
 #include "kernel/sysfs/sysfs.h"
@@ -148,7 +148,7 @@ static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const c
 {
 	char *file = xasprintf("%s%s%s", dir, *name ? "/" : "", name);
 	bool there = sys_exists(f->root, "%s", file), ok = false;
-	uint64_t start = rnl_now_ns();
+	uint64_t start = now_ns();
 	int err;
 
 	memset(e, 0, sizeof(*e));
@@ -171,7 +171,7 @@ static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const c
 			fprintf(stderr, "rnbdadm: write %s\n", file);
 		err = may ? put(f, file, text) : errno;
 		if (f->cfg->trace)
-			trace(f, file, text, (double)(rnl_now_ns() - start) / 1e6, err);
+			trace(f, file, text, (double)(now_ns() - start) / 1e6, err);
 		ok = !err;
 		/* what the mode of the file forbids is no answer of a server */
 		if (err && may)

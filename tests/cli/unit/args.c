@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/report.h"
+#include "cmd/commands.h"
 #include "grammar/parse.h"
 #include "tap.h"
 #include "task/select.h"
@@ -133,15 +134,15 @@ static void table(void)
 	}
 	ok(named, "every option has a name and a help");
 	ok(shown, "every value has a metavar, every word its values");
-	for (size_t i = 0; i < cmd_count; i++) {
-		const struct cmd *c = &cmd_table[i];
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *c = &grammar->cmds[i];
 		json_t *skel = json_loads(c->empty, 0, NULL);
 
 		empty &= json_is_object(skel);
 		json_decref(skel);
 		for (size_t k = 0; k < i; k++)
-			unique &= strcmp(c->object, cmd_table[k].object) || !c->verb != !cmd_table[k].verb ||
-				  (c->verb && strcmp(c->verb, cmd_table[k].verb));
+			unique &= strcmp(c->object, grammar->cmds[k].object) || !c->verb != !grammar->cmds[k].verb ||
+				  (c->verb && strcmp(c->verb, grammar->cmds[k].verb));
 	}
 	ok(unique, "no command is there twice");
 	ok(empty, "every empty document is JSON");
@@ -152,6 +153,7 @@ static void table(void)
 
 int main(void)
 {
+	grammar = &rnbdadm_grammar;
 	lines();
 	values();
 	names();

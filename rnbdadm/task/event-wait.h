@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What monitor and monitor rds have in common. */
-#ifndef RNBDADM_CMD_MONITOR_H
-#define RNBDADM_CMD_MONITOR_H
+/* Waiting for events of a family: for monitor, and monitor rds. */
+#ifndef RNBDADM_TASK_EVENT_WAIT_H
+#define RNBDADM_TASK_EVENT_WAIT_H
 
 #include "app/app.h"
 
@@ -16,6 +16,5 @@ int monitor_signals(void);
 enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake);
 /* Module or family are gone, and --follow waits for them: half a second, then GO_ON to look again, anew. */
 enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end);
-uint64_t monotonic_ns(void);
 
 #endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/explain.h"
+
+/*
+ * Words of the kernel's texts that tell apart what the errno does not. This is all
+ * that depends on how the kernel puts it; the tests look for them in its sources.
+ */
+static const char *const says_words[][2] = {
+	[SAYS_UNLOADED] = { "not loaded", NULL },
+	[SAYS_SERVER] = { "the server", NULL },
+	[SAYS_SESSION] = { "session", NULL },
+	[SAYS_PRIVILEGE] = { "CAP_", "namespace" },
+	[SAYS_NETNS] = { "namespace", NULL },
+	[SAYS_ACCESS] = { "access list", NULL },
+};
+
+bool extack_says(const struct nl_error *e, enum extack_says what)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(says_words[what]); i++)
+		if (says_words[what][i] && strstr(e->extack, says_words[what][i]))
+			return true;
+	return false;
+}
+
+static void fail_unloaded(struct fail *f, const char *module, const char *why)
+{
+	fail_set(f, XC_UNAVAILABLE, "rnbd %s module is not loaded (%s)", module, why);
+	fail_hint(f, "modprobe rnbd_%s", module);
+}
+
+int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
+{
+	const char *side = !strcmp(what, "server") ? "server" : "client";
+	bool unloaded = e->kind == NL_FAIL_KERNEL && e->err == EOPNOTSUPP &&
+			extack_says(e, SAYS_UNLOADED);
+
+	f->err = e->err;
+	free(f->extack);
+	f->extack = *e->extack ? xstrdup(e->extack) : NULL;
+	free(f->attribute);
+	f->attribute = *e->attr ? xstrdup(e->attr) : NULL;
+	switch (e->kind) {
+	case NL_FAIL_NONE:
+		return XC_OK;
+	case NL_FAIL_NO_FAMILY:
+		/* sysfs says what is missing */
+		fail_unloaded(f, side, *e->extack ? e->extack : "netlink family 'rnbd' absent");
+		free(f->extack);
+		f->extack = NULL;
+		break;
+	case NL_FAIL_NO_OP:
+		fail_set(f, XC_UNSUPPORTED, "the loaded modules have no such operation");
+		break;
+	case NL_FAIL_NO_FILE:
+	case NL_FAIL_USAGE:
+		fail_set(f, e->kind == NL_FAIL_USAGE ? XC_USAGE : XC_UNSUPPORTED, "%s", e->extack);
+		if (e->kind == NL_FAIL_NO_FILE)
+			fail_hint(f, "the modules of this project have it, by netlink");
+		free(f->extack);
+		f->extack = NULL;
+		break;
+	case NL_FAIL_TIMEOUT:
+		fail_set(f, XC_TIMEOUT, "the kernel was not done in time (%s)", errno_name(e->err));
+		fail_hint(f, "it may be done later; --timeout=TIME waits longer");
+		break;
+	case NL_FAIL_REPLAY:
+		fail_set(f, XC_FAILED, "replay or recording: %s", e->extack);
+		free(f->extack);
+		f->extack = NULL;
+		break;
+	case NL_FAIL_KERNEL:
+		if (unloaded) {
+			fail_unloaded(f, side, "the kernel says so");
+			break;
+		}
+		/* fallthrough */
+	case NL_FAIL_LOCAL:
+		fail_set(f, errno_exit_code(e->err), "%s (%s)", strerror(e->err),
+			 errno_name(e->err));
+		if (e->says)
+			fail_set(f, e->code, "%s (%s)", e->says, errno_name(e->err));
+		if (extack_says(e, SAYS_ACCESS)) {
+			fail_set(f, XC_PERMISSION, "the access list of the server does not let this host in (%s)",
+				 errno_name(e->err));
+			fail_hint(f, "on the server 'rnbdadm server access show' and 'rnbdadm monitor access' tell why");
+		} else if (f->code == XC_PERMISSION && extack_says(e, SAYS_NETNS)) {
+			fail_hint(f, "run it on the host, in no container: nsenter -t 1 -n rnbdadm ...");
+		} else if (f->code == XC_PERMISSION) {
+			fail_hint(f, e->by_sysfs ? "needs root" :
+				  "needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN");
+		} else if (e->by_sysfs && (e->says || e->err != ENOENT)) {
+			fail_hint(f, "details may be in the kernel log");
+		}
+		break;
+	}
+	return f->code;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A failure of the kernel in words. */
+#ifndef RNBDADM_KERNEL_EXPLAIN_H
+#define RNBDADM_KERNEL_EXPLAIN_H
+
+#include "base/failure.h"
+#include "kernel/kernel.h"
+
+/*
+ * Fills @f from a netlink failure: the code for its errno, the words "what:
+ * text (ENAME)", extack, attribute. Callers may set a better message after it.
+ */
+int fail_nl(struct fail *f, const struct nl_error *e, const char *what);
+
+/* What an extack text speaks of. */
+enum extack_says { SAYS_UNLOADED, SAYS_SERVER, SAYS_SESSION, SAYS_PRIVILEGE, SAYS_NETNS, SAYS_ACCESS };
+
+bool extack_says(const struct nl_error *e, enum extack_says what);
+
+#endif
