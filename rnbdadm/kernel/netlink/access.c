@@ -14,8 +14,12 @@ static bool can(struct nl *nl, int cmd, struct nl_error *e)
 	return nl->sysfs ? sysfs_cannot(e, "tell or change the access list") : rnl_has_op(nl, cmd, e);
 }
 
-#define ATTR_MAX	16		/* above every *_MAX of the access list */
+#define ATTR_MAX	16		/* of every nest of the access list */
 #define LIST_SIZE	(4 << 20)	/* of the message that replaces it: the kernel takes no more */
+
+_Static_assert(RNBD_A_ACL_PREFIX_MAX <= ATTR_MAX && RNBD_A_ACL_SESSION_MAX <= ATTR_MAX &&
+	       RNBD_A_ACL_PEER_MAX <= ATTR_MAX && RNBD_A_ACL_ALLOW_MAX <= ATTR_MAX &&
+	       RNBD_A_ACL_EXPORT_MAX <= ATTR_MAX, "tb[] holds each nest");
 
 /* A value is the attribute itself or, where it has parts, a nest of them. */
 static const struct { int attr, word, addr, n; } values[AK_N] = {

@@ -9,7 +9,11 @@
 #include "kernel/netlink/netlink.h"
 #include "kernel/sysfs/sysfs.h"
 
-#define ATTR_MAX	32	/* above every *_MAX of the family that we read */
+#define ATTR_MAX	32	/* of every set that is parsed at the top of a message */
+
+_Static_assert(RNBD_A_SESSION_MAX <= ATTR_MAX && RNBD_A_PATH_MAX <= ATTR_MAX &&
+	       RNBD_A_DEVICE_MAX <= ATTR_MAX && RNBD_A_EXPORT_MAX <= ATTR_MAX &&
+	       RNBD_A_PORT_MAX <= ATTR_MAX && RNBD_A_STATS_MAX <= ATTR_MAX, "tb[] holds each set");
 
 static bool parse(const struct nlmsghdr *h, struct nlattr **tb)
 {

@@ -15,6 +15,8 @@
 
 #include "kernel/kernel.h"
 
+_Static_assert(RNBD_CMD_MAX < 64, "each command has a bit in the ops of struct nl");
+
 struct nl_file;
 struct sysfs;
 
