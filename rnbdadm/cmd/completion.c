@@ -64,7 +64,6 @@ void complete_argument(struct complete *c, const char *what)
 /* Nothing was written yet, so there is nothing to offer. */
 static void give_up(int sig)
 {
-	(void)sig;
 	_exit(XC_OK);
 }
 

@@ -280,7 +280,6 @@ static void exists(struct ctx *ctx, struct monitor *m, struct seen *s)
 
 static void learn(struct ctx *ctx, struct monitor *m, struct seen *s)
 {
-	(void)ctx;
 	watch_learn(&m->known, s);
 }
 

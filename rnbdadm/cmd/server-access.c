@@ -25,13 +25,11 @@ static char *use_text(const json_t *o, const char *used, const char *most)
 
 static char *col_sessions(const json_t *o, const struct out_opts *opts)
 {
-	(void)opts;
 	return use_text(o, "sessions", "max_sessions");
 }
 
 static char *col_devices(const json_t *o, const struct out_opts *opts)
 {
-	(void)opts;
 	return use_text(o, "devices", "max_devices");
 }
 
@@ -42,7 +40,6 @@ static char *col_allow(const json_t *o, const struct out_opts *opts)
 	size_t i;
 	char *text, *shown;
 
-	(void)opts;
 	json_array_foreach(json_object_get(o, "allow"), i, grant)
 		strlist_addf(&l, "%s:%s", json_string_value(json_object_get(grant, "peer")),
 			     json_string_value(json_object_get(grant, "access")));

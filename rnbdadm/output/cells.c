@@ -20,7 +20,6 @@ char *shown(const json_t *obj, const char *key)
 
 char *col_paths(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return xasprintf("%lld/%lld",
 			 (long long)json_integer_value(json_object_get(obj, "paths_connected")),
 			 (long long)json_integer_value(json_object_get(obj, "paths_configured")));
@@ -31,7 +30,6 @@ char *col_hca(const json_t *obj, const struct out_opts *o)
 	const json_t *port = json_object_get(obj, "hca_port");
 	char *hca = shown(obj, "hca"), *s;
 
-	(void)o;
 	if (!strcmp(hca, "-") || !json_is_integer(port))
 		return hca;
 	s = xasprintf("%s:%lld", hca, (long long)json_integer_value(port));
@@ -56,7 +54,6 @@ char *col_users(const json_t *obj, const struct out_opts *o)
 {
 	struct strbuf b = { 0 };
 
-	(void)o;
 	add_all(&b, json_object_get(obj, "mountpoints"));
 	add_all(&b, json_object_get(obj, "holders"));
 	add_all(&b, json_object_get(obj, "openers"));
@@ -68,7 +65,6 @@ char *col_short_path(const json_t *obj, const struct out_opts *o)
 {
 	char *s = shown(obj, "name"), *p;
 
-	(void)o;
 	if (!strncmp(s, "ip:", 3))
 		memmove(s, s + 3, strlen(s + 3) + 1);
 	p = strstr(s, "@ip:");
@@ -84,7 +80,6 @@ char *col_reconnects(const json_t *obj, const struct out_opts *o)
 	const json_t *failed = json_object_get(c, "reconnects_failed");
 	char a[24] = "-", b[24] = "-";
 
-	(void)o;
 	if (!json_is_integer(ok) && !json_is_integer(failed))
 		return xstrdup("-");
 	if (json_is_integer(ok))
@@ -98,7 +93,6 @@ char *col_latency_us(const json_t *obj, const struct out_opts *o)
 {
 	const json_t *v = json_object_get(obj, "heartbeat_latency_ns");
 
-	(void)o;
 	if (!json_is_integer(v))
 		return xstrdup("-");
 	return xasprintf("%lld", (long long)(json_integer_value(v) / 1000));
@@ -165,13 +159,11 @@ char *col_iops_write(const json_t *obj, const struct out_opts *o)
 
 char *col_mib_read(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return mib(obj, "read_bytes_per_second");
 }
 
 char *col_mib_write(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return mib(obj, "write_bytes_per_second");
 }
 
@@ -182,7 +174,6 @@ char *col_listed(const json_t *obj, const struct out_opts *o)
 	json_t *c;
 	size_t i;
 
-	(void)o;
 	json_array_foreach(json_object_get(obj, "clients"), i, c) {
 		const char *name = json_string_value(json_object_get(c, "export"));
 
@@ -198,7 +189,6 @@ char *col_listed(const json_t *obj, const struct out_opts *o)
 
 char *col_clients(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return xasprintf("%zu", json_array_size(json_object_get(obj, "clients")));
 }
 

@@ -31,7 +31,6 @@ static void look_at_file(void *arg, const char *fd, const char *to)
 	const struct search *s = arg;
 	uint64_t inode;
 
-	(void)fd;
 	if (sscanf(to, "socket:[%" SCNu64 "]", &inode) != 1)
 		return;
 	for (size_t i = 0; i < s->lists->nsockets; i++)

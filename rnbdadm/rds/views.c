@@ -22,13 +22,11 @@ static char *end_text(const json_t *obj, const char *address, const char *port)
 
 static char *col_local(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return end_text(obj, "local_address", "local_port");
 }
 
 static char *col_remote(const json_t *obj, const struct out_opts *o)
 {
-	(void)o;
 	return end_text(obj, "remote_address", "remote_port");
 }
 
@@ -38,7 +36,6 @@ static char *col_processes(const json_t *obj, const struct out_opts *o)
 	const json_t *p;
 	size_t i;
 
-	(void)o;
 	json_array_foreach(json_object_get(obj, "processes"), i, p) {
 		char *name = shown(p, "name");
 
@@ -52,7 +49,6 @@ static char *col_state(const json_t *obj, const struct out_opts *o)
 {
 	char *state = shown(obj, "state"), *s;
 
-	(void)o;
 	if (!json_is_true(json_object_get(obj, "sending")))
 		return state;
 	s = xasprintf("%s,sending", state);

@@ -165,7 +165,6 @@ static int replay_send(struct nl_sock *sk, struct nl_msg *msg)
 	struct nl_file *f = current;
 	const struct genlmsghdr *g = NLMSG_DATA(h);
 
-	(void)sk;
 	f->seq = h->nlmsg_seq;
 	f->pid = h->nlmsg_pid;
 	for (size_t i = 0; i < f->nrec; i++) {
@@ -189,7 +188,6 @@ static int replay_recv(struct nl_sock *sk, struct sockaddr_nl *from, unsigned ch
 	struct record *r;
 	size_t off = 0;
 
-	(void)sk;
 	if (creds)
 		*creds = NULL;
 	memset(from, 0, sizeof(*from));

@@ -77,7 +77,6 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 	struct nlmsghdr *h = (struct nlmsghdr *)((char *)err - NLMSG_HDRLEN);
 	struct nl *nl = arg;
 
-	(void)from;
 	if (nl->cfg.trace)
 		rnl_trace_msg(nl, "<-", h);
 	nl->e->kind = NL_FAIL_KERNEL;
@@ -140,7 +139,6 @@ static int on_intr(struct nl_msg *msg, void *arg)
 {
 	struct nl *nl = arg;
 
-	(void)msg;
 	nl->interrupted = true;
 	return NL_OK;
 }
