@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		json_document(&ctx);
 	rc = close_stdout(&ctx, rc);
 	ctx_unlock();
-	rnl_close(ctx.nl);
+	kernel_close(ctx.kernel);
 	json_decref(ctx.data);
 	json_decref(ctx.warnings);
 	fail_clear(&ctx.fail);

@@ -26,11 +26,12 @@ static void before_change(void)
 	ctx_unlock();
 }
 
-struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct nl_error *e)
+struct kernel *ctx_kernel_family(struct ctx *ctx, const struct nl_family *family,
+				 struct nl_error *e)
 {
 	struct nl_config cfg = {
 		.family = family,
-		.backend = family == &rnl_family_rnbd ? ctx->backend : NL_NETLINK,
+		.backend = family == &netlink_family_rnbd ? ctx->backend : NL_NETLINK,
 		.root = ctx->test_root,
 		.record = ctx->nl_record,
 		.replay = ctx->nl_replay,
@@ -42,20 +43,20 @@ struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct
 		.before_change = before_change,
 	};
 
-	if (!ctx->nl)
-		ctx->nl = rnl_open(&cfg, e);
-	return ctx->nl;
+	if (!ctx->kernel)
+		ctx->kernel = kernel_open(&cfg, e);
+	return ctx->kernel;
 }
 
-struct nl *ctx_nl(struct ctx *ctx)
+struct kernel *ctx_kernel(struct ctx *ctx)
 {
 	struct nl_error e;
 
-	if (!ctx_nl_family(ctx, &rnl_family_rnbd, &e))
+	if (!ctx_kernel_family(ctx, &netlink_family_rnbd, &e))
 		fail_nl(&ctx->fail, &e, on_server(ctx) ? "server" : "client");
 	else
-		rnl_set_dry_run(ctx->nl, ctx->dry_run);
-	return ctx->nl;
+		ctx->kernel->cfg.dry_run = ctx->dry_run;
+	return ctx->kernel;
 }
 
 /* Once: who waits reads the same lists again and again. */
@@ -72,14 +73,14 @@ static void warn_once(struct ctx *ctx, const char *text)
 
 bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what, struct snapshot *s)
 {
-	struct nl *nl = ctx_nl(ctx);
+	struct kernel *kernel = ctx_kernel(ctx);
 	struct nl_error e;
 	bool torn;
 
 	memset(s, 0, sizeof(*s));
-	if (!nl)
+	if (!kernel)
 		return false;
-	if (!rnl_snapshot(nl, role, what, s, &torn, &e)) {
+	if (!kernel->ops->snapshot(kernel, role, what, s, &torn, &e)) {
 		fail_nl(&ctx->fail, &e, role == M_SERVER ? "server" : "client");
 		return false;
 	}

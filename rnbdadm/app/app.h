@@ -8,9 +8,10 @@
 #include "app/report.h"
 
 /* The open way to the kernel, or NULL with ctx->fail set. */
-struct nl *ctx_nl(struct ctx *ctx);
-/* The same to another family, or NULL with why in @e. It is ctx->nl then, and that of ctx_nl(). */
-struct nl *ctx_nl_family(struct ctx *ctx, const struct nl_family *family, struct nl_error *e);
+struct kernel *ctx_kernel(struct ctx *ctx);
+/* The same to another family, or NULL with why in @e. It is ctx->kernel then, and that of ctx_kernel(). */
+struct kernel *ctx_kernel_family(struct ctx *ctx, const struct nl_family *family,
+				 struct nl_error *e);
 
 /*
  * Reads lists of one side; on failure sets ctx->fail and returns false. Lists

@@ -26,7 +26,7 @@ struct ctx {
 	json_t *data;			/* collections, in the order of the document */
 	json_t *warnings;
 	struct fail fail;
-	struct nl *nl;
+	struct kernel *kernel;
 	bool streamed;			/* documents are out already */
 };
 

@@ -26,7 +26,7 @@ const char *ctx_backend(const struct ctx *ctx)
 {
 	if (ctx->args.cmd && (ctx->args.cmd->flags & CMD_INFO))
 		return "info";
-	if (ctx->nl ? rnl_is_sysfs(ctx->nl) : ctx->backend == NL_SYSFS)
+	if (ctx->kernel ? kernel_is_sysfs(ctx->kernel) : ctx->backend == NL_SYSFS)
 		return "sysfs";
 	return ctx->nl_replay ? "replay" : "netlink";
 }

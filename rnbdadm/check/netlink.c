@@ -23,7 +23,7 @@ static void netlink_family(struct checkup *k)
 		check_tell(k, CHECK_PASS, "rnbd", "the kernel has the family");
 		return;
 	}
-	if (k->ctx->nl) {
+	if (k->ctx->kernel) {
 		check_tell(k, CHECK_FAIL, "rnbd", "absent, though drivers are loaded; sysfs is in its place");
 		check_hint(k, "load the modules of this project");
 		return;
@@ -38,7 +38,7 @@ static void netlink_version(struct checkup *k)
 
 	if (!have_family(k))
 		return;
-	v = rnl_family_version(k->ctx->nl);
+	v = k->ctx->kernel->version;
 	if (v == FAMILY_VERSION) {
 		check_tell(k, CHECK_PASS, "rnbd", "version %u", v);
 	} else {
@@ -56,7 +56,7 @@ static void netlink_ops(struct checkup *k)
 
 	if (!have_family(k))
 		return;
-	n = rnl_missing_ops(k->ctx->nl, &missing);
+	n = netlink_missing_ops(k->ctx->kernel, &missing);
 	list = strlist_join(&missing, ", ");
 	if (!missing.n) {
 		check_tell(k, CHECK_PASS, "rnbd", "all %u operations", n);
@@ -78,7 +78,7 @@ static void netlink_mcast(struct checkup *k)
 	if (!have_family(k))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-		if (!rnl_has_group(k->ctx->nl, groups[i]))
+		if (!k->ctx->kernel->ops->has_group(k->ctx->kernel, groups[i]))
 			strlist_add(&missing, groups[i]);
 	list = strlist_join(&missing, ", ");
 	if (!missing.n) {

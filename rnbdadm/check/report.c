@@ -68,7 +68,7 @@ void check_source(struct checkup *k, const struct check_planned *p)
 
 bool check_family(const struct checkup *k)
 {
-	return k->ctx->nl && !rnl_is_sysfs(k->ctx->nl);
+	return k->ctx->kernel && !kernel_is_sysfs(k->ctx->kernel);
 }
 
 static bool have_lists(struct checkup *k, bool ok, struct fail *why, const char *module)
@@ -79,7 +79,7 @@ static bool have_lists(struct checkup *k, bool ok, struct fail *why, const char 
 		check_tell(k, CHECK_FAIL, module, "its lists cannot be read: %s", why->message);
 		check_hint(k, "%s", why->hint ? why->hint : "the kernel log may say why");
 		fail_clear(why);
-	} else if (k->ctx->nl && check_loaded(k, module)) {
+	} else if (k->ctx->kernel && check_loaded(k, module)) {
 		check_tell(k, CHECK_SKIP, "", "the kernel does not tell its lists");
 	} else {
 		check_tell(k, CHECK_SKIP, "", "%s is not loaded, or not ours", module);

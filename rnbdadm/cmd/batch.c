@@ -149,14 +149,14 @@ static void run_line(struct ctx *ctx, struct batch *b, size_t i)
 {
 	struct job_line *j = &b->v[i];
 
-	if (ctx->nl && rnl_is_stuck(ctx->nl))
-		ctx->nl = NULL;
-	j->ctx.nl = ctx->nl;
-	if (j->ctx.nl)
-		rnl_set_limit(j->ctx.nl, j->ctx.timeout_ms == M_UNKNOWN_INT ? -1 : j->ctx.timeout_ms);
+	if (ctx->kernel && ctx->kernel->stuck)
+		ctx->kernel = NULL;
+	j->ctx.kernel = ctx->kernel;
+	if (j->ctx.kernel)
+		j->ctx.kernel->cfg.limit_ms = j->ctx.timeout_ms == M_UNKNOWN_INT ? -1 : j->ctx.timeout_ms;
 	j->rc = run_command(&j->ctx);
 	j->done = true;
-	ctx->nl = j->ctx.nl;
+	ctx->kernel = j->ctx.kernel;
 	b->failed += j->rc != XC_OK;
 	fflush(stdout);
 }

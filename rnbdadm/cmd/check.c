@@ -34,7 +34,7 @@ static void read_all(struct checkup *k)
 	struct ctx *ctx = k->ctx;
 
 	sys_list(k->root, &k->hcas, "/sys/class/infiniband");
-	if (!ctx_nl(ctx)) {
+	if (!ctx_kernel(ctx)) {
 		k->no_nl = ctx->fail;
 		memset(&ctx->fail, 0, sizeof(ctx->fail));
 		return;

@@ -104,7 +104,7 @@ static int set_rw(struct ctx *ctx, struct device *d)
 	uint64_t ms;
 
 	way_timeout(ctx, "device set", &ms);
-	if (!rnl_device_set_rw(ctx->nl, d->id, ms, &now, &e))
+	if (!ctx->kernel->ops->device_set_rw(ctx->kernel, d->id, ms, &now, &e))
 		return explain(&ctx->fail, &e);
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);

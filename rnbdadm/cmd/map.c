@@ -459,7 +459,8 @@ static int add_paths(struct ctx *ctx, const struct plan *p, const struct session
 		struct nl_error e;
 		struct path now;
 
-		if (rnl_path_add(ctx->nl, sess->id, one.v, p->req.timeout_ms, &now, &e)) {
+		if (ctx->kernel->ops->path_add(ctx->kernel, sess->id, one.v, p->req.timeout_ms,
+					       &now, &e)) {
 			if (*e.warning)
 				warn(ctx, "%s", e.warning);
 			if (!ctx->dry_run)
@@ -501,7 +502,7 @@ static int do_map(struct ctx *ctx, struct plan *p)
 	char *size;
 	int rc;
 
-	if (!rnl_map(ctx->nl, &p->req, &d, &e)) {
+	if (!ctx->kernel->ops->map(ctx->kernel, &p->req, &d, &e)) {
 		/* who was quicker has the note now */
 		if (!ctx->dry_run && !(e.kind == NL_FAIL_KERNEL && e.err == EEXIST))
 			keep_forget(ctx, &p->keep);

@@ -323,7 +323,7 @@ static bool read_side(struct ctx *ctx, struct monitor *m, enum m_role role, bool
 	struct snapshot s;
 
 	if (!read_role(ctx, role, &s))
-		return ctx->fail.code == XC_UNAVAILABLE && ctx->nl;
+		return ctx->fail.code == XC_UNAVAILABLE && ctx->kernel;
 	*any = true;
 	each_seen(ctx, m, &s, false, silent ? learn : exists);
 	if (m->polls) {
@@ -362,20 +362,21 @@ static int snapshot(struct ctx *ctx, struct monitor *m, bool silent)
 static bool listen_all(struct ctx *ctx, struct monitor *m)
 {
 	static const char *const groups[] = { "session", "path", "device", "export" };
-	struct nl *nl = ctx_nl(ctx);
+	struct kernel *kernel = ctx_kernel(ctx);
 	struct nl_error e;
 
-	if (!nl)
+	if (!kernel)
 		return false;
-	m->polls = rnl_is_sysfs(nl);
+	m->polls = kernel_is_sysfs(kernel);
 	/* modules without a list have no such group: an error where it alone is asked for */
-	if (m->what & WATCH_ACCESS && (m->what == WATCH_ACCESS || rnl_has_group(nl, "access")) &&
-	    !rnl_listen(nl, "access", &e)) {
+	if (m->what & WATCH_ACCESS &&
+	    (m->what == WATCH_ACCESS || kernel->ops->has_group(kernel, "access")) &&
+	    !kernel->ops->listen(kernel, "access", &e)) {
 		fail_nl(&ctx->fail, &e, "server");
 		return false;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(groups) && !m->polls; i++) {
-		if (rnl_listen(nl, groups[i], &e))
+		if (kernel->ops->listen(kernel, groups[i], &e))
 			continue;
 		fail_nl(&ctx->fail, &e, "client");
 		return false;
@@ -486,7 +487,7 @@ static int resync(struct ctx *ctx, struct monitor *m)
 	tell(ctx, m, "overrun", NULL, NULL);
 	/* they are older than what comes now */
 	if (!ctx->nl_replay)
-		rnl_events(ctx->nl);
+		ctx->kernel->ops->events(ctx->kernel);
 	m->resync = true;
 	rc = snapshot(ctx, m, false);
 	m->resync = false;
@@ -500,7 +501,7 @@ static bool tell_side(struct ctx *ctx, struct monitor *m, enum m_role role)
 
 	if (!ctx_snapshot(ctx, role, NL_STATS, &s)) {
 		/* without its module there are none */
-		if (ctx->fail.code != XC_UNAVAILABLE || !ctx->nl)
+		if (ctx->fail.code != XC_UNAVAILABLE || !ctx->kernel)
 			return false;
 		fail_clear(&ctx->fail);
 	}
@@ -541,7 +542,7 @@ static enum monitor_end await_family(struct ctx *ctx, struct monitor *m, int *rc
 		end = monitor_away(ctx, m->signals, m->end);
 		if (end != GO_ON)
 			return end;
-	} while (!ctx_nl(ctx) && ctx->fail.code == XC_UNAVAILABLE);
+	} while (!ctx_kernel(ctx) && ctx->fail.code == XC_UNAVAILABLE);
 	m->resync = true;
 	*rc = listen_all(ctx, m) ? snapshot(ctx, m, false) : (int)ctx->fail.code;
 	m->resync = false;
@@ -562,7 +563,8 @@ static int follow(struct ctx *ctx, struct monitor *m)
 			rc = tell_stats(ctx, m);
 		if (rc)
 			break;
-		switch (m->polls ? poll_next(ctx, m, &rc) : rnl_next_event(ctx->nl, &ev)) {
+		switch (m->polls ? poll_next(ctx, m, &rc) :
+				   ctx->kernel->ops->next_event(ctx->kernel, &ev)) {
 		case NL_NEXT_EVENT:
 			on_event(ctx, m, &ev);
 			break;

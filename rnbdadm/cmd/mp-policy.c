@@ -22,9 +22,9 @@ int cmd_mp_policy_list(struct ctx *ctx)
 	json_t *list;
 	uint64_t max;
 
-	if (!ctx_nl(ctx))
+	if (!ctx_kernel(ctx))
 		return ctx->fail.code;
-	max = rnl_max_mp_policy(ctx->nl);
+	max = ctx->kernel->ops->max_mp_policy(ctx->kernel);
 	list = json_array();
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
 		json_t *o = json_object();
@@ -104,7 +104,7 @@ static void set_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	settings_init(&want);
 	want.mp_policy = wanted;
-	if (!rnl_session_set(ctx->nl, it->sess->id, &want, &now, &e)) {
+	if (!ctx->kernel->ops->session_set(ctx->kernel, it->sess->id, &want, &now, &e)) {
 		fail_nl(&it->fail, &e, "client");
 		fail_object(&it->fail, "session", it->sess->name);
 		it->result = "failed";

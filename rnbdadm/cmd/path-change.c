@@ -72,7 +72,8 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	way_timeout(ctx, "session add-path", &timeout);
 	if (!path_wait_begin(ctx, it, limit))
 		return;
-	if (!rnl_path_add(ctx->nl, a->sess->id, &a->ways.v[i], timeout, now, &e)) {
+	if (!ctx->kernel->ops->path_add(ctx->kernel, a->sess->id, &a->ways.v[i], timeout, now,
+					&e)) {
 		explain_add(ctx, it, &a->ways.v[i], &e);
 		return;
 	}
@@ -242,7 +243,7 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 
 	if (!path_wait_begin(ctx, it, limit))
 		return;
-	if (!rnl_path_del(ctx->nl, it->path->id, &e)) {
+	if (!ctx->kernel->ops->path_del(ctx->kernel, it->path->id, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent) {
 			it->result = "absent";
 			path_gone(it->path);
@@ -278,7 +279,7 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	}
 	if (!path_wait_begin(ctx, it, limit))
 		return;
-	if (!rnl_path_disconnect(ctx->nl, it->path->id, &now, &e)) {
+	if (!ctx->kernel->ops->path_disconnect(ctx->kernel, it->path->id, &now, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
 			it->result = "absent";
 		else

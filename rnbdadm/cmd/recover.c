@@ -119,7 +119,7 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	struct device now;
 	struct nl_error e;
 
-	if (!rnl_remap(ctx->nl, it->dev->id, r->timeout, &now, &e)) {
+	if (!ctx->kernel->ops->remap(ctx->kernel, it->dev->id, r->timeout, &now, &e)) {
 		it->result = "mapped";
 		/* the session brings them back by itself, too */
 		if (e.kind == NL_FAIL_KERNEL && e.err == EALREADY)
@@ -179,8 +179,9 @@ static void add_one(struct ctx *ctx, struct recovery *r, struct item *it, struct
 	if (ctx->dry_run) {
 		plan_add_path(ctx, it, pair);
 		it->result = "would-add";
-	} else if (rnl_path_add(ctx->nl, snapshot_session(&r->paths.s, it->session)->id, pair,
-				r->timeout, &now, &e)) {
+	} else if (ctx->kernel->ops->path_add(ctx->kernel,
+					      snapshot_session(&r->paths.s, it->session)->id, pair,
+					      r->timeout, &now, &e)) {
 		r->missing.changed = true;
 		it->result = "added";
 		if (*e.warning)

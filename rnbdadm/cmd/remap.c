@@ -67,8 +67,8 @@ static void remap_one(struct ctx *ctx, struct job *j, struct item *it)
 	struct device now;
 	struct nl_error e;
 
-	if (!rnl_remap(ctx->nl, it->dev->id, timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, &now,
-		       &e)) {
+	if (!ctx->kernel->ops->remap(ctx->kernel, it->dev->id,
+				     timeout < 0 ? M_UNKNOWN : (uint64_t)timeout, &now, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == EALREADY) {
 			it->result = "mapped";
 			return;
@@ -146,7 +146,8 @@ static void restore_session(struct ctx *ctx, const struct snapshot *s, const str
 	/* so are all sessions made */
 	if (want.v[SET_MAX_RECONNECT_ATTEMPTS] == -1)
 		want.v[SET_MAX_RECONNECT_ATTEMPTS] = M_UNKNOWN_INT;
-	if (settings_any(&want) && !rnl_session_set(ctx->nl, new->session_id, &want, &now, &e))
+	if (settings_any(&want) &&
+	    !ctx->kernel->ops->session_set(ctx->kernel, new->session_id, &want, &now, &e))
 		warn(ctx, "session %s does not have the settings any more that it had",
 		     old->session);
 }
@@ -159,14 +160,15 @@ static void recreate_one(struct ctx *ctx, struct job *j, struct item *it)
 	struct nl_error e;
 
 	request_like(ctx, &j->s, it->dev, &req, pairs, ARRAY_SIZE(pairs));
-	if (!rnl_can_map(ctx->nl, &req, &e) || !rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) {
+	if (!ctx->kernel->ops->can_map(ctx->kernel, &req, &e) ||
+	    !ctx->kernel->ops->unmap(ctx->kernel, it->dev, ctx->force, &e)) {
 		fail_item(it, &e);
 		return;
 	}
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	j->changed = !ctx->dry_run;
-	if (!rnl_map(ctx->nl, &req, &new, &e)) {
+	if (!ctx->kernel->ops->map(ctx->kernel, &req, &new, &e)) {
 		fail_item(it, &e);
 		fail_text(&it->fail, "unmapped, but not mapped again: %s", it->fail.message);
 		fail_hint(&it->fail, "rnbdadm map %s --session %s --path ...", req.device_path,

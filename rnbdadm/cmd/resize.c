@@ -174,7 +174,7 @@ static int do_resize(struct ctx *ctx, const struct resize *r)
 	fail_object(&ctx->fail, "device", r->d->name);
 	if (!ctx->dry_run && wait_limit(ctx, 0) && !wait_begin(ctx, &w))
 		rc = ctx->fail.code;
-	if (!rc && !rnl_resize(ctx->nl, r->d->id, r->new, &now, &e))
+	if (!rc && !ctx->kernel->ops->resize(ctx->kernel, r->d->id, r->new, &now, &e))
 		rc = fail_nl(&ctx->fail, &e, "client");
 	if (!rc && ctx->dry_run) {
 		print_plan(ctx, r);

@@ -321,15 +321,15 @@ static void tell_answer(struct ctx *ctx, const struct access_question *q, const 
 
 int cmd_access_test(struct ctx *ctx)
 {
-	struct nl *nl = ctx_nl(ctx);
+	struct kernel *kernel = ctx_kernel(ctx);
 	struct access_question q;
 	struct access_answer a;
 	struct nl_error e;
 
-	if (!nl)
+	if (!kernel)
 		return ctx->fail.code;
 	parse_question(ctx, &q);
-	if (!rnl_access_test(nl, &q, &a, &e))
+	if (!kernel->ops->access_test(kernel, &q, &a, &e))
 		return fail_nl(&ctx->fail, &e, "server");
 	tell_answer(ctx, &q, &a);
 	return a.allowed ? XC_OK : fail_set(&ctx->fail, XC_DIFFERS, "denied: %s", access_word(AW_REASON, a.reason));

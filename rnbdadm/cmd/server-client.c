@@ -117,7 +117,7 @@ static int disconnect(struct ctx *ctx, const struct session *sess)
 
 	if (limit && !ctx->dry_run && !wait_begin(ctx, &w))
 		return ctx->fail.code;
-	if (!rnl_session_disconnect(ctx->nl, sess->id, &e)) {
+	if (!ctx->kernel->ops->session_disconnect(ctx->kernel, sess->id, &e)) {
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent)
 			return XC_OK;
 		return fail_nl(&ctx->fail, &e, "server");

@@ -233,7 +233,7 @@ static void close_one(struct ctx *ctx, struct job *j, struct item *it)
 		job_fail(ctx, it);
 		return;
 	}
-	if (!rnl_export_close(ctx->nl, it->exp->id, &e)) {
+	if (!ctx->kernel->ops->export_close(ctx->kernel, it->exp->id, &e)) {
 		/* the client has closed it itself meanwhile */
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent) {
 			it->result = "absent";
@@ -387,7 +387,8 @@ static void revalidate_one(struct ctx *ctx, struct job *j, struct item *it, uint
 	struct nl_error e;
 	struct export now;
 
-	if (!rnl_export_revalidate(ctx->nl, it->exp->id, timeout, &now, &reach, &e)) {
+	if (!ctx->kernel->ops->export_revalidate(ctx->kernel, it->exp->id, timeout, &now, &reach,
+						 &e)) {
 		fail_nl(&it->fail, &e, "server");
 		fail_object(&it->fail, "session", it->exp->session);
 		it->result = "failed";

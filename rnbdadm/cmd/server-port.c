@@ -184,7 +184,7 @@ static int drain(struct ctx *ctx, const struct snapshot *s, const struct port *p
 {
 	struct nl_error e;
 
-	if (!rnl_port_drain(ctx->nl, p, ctx->force, &e)) {
+	if (!ctx->kernel->ops->port_drain(ctx->kernel, p, ctx->force, &e)) {
 		fail_nl(&ctx->fail, &e, "server");
 		fail_object(&ctx->fail, "port", ctx->args.args[0]);
 		return ctx->fail.code;
@@ -230,7 +230,7 @@ static int undrain(struct ctx *ctx, const struct port *p)
 {
 	struct nl_error e;
 
-	if (!rnl_port_undrain(ctx->nl, p, &e)) {
+	if (!ctx->kernel->ops->port_undrain(ctx->kernel, p, &e)) {
 		fail_nl(&ctx->fail, &e, "server");
 		fail_object(&ctx->fail, "port", ctx->args.args[0]);
 		return ctx->fail.code;

@@ -191,7 +191,7 @@ static int do_add(struct ctx *ctx, const struct plan *p, const struct snapshot *
 
 	if (limit && !ctx->dry_run && !wait_begin(ctx, &w))
 		return ctx->fail.code;
-	if (!rnl_session_add(ctx->nl, &p->req, &now, &e)) {
+	if (!ctx->kernel->ops->session_add(ctx->kernel, &p->req, &now, &e)) {
 		fail_nl(&ctx->fail, &e, "client");
 		explain(ctx, p, &e);
 		return ctx->fail.code;
@@ -253,7 +253,7 @@ static int can_remove(struct ctx *ctx, const struct session *sess)
 {
 	struct nl_error e;
 
-	if (rnl_can_session_del(ctx->nl, &e))
+	if (ctx->kernel->ops->can_session_del(ctx->kernel, &e))
 		return XC_OK;
 	fail_nl(&ctx->fail, &e, "client");
 	fail_object(&ctx->fail, "session", sess->name);
@@ -305,7 +305,7 @@ static bool unmap_devices(struct ctx *ctx, const struct snapshot *s, const struc
 	for (size_t i = 0; i < n; i++) {
 		const struct device *d = &s->devices.v[e[i].pos];
 
-		if (!rnl_unmap(ctx->nl, d, true, &err) &&
+		if (!ctx->kernel->ops->unmap(ctx->kernel, d, true, &err) &&
 		    !(err.kind == NL_FAIL_KERNEL && err.err == ENOENT)) {
 			fail_nl(&ctx->fail, &err, "client");
 			fail_object(&ctx->fail, "device", d->name);
@@ -333,7 +333,7 @@ static int do_remove(struct ctx *ctx, const struct snapshot *s, const struct ses
 		return ctx->fail.code;
 	if (!unmap_devices(ctx, s, sess))
 		return ctx->fail.code;
-	if (!rnl_session_del(ctx->nl, id, &e)) {
+	if (!ctx->kernel->ops->session_del(ctx->kernel, id, &e)) {
 		bool gone = e.kind == NL_FAIL_KERNEL && e.err == ENOENT;
 
 		if (!gone || (!devices && !ctx->idempotent)) {

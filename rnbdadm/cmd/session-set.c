@@ -106,7 +106,7 @@ static int do_set(struct ctx *ctx, struct session *sess, const struct session_se
 	size_t i;
 
 	fail_object(&ctx->fail, "session", sess->name);
-	if (!rnl_session_set(ctx->nl, sess->id, want, &now, &e))
+	if (!ctx->kernel->ops->session_set(ctx->kernel, sess->id, want, &now, &e))
 		return fail_nl(&ctx->fail, &e, "client");
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);

@@ -68,14 +68,14 @@ static bool reset(struct ctx *ctx, enum m_role role, const struct stats_list *l,
 	bool ok = true, path = stats_of_path(&ctx->args);
 
 	if (!ctx->args.nargs)
-		ok = rnl_stats_reset(ctx->nl, &r, &e);
+		ok = ctx->kernel->ops->stats_reset(ctx->kernel, &r, &e);
 	if (ctx->args.nargs && !path && l->n) {
 		r.session_id = l->v[0].session_id;
-		ok = rnl_stats_reset(ctx->nl, &r, &e);
+		ok = ctx->kernel->ops->stats_reset(ctx->kernel, &r, &e);
 	}
 	for (size_t i = 0; ok && path && i < l->n; i++) {
 		r.path_id = l->v[i].path_id;
-		ok = rnl_stats_reset(ctx->nl, &r, &e);
+		ok = ctx->kernel->ops->stats_reset(ctx->kernel, &r, &e);
 	}
 	if (ok && *e.warning)
 		warn(ctx, "%s", e.warning);

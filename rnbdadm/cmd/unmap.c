@@ -114,7 +114,7 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 	bool ok;
 
 	/* opened since the look at it: give that a moment to end */
-	while (!(ok = rnl_unmap(ctx->nl, it->dev, ctx->force, &e)) &&
+	while (!(ok = ctx->kernel->ops->unmap(ctx->kernel, it->dev, ctx->force, &e)) &&
 	       e.kind == NL_FAIL_KERNEL && e.err == EBUSY && now_ms() < end)
 		sleep_ms(50);
 	if (!ok) {

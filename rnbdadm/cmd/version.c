@@ -47,8 +47,8 @@ int cmd_version(struct ctx *ctx)
 		return XC_OK;
 	}
 	/* works without modules */
-	if (ctx_nl(ctx) && !rnl_is_sysfs(ctx->nl))
-		family = json_integer(rnl_family_version(ctx->nl));
+	if (ctx_kernel(ctx) && !kernel_is_sysfs(ctx->kernel))
+		family = json_integer(ctx->kernel->version);
 	fail_clear(&ctx->fail);
 	v = js_modules(ctx);
 	if (is_json(ctx)) {

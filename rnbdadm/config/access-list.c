@@ -7,13 +7,13 @@
 
 int access_load(struct ctx *ctx, struct access_list *l)
 {
-	struct nl *nl = ctx_nl(ctx);
+	struct kernel *kernel = ctx_kernel(ctx);
 	struct nl_error e;
 
 	memset(l, 0, sizeof(*l));
-	if (!nl)
+	if (!kernel)
 		return ctx->fail.code;
-	if (!rnl_access_get(nl, l, &e))
+	if (!kernel->ops->access_get(kernel, l, &e))
 		return fail_nl(&ctx->fail, &e, "server");
 	return XC_OK;
 }

@@ -117,7 +117,7 @@ static int look_ahead(struct ctx *ctx, struct access_request *req, struct access
 	struct nl_error e;
 
 	req->dry_run = true;
-	if (rnl_access_set(ctx->nl, req, end, &e)) {
+	if (ctx->kernel->ops->access_set(ctx->kernel, req, end, &e)) {
 		req->dry_run = false;
 		return name_ended(ctx, ended, req->list, end);
 	}
@@ -133,7 +133,7 @@ static int set_list(struct ctx *ctx, struct access_request *req, json_t *doc)
 	struct access_ended end;
 	struct nl_error e;
 
-	if (!rnl_access_set(ctx->nl, req, &end, &e)) {
+	if (!ctx->kernel->ops->access_set(ctx->kernel, req, &end, &e)) {
 		fail_nl(&ctx->fail, &e, "server");
 		if (e.kind != NL_FAIL_KERNEL || e.err != EAGAIN)
 			return ctx->fail.code;

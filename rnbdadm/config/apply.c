@@ -174,7 +174,7 @@ static bool session_over(struct apply *a, struct plan_step *st, const struct con
 	struct nl_error e;
 
 	conf_settings(a->c, sec, &req.set);
-	if (!rnl_session_add(a->ctx->nl, &req, &now, &e)) {
+	if (!a->ctx->kernel->ops->session_add(a->ctx->kernel, &req, &now, &e)) {
 		step_nl(a, st, &e);
 		if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST && session_there(a, st))
 			return true;
@@ -240,7 +240,8 @@ static void do_path_add(struct apply *a, struct plan_step *st)
 		return;
 	}
 	pair = conf_pair(a->c, st->section, st->way);
-	if (rnl_path_add(a->ctx->nl, id, &pair, conf_wait(a->c, st->section), &now, &e)) {
+	if (a->ctx->kernel->ops->path_add(a->ctx->kernel, id, &pair, conf_wait(a->c, st->section),
+					  &now, &e)) {
 		step_done(a, st, "added", &e);
 	} else if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST && st->stage == STAGE_CONNECT) {
 		st->result = "present";
@@ -271,7 +272,7 @@ static void do_settings(struct apply *a, struct plan_step *st)
 		else
 			want.v[other->key] = all.v[other->key];
 	}
-	ok = rnl_session_set(a->ctx->nl, st->id, &want, &now, &e);
+	ok = a->ctx->kernel->ops->session_set(a->ctx->kernel, st->id, &want, &now, &e);
 	for (size_t i = 0; i < a->p->n; i++) {
 		struct plan_step *other = &a->p->v[i];
 
@@ -310,7 +311,7 @@ static void do_map(struct apply *a, struct plan_step *st)
 	req.always_fua = conf_yes(a->c, sec, CK_FUA);
 	if (!claim(a, st, req.device_path))
 		return;
-	if (!rnl_map(a->ctx->nl, &req, &d, &e)) {
+	if (!a->ctx->kernel->ops->map(a->ctx->kernel, &req, &d, &e)) {
 		/* of another command meanwhile */
 		if (e.kind == NL_FAIL_KERNEL && e.err == EEXIST) {
 			st->result = "present";
@@ -365,7 +366,7 @@ static void do_path_remove(struct apply *a, struct plan_step *st)
 		step_fail(a, st, "deferred");
 		return;
 	}
-	if (rnl_path_del(a->ctx->nl, st->id, &err))
+	if (a->ctx->kernel->ops->path_del(a->ctx->kernel, st->id, &err))
 		step_done(a, st, "removed", &err);
 	else if (err.kind == NL_FAIL_KERNEL && err.err == ENOENT)
 		st->result = "absent";
@@ -393,7 +394,7 @@ static void do_unmap(struct apply *a, struct plan_step *st)
 		step_fail(a, st, "refused");
 		return;
 	}
-	if (!rnl_unmap(a->ctx->nl, d, a->ctx->force, &e)) {
+	if (!a->ctx->kernel->ops->unmap(a->ctx->kernel, d, a->ctx->force, &e)) {
 		step_nl(a, st, &e);
 		return;
 	}
@@ -407,14 +408,14 @@ static bool ends_itself(const struct apply *a, const struct plan_step *st)
 	size_t n;
 
 	index_find(&a->now->session_devices, st->id, &n);
-	return a->ctx->dry_run && n && rnl_is_sysfs(a->ctx->nl);
+	return a->ctx->dry_run && n && kernel_is_sysfs(a->ctx->kernel);
 }
 
 static void do_session_remove(struct apply *a, struct plan_step *st)
 {
 	struct nl_error e = { 0 };
 
-	if (!ends_itself(a, st) && !rnl_session_del(a->ctx->nl, st->id, &e) &&
+	if (!ends_itself(a, st) && !a->ctx->kernel->ops->session_del(a->ctx->kernel, st->id, &e) &&
 	    !(e.kind == NL_FAIL_KERNEL && e.err == ENOENT)) {
 		step_nl(a, st, &e);
 		return;
@@ -547,7 +548,7 @@ static void do_branch(void *arg, size_t i)
 
 		if (!is_of_branch(st, b->session))
 			continue;
-		if (ctx_nl(a->ctx))
+		if (ctx_kernel(a->ctx))
 			do_step(a, st);
 		else
 			step_fail(a, st, "failed");
@@ -561,7 +562,7 @@ static struct branch *add_branch(struct apply *a, struct branch *v, size_t n, co
 	v = xrealloc(v, (n + 1) * sizeof(*v));
 	b = &v[n];
 	*b = (struct branch){ .session = session, .ctx = *a->ctx, .a = *a };
-	b->ctx.nl = NULL;
+	b->ctx.kernel = NULL;
 	b->ctx.warnings = json_array();
 	return v;
 }
@@ -572,7 +573,7 @@ static void end_branch(struct apply *a, struct branch *b)
 	json_array_extend(a->ctx->warnings, b->ctx.warnings);
 	json_decref(b->ctx.warnings);
 	fail_clear(&b->ctx.fail);
-	rnl_close(b->ctx.nl);
+	kernel_close(b->ctx.kernel);
 	snapshot_free(&b->a.again);
 	free(b->a.made);
 }
@@ -607,7 +608,8 @@ static bool side_by_side(const struct apply *a, bool stop_on_error)
 {
 	const struct ctx *ctx = a->ctx;
 
-	return !stop_on_error && !ctx->dry_run && !ctx->nl_replay && !ctx->nl_record && !rnl_is_sysfs(ctx->nl);
+	return !stop_on_error && !ctx->dry_run && !ctx->nl_replay && !ctx->nl_record &&
+	       !kernel_is_sysfs(ctx->kernel);
 }
 
 static void do_steps(struct apply *a, bool stop_on_error)

@@ -2,8 +2,7 @@
 /*
  * The kernel as the commands see it: requests in terms of the model, failures as
  * struct nl_error. Behind it is the rnbd netlink family or, for drivers without it,
- * sysfs/sysfs.h. No netlink type appears here. What rds/family.c asks of its own family goes
- * the same way.
+ * /sys. No netlink type appears here.
  */
 #ifndef RNBDADM_KERNEL_KERNEL_H
 #define RNBDADM_KERNEL_KERNEL_H
@@ -11,11 +10,10 @@
 #include "model/access.h"
 #include "model/objects.h"
 
-struct nl;
 struct nl_family;
 
 /* The families of this project. */
-extern const struct nl_family rnl_family_rnbd, rnl_family_rds;
+extern const struct nl_family netlink_family_rnbd, netlink_family_rds;
 
 enum nl_fail {
 	NL_FAIL_NONE,
@@ -73,30 +71,6 @@ enum {
 	NL_PORTS	= 1 << 8,
 };
 
-/* Returns NULL and fills @e on failure. */
-struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e);
-void rnl_close(struct nl *nl);
-/* The limit of the changes to come; -1 none. */
-void rnl_set_limit(struct nl *nl, int64_t ms);
-/* A change that went beyond it is still in the kernel: this family answers nothing any more. */
-bool rnl_is_stuck(const struct nl *nl);
-void rnl_set_dry_run(struct nl *nl, bool on);
-bool rnl_is_sysfs(const struct nl *nl);
-/* 0: there is no family */
-unsigned int rnl_family_version(const struct nl *nl);
-/* Operations that the tool knows and the family does not list; returns how many it knows. */
-unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing);
-bool rnl_has_group(const struct nl *nl, const char *group);
-/* The last path policy that the loaded modules take; M_UNKNOWN: they do not tell, as by sysfs. */
-uint64_t rnl_max_mp_policy(struct nl *nl);
-
-/*
- * Reads the wanted lists of one side, sorted. Reads again when the kernel says
- * that they changed meanwhile; @torn is set when that never ended.
- */
-bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
-		 struct snapshot *s, bool *torn, struct nl_error *e);
-
 enum nl_kind { NL_IS_SESSION, NL_IS_PATH, NL_IS_DEVICE, NL_IS_EXPORT, NL_IS_ACCESS };
 /* In the order of the family. */
 enum nl_edge { NL_CREATE, NL_CHANGE, NL_DESTROY };
@@ -121,66 +95,6 @@ enum nl_next {
 	NL_NEXT_LOST,		/* the family is gone */
 };
 
-/* Events of one of the groups session, path, device, export, access; from the call on. sysfs has none. */
-bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e);
-/* To poll() for events; -1 in a replay. */
-int rnl_event_fd(const struct nl *nl);
-/* The next one that has arrived, or that was recorded. */
-enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev);
-/*
- * Takes all that have arrived, in a replay the next one recorded; false if there is none. For
- * those to whom it is the moment to take another snapshot.
- */
-bool rnl_events(struct nl *nl);
-
-/* Before a disk that is to be mapped again is unmapped: does this kernel take such requests? */
-bool rnl_can_map(struct nl *nl, const struct map_request *req, struct nl_error *e);
-
-/* These change things; they block until the kernel is done. */
-bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
-	    struct nl_error *e);
-bool rnl_unmap(struct nl *nl, const struct device *dev, bool force,
-	      struct nl_error *e);
-
-/* @dev is what the kernel says of it afterwards. */
-bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
-	       struct nl_error *e);
-bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
-		struct nl_error *e);
-bool rnl_device_set_rw(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
-		       struct nl_error *e);
-bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
-		     struct session *now, struct nl_error *e);
-/* @req: device_path and access are not used. */
-bool rnl_session_add(struct nl *nl, const struct map_request *req, struct session *now,
-		     struct nl_error *e);
-bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e);
-/* False, with why in @e, where no session can be removed; for those who would do more before. */
-bool rnl_can_session_del(const struct nl *nl, struct nl_error *e);
-/* @timeout_ms: M_UNKNOWN is what the session has. */
-bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
-		  uint64_t timeout_ms, struct path *now, struct nl_error *e);
-bool rnl_path_del(struct nl *nl, uint32_t id, struct nl_error *e);
-bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct path *now,
-			struct nl_error *e);
-bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl_error *e);
-/* The server's side. */
-bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e);
-bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e);
-/* @now: what is told afterwards. @timeout_ms: M_UNKNOWN is that of the kernel. */
-bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct export *now,
-			   enum m_reach *reach, struct nl_error *e);
-bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_error *e);
-bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e);
-
-/* netlink/access.c: the access list; it is read as a whole, and replaced as a whole. */
-bool rnl_access_get(struct nl *nl, struct access_list *l, struct nl_error *e);
-/* A dry run of the request is sent in a dry run of the program, too: it changes nothing. */
-bool rnl_access_set(struct nl *nl, const struct access_request *req, struct access_ended *end,
-		    struct nl_error *e);
-bool rnl_access_test(struct nl *nl, const struct access_question *q, struct access_answer *a,
-		     struct nl_error *e);
-
 /* @path_id or @session_id 0: not used; both 0: all paths of @role. */
 struct nl_stats_reset {
 	enum m_role role;
@@ -188,6 +102,94 @@ struct nl_stats_reset {
 	uint32_t groups;		/* bits of the family's counters, 0: all */
 };
 
-bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_error *e);
+struct kernel;
+
+/* What can be asked of the kernel. A false comes with @e filled; sysfs refuses where it has no file. */
+struct kernel_ops {
+	void (*close)(struct kernel *k);
+	/*
+	 * Reads the wanted lists of one side, sorted. Reads again when the kernel says
+	 * that they changed meanwhile; @torn is set when that never ended.
+	 */
+	bool (*snapshot)(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,
+			 bool *torn, struct nl_error *e);
+	/* The last path policy that the loaded modules take; M_UNKNOWN: they do not tell. */
+	uint64_t (*max_mp_policy)(struct kernel *k);
+	/* Events of one of the groups session, path, device, export, access; from the call on. */
+	bool (*listen)(struct kernel *k, const char *group, struct nl_error *e);
+	bool (*has_group)(const struct kernel *k, const char *group);
+	/* The next one that has arrived, or that was recorded. */
+	enum nl_next (*next_event)(struct kernel *k, struct nl_event *ev);
+	/*
+	 * Takes all that have arrived, in a replay the next one recorded; false if there is none.
+	 * For those to whom it is the moment to take another snapshot.
+	 */
+	bool (*events)(struct kernel *k);
+
+	/* Before a disk that is to be mapped again is unmapped: does this kernel take such requests? */
+	bool (*can_map)(struct kernel *k, const struct map_request *req, struct nl_error *e);
+	/* These change things; they block until the kernel is done. */
+	bool (*map)(struct kernel *k, const struct map_request *req, struct device *dev,
+		    struct nl_error *e);
+	bool (*unmap)(struct kernel *k, const struct device *dev, bool force, struct nl_error *e);
+	/* @dev is what the kernel says of it afterwards. */
+	bool (*remap)(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct device *dev,
+		      struct nl_error *e);
+	bool (*resize)(struct kernel *k, uint32_t id, uint64_t bytes, struct device *dev,
+		       struct nl_error *e);
+	bool (*device_set_rw)(struct kernel *k, uint32_t id, uint64_t timeout_ms,
+			      struct device *dev,
+			      struct nl_error *e);
+	bool (*session_set)(struct kernel *k, uint32_t id, const struct session_settings *want,
+			    struct session *now, struct nl_error *e);
+	/* @req: device_path and access are not used. */
+	bool (*session_add)(struct kernel *k, const struct map_request *req, struct session *now,
+			    struct nl_error *e);
+	bool (*session_del)(struct kernel *k, uint32_t id, struct nl_error *e);
+	/* For those who would do more before. */
+	bool (*can_session_del)(struct kernel *k, struct nl_error *e);
+	/* @timeout_ms: M_UNKNOWN is what the session has. */
+	bool (*path_add)(struct kernel *k, uint32_t session_id, const struct addr_pair *pair,
+			 uint64_t timeout_ms, struct path *now, struct nl_error *e);
+	bool (*path_del)(struct kernel *k, uint32_t id, struct nl_error *e);
+	bool (*path_reconnect)(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct path *now,
+			       struct nl_error *e);
+	bool (*path_disconnect)(struct kernel *k, uint32_t id, struct path *now,
+				struct nl_error *e);
+	/* The server's side. */
+	bool (*export_close)(struct kernel *k, uint32_t id, struct nl_error *e);
+	bool (*session_disconnect)(struct kernel *k, uint32_t id, struct nl_error *e);
+	/* @now: what is told afterwards. @timeout_ms: M_UNKNOWN is that of the kernel. */
+	bool (*export_revalidate)(struct kernel *k, uint32_t id, uint64_t timeout_ms,
+				  struct export *now,
+				  enum m_reach *reach, struct nl_error *e);
+	bool (*port_drain)(struct kernel *k, const struct port *p, bool force, struct nl_error *e);
+	bool (*port_undrain)(struct kernel *k, const struct port *p, struct nl_error *e);
+	/* The access list is read as a whole, and replaced as a whole. */
+	bool (*access_get)(struct kernel *k, struct access_list *l, struct nl_error *e);
+	/* A dry run of the request is sent in a dry run of the program, too: it changes nothing. */
+	bool (*access_set)(struct kernel *k, const struct access_request *req,
+			   struct access_ended *end,
+			   struct nl_error *e);
+	bool (*access_test)(struct kernel *k, const struct access_question *q,
+			    struct access_answer *a,
+			    struct nl_error *e);
+	bool (*stats_reset)(struct kernel *k, const struct nl_stats_reset *r, struct nl_error *e);
+};
+
+struct kernel {
+	const struct kernel_ops *ops;
+	struct nl_config cfg;
+	unsigned int version;		/* of the family, 0: there is none */
+	bool stuck;			/* a change went beyond the limit: nothing is answered any more */
+	int event_fd;			/* to poll() for events, -1: there is none */
+};
+
+/* Returns NULL and fills @e on failure. */
+struct kernel *kernel_open(const struct nl_config *cfg, struct nl_error *e);
+void kernel_close(struct kernel *k);
+bool kernel_is_sysfs(const struct kernel *k);
+/* Not by sysfs: operations that the family does not list; returns how many the tool knows. */
+unsigned int netlink_missing_ops(const struct kernel *k, struct strlist *missing);
 
 #endif

@@ -200,7 +200,7 @@ static enum monitor_end step(struct rds_monitor *m, int *rc)
 		tell(m, make_line(m, "overrun", NULL, NULL));
 		/* they are older than what comes now */
 		if (!m->ctx->nl_replay)
-			rnl_events(m->ctx->nl);
+			m->ctx->kernel->ops->events(m->ctx->kernel);
 		*rc = again(m, snapshot);
 		return GO_ON;
 	case NL_NEXT_LOST:

@@ -138,7 +138,7 @@ static bool open_family(struct ctx *ctx, bool need)
 {
 	struct nl_error e;
 
-	if (ctx_nl_family(ctx, &rnl_family_rds, &e))
+	if (ctx_kernel_family(ctx, &netlink_family_rds, &e))
 		return true;
 	if (e.kind != NL_FAIL_NO_FAMILY)
 		failed(ctx, &e);
@@ -177,18 +177,20 @@ bool rds_family_each(struct ctx *ctx, void (*fn)(void *arg, struct rds_told *t),
 {
 	struct reading r = { 0 };
 	struct nl_error e;
+	struct nl *nl = to_nl(ctx->kernel);
 	bool ok = true;
 
 	/* connections that came or went meanwhile: once more, but not for ever */
-	for (size_t tries = 0; ok && tries < MOST_TRIES && (!tries || ctx->nl->interrupted); tries++) {
+	for (size_t tries = 0; ok && tries < MOST_TRIES && (!tries || nl->interrupted); tries++) {
 		if (tries && ctx->nl_replay)
 			break;
 		reading_free(&r);
-		ok = rnl_transact(ctx->nl, rnl_new(ctx->nl, RDS_CMD_CONNECTION_GET, NLM_F_DUMP), on_connection, &r, &e);
+		ok = rnl_transact(nl, rnl_new(nl, RDS_CMD_CONNECTION_GET, NLM_F_DUMP),
+				  on_connection, &r, &e);
 	}
 	if (!ok)
 		failed(ctx, &e);
-	else if (ctx->nl->interrupted)
+	else if (nl->interrupted)
 		warn(ctx, "connections changed while they were read; the picture may be torn");
 	for (size_t i = 0; ok && i < r.n; i++)
 		fn(arg, &r.v[i]);
@@ -235,13 +237,13 @@ bool rds_family_listen(struct ctx *ctx)
 {
 	struct nl_error e;
 
-	return rnl_listen(ctx->nl, RDS_MCGRP_MONITOR, &e) || failed(ctx, &e);
+	return ctx->kernel->ops->listen(ctx->kernel, RDS_MCGRP_MONITOR, &e) || failed(ctx, &e);
 }
 
 enum nl_next rds_family_next(struct ctx *ctx, struct rds_told *t)
 {
 	const struct nlmsghdr *h;
-	enum nl_next what = rnl_next_message(ctx->nl, &h);
+	enum nl_next what = rnl_next_message(to_nl(ctx->kernel), &h);
 
 	if (what == NL_NEXT_EVENT)
 		parse(h, t);

@@ -21,7 +21,7 @@ const char *rds_path_state(const struct rds_path *p);
 /* "rnbd" is a module of this project, "other" none; NULL: not known */
 const char *rds_peer(const struct rds_path *p);
 
-/* Opens it as ctx->nl. False with ctx->fail set where it is not there, and what to do about that. */
+/* Opens it as ctx->kernel. False with ctx->fail set where it is not there, and what to do about that. */
 bool rds_family_open(struct ctx *ctx);
 /* Calls @fn for each connection; false with ctx->fail set. */
 bool rds_family_each(struct ctx *ctx, void (*fn)(void *arg, struct rds_told *t), void *arg);

@@ -23,7 +23,7 @@ int monitor_signals(void)
 enum monitor_end monitor_sleep(const struct ctx *ctx, int signals, int64_t end, int64_t wake)
 {
 	struct pollfd p[3] = {
-		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
+		{ .fd = ctx->kernel->event_fd, .events = POLLIN },
 		{ .fd = signals, .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 	};
@@ -47,8 +47,8 @@ enum monitor_end monitor_away(struct ctx *ctx, int signals, int64_t end)
 
 	if (ctx->nl_replay)
 		return ENOUGH;
-	rnl_close(ctx->nl);
-	ctx->nl = NULL;
+	kernel_close(ctx->kernel);
+	ctx->kernel = NULL;
 	fail_clear(&ctx->fail);
 	if (end >= 0 && now_ms() >= end)
 		return TIMED_OUT;

@@ -316,7 +316,7 @@ void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t ti
 
 	if (!path_wait_begin(ctx, it, limit))
 		return;
-	ok = rnl_path_reconnect(ctx->nl, it->path->id, timeout_ms, &now, &e);
+	ok = ctx->kernel->ops->path_reconnect(ctx->kernel, it->path->id, timeout_ms, &now, &e);
 	if (!ok) {
 		reconnect_failed(ctx, j, it, &e);
 		/* one attempt of several is no end where that is awaited */

@@ -53,18 +53,18 @@ int64_t wait_limit(const struct ctx *ctx, int64_t without)
 
 bool wait_begin(struct ctx *ctx, const struct wait *w)
 {
-	struct nl *nl = ctx_nl(ctx);
+	struct kernel *kernel = ctx_kernel(ctx);
 	const char *group = w->group;
 	struct nl_error e;
-	bool ok = nl;
+	bool ok = kernel;
 
 	/* sysfs is looked at again and again instead */
-	if (ok && rnl_is_sysfs(nl))
+	if (ok && kernel_is_sysfs(kernel))
 		return true;
 	while (ok && *group) {
 		char *one = xstrndup(group, strcspn(group, " "));
 
-		ok = rnl_listen(nl, one, &e);
+		ok = kernel->ops->listen(kernel, one, &e);
 		if (!ok)
 			fail_nl(&ctx->fail, &e, "client");
 		group += strlen(one);
@@ -100,20 +100,20 @@ static void drain(int fd)
 static bool sleep_until_event(struct ctx *ctx, int node_fd, int64_t end)
 {
 	struct pollfd p[2] = {
-		{ .fd = rnl_event_fd(ctx->nl), .events = POLLIN },
+		{ .fd = ctx->kernel->event_fd, .events = POLLIN },
 		{ .fd = node_fd, .events = POLLIN },
 	};
 	int64_t left = end < 0 ? -1 : end - now_ms();
-	int most = rnl_is_sysfs(ctx->nl) ? 100 : 3600000;
+	int most = kernel_is_sysfs(ctx->kernel) ? 100 : 3600000;
 
 	/* a recording has no more to tell when its events are over */
 	if (ctx->nl_replay)
-		return rnl_events(ctx->nl);
+		return ctx->kernel->ops->events(ctx->kernel);
 	if (end >= 0 && left <= 0)
 		return false;
 	if (poll(p, 2, left < 0 || left > most ? most : (int)left) < 0 && errno != EINTR)
 		return false;
-	rnl_events(ctx->nl);
+	ctx->kernel->ops->events(ctx->kernel);
 	if (node_fd >= 0)
 		drain(node_fd);
 	return true;

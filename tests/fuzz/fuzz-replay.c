@@ -71,7 +71,7 @@ static void failed(const struct nl_error *e)
 	TERMINATED(e->warning);
 }
 
-static void use(struct nl *nl, enum m_role role)
+static void use(struct kernel *kernel, enum m_role role)
 {
 	static const unsigned int what[] = { NL_SESSIONS, NL_PATHS, NL_DEVICES_OPT, NL_STATS_OPT };
 	struct addr_pair pair = { .dst = { .family = ADDR_IPV4, .raw = { 10, 0, 0, 1 } } };
@@ -91,7 +91,7 @@ static void use(struct nl *nl, enum m_role role)
 	settings_init(&req.set);
 	req.set.v[SET_IO_TIMEOUT_MS] = 1000;
 	for (i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		if (rnl_snapshot(nl, role, what[i], &s, &torn, &e)) {
+		if (kernel->ops->snapshot(kernel, role, what[i], &s, &torn, &e)) {
 			accepted++;
 			holds(&s);
 			snapshot_free(&s);
@@ -99,32 +99,32 @@ static void use(struct nl *nl, enum m_role role)
 			failed(&e);
 		}
 	}
-	if (!rnl_map(nl, &req, &dev, &e))
+	if (!kernel->ops->map(kernel, &req, &dev, &e))
 		failed(&e);
 	else
 		TERMINATED(dev.name);
-	if (!rnl_session_add(nl, &req, &session, &e))
+	if (!kernel->ops->session_add(kernel, &req, &session, &e))
 		failed(&e);
 	else
 		TERMINATED(session.name);
-	if (!rnl_path_add(nl, 1, &pair, 1000, &p, &e))
+	if (!kernel->ops->path_add(kernel, 1, &pair, 1000, &p, &e))
 		failed(&e);
 	else
 		TERMINATED(p.name);
 	/* each event is handed out once, so this ends */
-	while ((next = rnl_next_event(nl, &ev)) != NL_NEXT_NONE)
+	while ((next = kernel->ops->next_event(kernel, &ev)) != NL_NEXT_NONE)
 		MUST(next != NL_NEXT_EVENT || ev.kind <= NL_IS_EXPORT);
-	if (!rnl_unmap(nl, &dev, true, &e))
+	if (!kernel->ops->unmap(kernel, &dev, true, &e))
 		failed(&e);
-	if (!rnl_stats_reset(nl, &(struct nl_stats_reset){ .role = role, .path_id = 1, .groups = 1 }, &e))
+	if (!kernel->ops->stats_reset(kernel, &(struct nl_stats_reset){ .role = role, .path_id = 1, .groups = 1 }, &e))
 		failed(&e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct nl_config cfg = { .family = &rnl_family_rnbd, .replay = path };
+	struct nl_config cfg = { .family = &netlink_family_rnbd, .replay = path };
 	struct nl_error e;
-	struct nl *nl;
+	struct kernel *kernel;
 	uint8_t flags;
 
 	if (!take(&data, &size, &flags, 1))
@@ -133,12 +133,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	cfg.trace = flags & 1;
 	cfg.verbose = flags & 1;
-	nl = rnl_open(&cfg, &e);
-	if (!nl) {
+	kernel = kernel_open(&cfg, &e);
+	if (!kernel) {
 		failed(&e);
 		return 0;
 	}
-	use(nl, flags & 2 ? M_SERVER : M_CLIENT);
-	rnl_close(nl);
+	use(kernel, flags & 2 ? M_SERVER : M_CLIENT);
+	kernel_close(kernel);
 	return 0;
 }

@@ -56,6 +56,8 @@ mapfile -t rds < <(sources kernel/rds include/rds)
 mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
 mapfile -t model < <(sources rnbdadm | grep -E '^rnbdadm/model/objects\.[ch]$')
 mapfile -t cmds < <(sources rnbdadm/cmd rnbdadm/check)
+mapfile -t netlink < <(sources rnbdadm/kernel/netlink)
+mapfile -t sysfs < <(sources rnbdadm/kernel/sysfs)
 # The folders of the tool, from the bottom up
 layers=(base model host kernel output grammar app task stats config check rds cmd)
 mapfile -t records < <(sources rnbdadm/rds | grep -E '/(records|info)\.[ch]$')
@@ -81,6 +83,8 @@ for ((i = 0; i < ${#layers[@]}; i++)); do
 	check "${layers[i]} of the tool includes no folder above it" \
 		never "${files[@]}" -- "($(IFS='|' && echo "${layers[*]:i + 1}|rnbdadm"))/.*"
 done
+check "the tool's netlink does not know its sysfs" never "${netlink[@]}" -- 'kernel/sysfs/.*'
+check "the tool's sysfs does not know its netlink" never "${sysfs[@]}" -- 'kernel/netlink/.*'
 check "the includes of the tool make no circle" circles
 check "what decodes records of RDS knows addresses and text alone" \
 	never "${records[@]}" -- '(app|output|kernel|host)/.*|jansson\.h|sys/socket\.h|stdio\.h'

@@ -7,12 +7,6 @@
 
 #include "kernel/netlink/get.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/sysfs/sysfs.h"
-
-static bool can(struct nl *nl, int cmd, struct nl_error *e)
-{
-	return nl->sysfs ? sysfs_cannot(e, "tell or change the access list") : rnl_has_op(nl, cmd, e);
-}
 
 #define ATTR_MAX	16		/* of every nest of the access list */
 #define LIST_SIZE	(4 << 20)	/* of the message that replaces it: the kernel takes no more */
@@ -113,16 +107,18 @@ static void on_access(const struct nlmsghdr *h, void *arg)
 	}
 }
 
-bool rnl_access_get(struct nl *nl, struct access_list *l, struct nl_error *e)
+bool netlink_access_get(struct kernel *k, struct access_list *l, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
+
 	for (int try = 0; try < 5; try++) {
 		access_free(l);
 		l->state = l->number = l->loaded_ns = l->uid = l->denied = M_UNKNOWN;
-		if (!can(nl, RNBD_CMD_ACCESS_GET, e) ||
+		if (!rnl_has_op(nl, RNBD_CMD_ACCESS_GET, e) ||
 		    !rnl_transact(nl, rnl_new(nl, RNBD_CMD_ACCESS_GET, NLM_F_DUMP), on_access, l, e))
 			return false;
 		/* a list that was replaced meanwhile is read again */
-		if (!nl->interrupted || nl->cfg.replay)
+		if (!nl->interrupted || nl->k.cfg.replay)
 			break;
 	}
 	access_sort(l);
@@ -215,22 +211,24 @@ static void on_set(const struct nlmsghdr *h, void *arg)
 static bool transact(struct nl *nl, struct nl_msg *msg, bool changes,
 		     void (*reply)(const struct nlmsghdr *h, void *arg), void *arg, struct nl_error *e)
 {
-	bool dry = nl->cfg.dry_run, ok;
+	bool dry = nl->k.cfg.dry_run, ok;
 
-	nl->cfg.dry_run = dry && changes;
+	nl->k.cfg.dry_run = dry && changes;
 	ok = rnl_transact(nl, msg, reply, arg, e);
-	nl->cfg.dry_run = dry;
+	nl->k.cfg.dry_run = dry;
 	return ok;
 }
 
-bool rnl_access_set(struct nl *nl, const struct access_request *req, struct access_ended *end,
-		    struct nl_error *e)
+bool netlink_access_set(struct kernel *k, const struct access_request *req,
+			struct access_ended *end,
+			struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	int room = LIST_SIZE;
 	struct nl_msg *msg;
 
 	*end = (struct access_ended){ .number = M_UNKNOWN };
-	if (!can(nl, RNBD_CMD_ACCESS_SET, e))
+	if (!rnl_has_op(nl, RNBD_CMD_ACCESS_SET, e))
 		return false;
 	msg = rnl_new_sized(nl, RNBD_CMD_ACCESS_SET, LIST_SIZE);
 	nla_put_u32(msg, RNBD_A_ACCESS_STATE, (uint32_t)req->list->state);
@@ -245,7 +243,7 @@ bool rnl_access_set(struct nl *nl, const struct access_request *req, struct acce
 		return false;
 	}
 	/* the whole list is one message */
-	if (!nl->cfg.replay)
+	if (!nl->k.cfg.replay)
 		setsockopt(nl_socket_get_fd(nl->sk), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	return transact(nl, msg, !req->dry_run, on_set, end, e);
 }
@@ -265,13 +263,14 @@ static void on_test(const struct nlmsghdr *h, void *arg)
 	GET_STR(tb[RNBD_A_ACCESS_PATH], a->path);
 }
 
-bool rnl_access_test(struct nl *nl, const struct access_question *q, struct access_answer *a,
-		     struct nl_error *e)
+bool netlink_access_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
+			 struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
 	*a = (struct access_answer){ .reason = M_UNKNOWN, .granted = M_UNKNOWN };
-	if (!can(nl, RNBD_CMD_ACCESS_TEST, e))
+	if (!rnl_has_op(nl, RNBD_CMD_ACCESS_TEST, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_ACCESS_TEST, 0);
 	if (q->peer)

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "kernel/netlink/get.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/sysfs/sysfs.h"
 
 #define ATTR_MAX	32	/* of every set that is parsed at the top of a message */
 
@@ -563,14 +562,13 @@ static void set_roles(struct snapshot *s, enum m_role asked)
 		set_role(&s->stats.v[i].role, asked);
 }
 
-bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
-		 struct snapshot *s, bool *torn, struct nl_error *e)
+bool netlink_snapshot(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,
+		      bool *torn, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct said said;
 
 	*torn = false;
-	if (nl->sysfs)
-		return sysfs_snapshot(nl->sysfs, role, what, s, e);
 	for (int try = 0; try < 5; try++) {
 		memset(s, 0, sizeof(*s));
 		memset(&said, 0, sizeof(said));
@@ -580,7 +578,7 @@ bool rnl_snapshot(struct nl *nl, enum m_role role, unsigned int what,
 			return false;
 		}
 		*torn = said.torn || !same_generation(s);
-		if (!*torn || try == 4 || nl->cfg.replay)
+		if (!*torn || try == 4 || nl->k.cfg.replay)
 			break;
 		snapshot_free(s);
 	}

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/sysfs/sysfs.h"
 
 static int fail_event(struct nl_error *e, int err, const char *text)
 {
@@ -17,23 +16,23 @@ static int fail_event(struct nl_error *e, int err, const char *text)
 	return false;
 }
 
-bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e)
+bool netlink_listen(struct kernel *k, const char *group, struct nl_error *e)
 {
-	int rc = -NLE_NOMEM, size = nl->cfg.rcvbuf;
+	struct nl *nl = to_nl(k);
+	int rc = -NLE_NOMEM, size = nl->k.cfg.rcvbuf;
 
 	memset(e, 0, sizeof(*e));
-	if (nl->sysfs)
-		return sysfs_cannot(e, "tell events");
-	if (nl->cfg.replay)
+	if (nl->k.cfg.replay)
 		return true;
 	if (!nl->events) {
 		nl->events = nl_socket_alloc();
 		if (!nl->events || (rc = genl_connect(nl->events)) < 0)
 			return fail_event(e, errno ? errno : ENOMEM, nl_geterror(rc));
+		k->event_fd = nl_socket_get_fd(nl->events);
 		nl_socket_disable_seq_check(nl->events);
 		nl_socket_set_buffer_size(nl->events, size, 0);
 		/* beyond the limit of the system, where that is allowed */
-		setsockopt(nl_socket_get_fd(nl->events), SOL_SOCKET, SO_RCVBUFFORCE, &size,
+		setsockopt(k->event_fd, SOL_SOCKET, SO_RCVBUFFORCE, &size,
 			   sizeof(size));
 		/* where the controller tells that a family is gone; it has the id of its own */
 		nl_socket_add_membership(nl->events, GENL_ID_CTRL);
@@ -49,21 +48,16 @@ bool rnl_listen(struct nl *nl, const char *group, struct nl_error *e)
 	return false;
 }
 
-int rnl_event_fd(const struct nl *nl)
-{
-	return nl->events ? nl_socket_get_fd(nl->events) : -1;
-}
-
 /* The next message; NULL in @h where some were dropped. */
 static bool next(struct nl *nl, const struct nlmsghdr **h)
 {
 	static char buf[65536] __attribute__((aligned(NLMSG_ALIGNTO)));
 	ssize_t n;
 
-	if (nl->cfg.replay)
+	if (nl->k.cfg.replay)
 		return rnl_file_next_event(nl->file, h);
 	for (;;) {
-		n = recv(rnl_event_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
+		n = recv(nl->k.event_fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		*h = NULL;
@@ -98,7 +92,7 @@ enum nl_next rnl_next_message(struct nl *nl, const struct nlmsghdr **h)
 	while (next(nl, h)) {
 		if (!*h)
 			return NL_NEXT_OVERRUN;
-		if (nl->cfg.trace)
+		if (nl->k.cfg.trace)
 			rnl_trace_msg(nl, "**", *h);
 		if ((*h)->nlmsg_type == GENL_ID_CTRL && says_lost(nl, *h))
 			return NL_NEXT_LOST;
@@ -108,30 +102,29 @@ enum nl_next rnl_next_message(struct nl *nl, const struct nlmsghdr **h)
 	return NL_NEXT_NONE;
 }
 
-enum nl_next rnl_next_event(struct nl *nl, struct nl_event *ev)
+enum nl_next netlink_next_event(struct kernel *k, struct nl_event *ev)
 {
 	const struct nlmsghdr *h;
 	enum nl_next what;
 
 	do {
-		what = rnl_next_message(nl, &h);
+		what = rnl_next_message(to_nl(k), &h);
 	} while (what == NL_NEXT_EVENT && !rnl_parse_event(h, ev));
 	return what;
 }
 
-bool rnl_events(struct nl *nl)
+bool netlink_events(struct kernel *k)
 {
+	struct nl *nl = to_nl(k);
 	const struct nlmsghdr *h;
 	bool any = false;
 
-	if (nl->sysfs)
-		return false;
 	/* that some were dropped is all the more reason to look again */
 	while (next(nl, &h)) {
 		any = true;
-		if (h && nl->cfg.trace)
+		if (h && nl->k.cfg.trace)
 			rnl_trace_msg(nl, "**", h);
-		if (nl->cfg.replay)
+		if (nl->k.cfg.replay)
 			break;
 	}
 	return any;

@@ -335,7 +335,7 @@ static const struct nl_cmd_desc rnbd_cmds[] = {
 	[RNBD_CMD_ACCESS_NTF] = { "access-ntf", &access_set },
 };
 
-const struct nl_family rnl_family_rnbd = {
+const struct nl_family netlink_family_rnbd = {
 	RNBD_FAMILY_NAME, RNBD_FAMILY_VERSION, rnbd_cmds, ARRAY_SIZE(rnbd_cmds),
 };
 
@@ -371,7 +371,7 @@ static const struct nl_cmd_desc rds_cmds[] = {
 	[RDS_CMD_PATH_NTF] = { "path-ntf", &rds_connection_set },
 };
 
-const struct nl_family rnl_family_rds = {
+const struct nl_family netlink_family_rds = {
 	RDS_FAMILY_NAME, RDS_FAMILY_VERSION, rds_cmds, ARRAY_SIZE(rds_cmds),
 };
 
@@ -518,9 +518,9 @@ void rnl_trace_msg(const struct nl *nl, const char *dir, const struct nlmsghdr *
 		fputs("nlctrl\n", stderr);
 		return;
 	}
-	fprintf(stderr, "%s%s len=%u", rnl_cmd_name(nl->cfg.family, g->cmd),
+	fprintf(stderr, "%s%s len=%u", rnl_cmd_name(nl->k.cfg.family, g->cmd),
 		(h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? " dump" : "", h->nlmsg_len);
-	trace_attrs(set_of(nl->cfg.family, h),
+	trace_attrs(set_of(nl->k.cfg.family, h),
 		    (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
 		    (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN));
 	fputs("\n", stderr);

@@ -18,21 +18,17 @@
 _Static_assert(RNBD_CMD_MAX < 64, "each command has a bit in the ops of struct nl");
 
 struct nl_file;
-struct sysfs;
 
 struct nl {
+	struct kernel k;
 	struct nl_sock *sk;
 	struct nl_cb *cb;
-	struct sysfs *sysfs;		/* instead of them, or NULL */
-	struct nl_config cfg;
 	struct nl_file *file;		/* recording or replay */
 	int family;
-	unsigned int version;
 	uint64_t ops;			/* bit per command that the family lists */
 	struct { char name[16]; uint32_t id; } groups[8];
 	size_t ngroups;
 	struct nl_sock *events;
-	bool stuck;			/* a request is still in the kernel, with what it needs */
 	/* the request under way */
 	struct nlmsghdr *req;
 	struct nl_error *e;
@@ -41,6 +37,33 @@ struct nl {
 	bool done, interrupted;
 	uint64_t started_ns;
 };
+
+static inline struct nl *to_nl(struct kernel *k)
+{
+	return (struct nl *)k;
+}
+
+/* requests.c */
+extern const struct kernel_ops netlink_ops;
+/* transact.c */
+struct kernel *netlink_open(const struct nl_config *cfg, struct nl_error *e);
+void netlink_close(struct kernel *k);
+uint64_t netlink_max_mp_policy(struct kernel *k);
+bool netlink_has_group(const struct kernel *k, const char *group);
+/* dumps.c */
+bool netlink_snapshot(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,
+		      bool *torn, struct nl_error *e);
+/* events.c */
+bool netlink_listen(struct kernel *k, const char *group, struct nl_error *e);
+enum nl_next netlink_next_event(struct kernel *k, struct nl_event *ev);
+bool netlink_events(struct kernel *k);
+/* access.c */
+bool netlink_access_get(struct kernel *k, struct access_list *l, struct nl_error *e);
+bool netlink_access_set(struct kernel *k, const struct access_request *req,
+			struct access_ended *end,
+			struct nl_error *e);
+bool netlink_access_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
+			 struct nl_error *e);
 
 /* transact.c: a message with its generic netlink header; flags as NLM_F_DUMP. */
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags);

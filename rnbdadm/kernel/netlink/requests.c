@@ -2,7 +2,6 @@
 /* Requests that change something. */
 #include "base/text.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/sysfs/sysfs.h"
 
 static void on_device(const struct nlmsghdr *h, void *arg)
 {
@@ -67,23 +66,22 @@ static void put_paths(struct nl_msg *msg, int attr, const struct map_request *re
 	}
 }
 
-bool rnl_can_map(struct nl *nl, const struct map_request *req, struct nl_error *e)
+static bool can_map(struct kernel *k, const struct map_request *req, struct nl_error *e)
 {
-	if (nl->sysfs)
-		return sysfs_can_map(nl->sysfs, req, e);
+	struct nl *nl = to_nl(k);
+
 	/* modules that take settings with a map have session-add, too */
 	return rnl_has_op(nl, RNBD_CMD_MAP, e) &&
 	       (!has_settings(&req->set, 0) || rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e));
 }
 
-bool rnl_map(struct nl *nl, const struct map_request *req, struct device *dev,
+static bool map(struct kernel *k, const struct map_request *req, struct device *dev,
 	    struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_map(nl->sysfs, req, dev, e);
-	if (!rnl_can_map(nl, req, e))
+	if (!can_map(k, req, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_MAP, 0);
 	nla_put_string(msg, RNBD_A_DEVICE_SESSION_NAME, req->session);
@@ -111,13 +109,13 @@ static uint32_t unmap_ms(int64_t limit_ms)
 	return ms < 100 ? 100 : ms > 600000 ? 600000 : (uint32_t)ms;
 }
 
-bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_error *e)
+static bool unmap(struct kernel *k, const struct device *dev, bool force, struct nl_error *e)
 {
-	uint32_t ms = nl->cfg.limit_ms < 0 ? UNMAP_MS : unmap_ms(nl->cfg.limit_ms);
+	struct nl *nl = to_nl(k);
+
+	uint32_t ms = nl->k.cfg.limit_ms < 0 ? UNMAP_MS : unmap_ms(nl->k.cfg.limit_ms);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_unmap(nl->sysfs, dev, force, e);
 	if (!rnl_has_op(nl, RNBD_CMD_UNMAP, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_UNMAP, 0);
@@ -131,13 +129,12 @@ bool rnl_unmap(struct nl *nl, const struct device *dev, bool force, struct nl_er
 	return rnl_transact(nl, msg, NULL, NULL, e);
 }
 
-bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
-	       struct nl_error *e)
+static bool remap(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct device *dev,
+		  struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_remap(nl->sysfs, id, dev, e);
 	if (!rnl_has_op(nl, RNBD_CMD_REMAP, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_REMAP, 0);
@@ -147,13 +144,12 @@ bool rnl_remap(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *d
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
 
-bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
-		struct nl_error *e)
+static bool resize(struct kernel *k, uint32_t id, uint64_t bytes, struct device *dev,
+		   struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_resize(nl->sysfs, id, bytes, dev, e);
 	if (!rnl_has_op(nl, RNBD_CMD_RESIZE, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_RESIZE, 0);
@@ -163,13 +159,12 @@ bool rnl_resize(struct nl *nl, uint32_t id, uint64_t bytes, struct device *dev,
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
 
-bool rnl_device_set_rw(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct device *dev,
-		       struct nl_error *e)
+static bool device_set_rw(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct device *dev,
+			  struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_cannot(e, "change the access of a mapped device");
 	if (!rnl_has_op(nl, RNBD_CMD_DEVICE_SET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_DEVICE_SET, 0);
@@ -180,13 +175,12 @@ bool rnl_device_set_rw(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct d
 	return rnl_transact(nl, msg, on_device, dev, e);
 }
 
-bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *want,
-		     struct session *now, struct nl_error *e)
+static bool session_set(struct kernel *k, uint32_t id, const struct session_settings *want,
+			struct session *now, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_session_set(nl->sysfs, id, want, now, e);
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_SET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_SET, 0);
@@ -202,13 +196,12 @@ bool rnl_session_set(struct nl *nl, uint32_t id, const struct session_settings *
 	return rnl_transact(nl, msg, on_session, now, e);
 }
 
-bool rnl_session_add(struct nl *nl, const struct map_request *req, struct session *now,
-		     struct nl_error *e)
+static bool session_add(struct kernel *k, const struct map_request *req, struct session *now,
+			struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_cannot(e, "make a session without a device; map makes it");
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_ADD, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_ADD, 0);
@@ -235,28 +228,26 @@ static struct nl_msg *new_by_id(struct nl *nl, int cmd, int attr, uint32_t id, s
 	return msg;
 }
 
-bool rnl_can_session_del(const struct nl *nl, struct nl_error *e)
+static bool can_session_del(struct kernel *k, struct nl_error *e)
 {
-	return nl->sysfs ? sysfs_no_session_del(e) : rnl_has_op(nl, RNBD_CMD_SESSION_DEL, e);
+	return rnl_has_op(to_nl(k), RNBD_CMD_SESSION_DEL, e);
 }
 
-bool rnl_session_del(struct nl *nl, uint32_t id, struct nl_error *e)
+static bool session_del(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_session_del(nl->sysfs, id, e);
 	msg = new_by_id(nl, RNBD_CMD_SESSION_DEL, RNBD_A_SESSION_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
-bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pair,
-		  uint64_t timeout_ms, struct path *now, struct nl_error *e)
+static bool path_add(struct kernel *k, uint32_t session_id, const struct addr_pair *pair,
+		     uint64_t timeout_ms, struct path *now, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_path_add(nl->sysfs, session_id, pair, now, e);
 	msg = new_by_id(nl, RNBD_CMD_PATH_ADD, RNBD_A_PATH_SESSION_ID, session_id, e);
 	if (!msg)
 		return false;
@@ -267,23 +258,21 @@ bool rnl_path_add(struct nl *nl, uint32_t session_id, const struct addr_pair *pa
 	return rnl_transact(nl, msg, on_path, now, e);
 }
 
-bool rnl_path_del(struct nl *nl, uint32_t id, struct nl_error *e)
+static bool path_del(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_path_del(nl->sysfs, id, e);
 	msg = new_by_id(nl, RNBD_CMD_PATH_DEL, RNBD_A_PATH_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
-bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct path *now,
-			struct nl_error *e)
+static bool path_reconnect(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct path *now,
+			   struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_path_reconnect(nl->sysfs, id, now, e);
 	msg = new_by_id(nl, RNBD_CMD_PATH_RECONNECT, RNBD_A_PATH_ID, id, e);
 	if (!msg)
 		return false;
@@ -292,33 +281,30 @@ bool rnl_path_reconnect(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct 
 	return rnl_transact(nl, msg, on_path, now, e);
 }
 
-bool rnl_path_disconnect(struct nl *nl, uint32_t id, struct path *now, struct nl_error *e)
+static bool path_disconnect(struct kernel *k, uint32_t id, struct path *now, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_path_disconnect(nl->sysfs, id, now, e);
 	msg = new_by_id(nl, RNBD_CMD_PATH_DISCONNECT, RNBD_A_PATH_ID, id, e);
 	path_init(now);
 	return msg && rnl_transact(nl, msg, on_path, now, e);
 }
 
-bool rnl_export_close(struct nl *nl, uint32_t id, struct nl_error *e)
+static bool export_close(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_export_close(nl->sysfs, id, e);
 	msg = new_by_id(nl, RNBD_CMD_EXPORT_CLOSE, RNBD_A_EXPORT_ID, id, e);
 	return msg && rnl_transact(nl, msg, NULL, NULL, e);
 }
 
-bool rnl_session_disconnect(struct nl *nl, uint32_t id, struct nl_error *e)
+static bool session_disconnect(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_session_disconnect(nl->sysfs, id, e);
 	if (!rnl_has_op(nl, RNBD_CMD_SESSION_DISCONNECT, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_SESSION_DISCONNECT, 0);
@@ -340,14 +326,14 @@ static void on_revalidated(const struct nlmsghdr *h, void *arg)
 	rnl_parse_revalidated(h, r->now, r->reach);
 }
 
-bool rnl_export_revalidate(struct nl *nl, uint32_t id, uint64_t timeout_ms, struct export *now,
-			   enum m_reach *reach, struct nl_error *e)
+static bool export_revalidate(struct kernel *k, uint32_t id, uint64_t timeout_ms,
+			      struct export *now,
+			      enum m_reach *reach, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 	struct revalidated r = { now, reach };
 
-	if (nl->sysfs)
-		return sysfs_cannot(e, "tell clients of a new size; use 'resize' on the client");
 	msg = new_by_id(nl, RNBD_CMD_EXPORT_REVALIDATE, RNBD_A_EXPORT_ID, id, e);
 	if (!msg)
 		return false;
@@ -361,8 +347,6 @@ static bool on_port(struct nl *nl, int cmd, const struct port *p, bool force, st
 {
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_cannot(e, "drain ports");
 	if (!rnl_has_op(nl, cmd, e))
 		return false;
 	msg = rnl_new(nl, cmd, 0);
@@ -373,22 +357,21 @@ static bool on_port(struct nl *nl, int cmd, const struct port *p, bool force, st
 	return rnl_transact(nl, msg, NULL, NULL, e);
 }
 
-bool rnl_port_drain(struct nl *nl, const struct port *p, bool force, struct nl_error *e)
+static bool port_drain(struct kernel *k, const struct port *p, bool force, struct nl_error *e)
 {
-	return on_port(nl, RNBD_CMD_PORT_DRAIN, p, force, e);
+	return on_port(to_nl(k), RNBD_CMD_PORT_DRAIN, p, force, e);
 }
 
-bool rnl_port_undrain(struct nl *nl, const struct port *p, struct nl_error *e)
+static bool port_undrain(struct kernel *k, const struct port *p, struct nl_error *e)
 {
-	return on_port(nl, RNBD_CMD_PORT_UNDRAIN, p, false, e);
+	return on_port(to_nl(k), RNBD_CMD_PORT_UNDRAIN, p, false, e);
 }
 
-bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_error *e)
+static bool stats_reset(struct kernel *k, const struct nl_stats_reset *r, struct nl_error *e)
 {
+	struct nl *nl = to_nl(k);
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return sysfs_stats_reset(nl->sysfs, r, e);
 	if (!rnl_has_op(nl, RNBD_CMD_STATS_RESET, e))
 		return false;
 	msg = rnl_new(nl, RNBD_CMD_STATS_RESET, 0);
@@ -402,3 +385,16 @@ bool rnl_stats_reset(struct nl *nl, const struct nl_stats_reset *r, struct nl_er
 		nla_put_u32(msg, RNBD_A_STATS_GROUPS, r->groups);
 	return rnl_transact(nl, msg, NULL, NULL, e);
 }
+
+const struct kernel_ops netlink_ops = {
+	.close = netlink_close, .snapshot = netlink_snapshot, .max_mp_policy = netlink_max_mp_policy,
+	.listen = netlink_listen, .has_group = netlink_has_group, .next_event = netlink_next_event,
+	.events = netlink_events, .can_map = can_map, .map = map, .unmap = unmap, .remap = remap,
+	.resize = resize, .device_set_rw = device_set_rw, .session_set = session_set,
+	.session_add = session_add, .session_del = session_del, .can_session_del = can_session_del,
+	.path_add = path_add, .path_del = path_del, .path_reconnect = path_reconnect,
+	.path_disconnect = path_disconnect, .export_close = export_close,
+	.session_disconnect = session_disconnect, .export_revalidate = export_revalidate,
+	.port_drain = port_drain, .port_undrain = port_undrain, .access_get = netlink_access_get,
+	.access_set = netlink_access_set, .access_test = netlink_access_test, .stats_reset = stats_reset,
+};

@@ -63,7 +63,7 @@ static bool has_limit(const struct nl *nl)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(nl->req);
 
-	if (nl->cfg.limit_ms < 0 || nl->cfg.replay || nl->req->nlmsg_type != nl->family ||
+	if (nl->k.cfg.limit_ms < 0 || nl->k.cfg.replay || nl->req->nlmsg_type != nl->family ||
 	    (nl->req->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
 		return false;
 	return g->cmd != RNBD_CMD_MAP && g->cmd != RNBD_CMD_REMAP &&
@@ -73,7 +73,7 @@ static bool has_limit(const struct nl *nl)
 
 static int late(struct nl *nl)
 {
-	nl->stuck = true;
+	nl->k.stuck = true;
 	nl->e->kind = NL_FAIL_TIMEOUT;
 	nl->e->err = ETIMEDOUT;
 	return RNL_LATE;
@@ -95,7 +95,7 @@ static bool wait_answer(const struct nl *nl, int64_t end)
 
 int rnl_send(struct nl *nl, struct nl_msg *msg)
 {
-	int64_t end = now_ms() + nl->cfg.limit_ms;
+	int64_t end = now_ms() + nl->k.cfg.limit_ms;
 	pthread_condattr_t attr;
 	pthread_t thread;
 	struct sender *s;
@@ -119,7 +119,7 @@ int rnl_send(struct nl *nl, struct nl_msg *msg)
 		errno = rc;
 		return -NLE_FAILURE;
 	}
-	if (!wait_sent(s, nl->cfg.limit_ms))
+	if (!wait_sent(s, nl->k.cfg.limit_ms))
 		return late(nl);
 	pthread_join(thread, NULL);
 	rc = s->rc;

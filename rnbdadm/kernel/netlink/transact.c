@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "kernel/netlink/netlink.h"
-#include "kernel/sysfs/sysfs.h"
 
 static void copy_text(char *dst, size_t size, const struct nlattr *a)
 {
@@ -48,10 +47,11 @@ static void read_extack(struct nl *nl, const struct nlmsghdr *h, size_t off, boo
 		unsigned int at = nest && nla_len(nest) >= 4 ? nla_get_u32(nest) : 0;
 
 		e->missing = true;
-		rnl_attr_missing(nl->cfg.family, nl->req, at, nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]),
+		rnl_attr_missing(nl->k.cfg.family, nl->req, at,
+				 nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]),
 				e->attr, sizeof(e->attr));
 	} else if (tb[NLMSGERR_ATTR_OFFS] && nla_len(tb[NLMSGERR_ATTR_OFFS]) >= 4) {
-		rnl_attr_at(nl->cfg.family, nl->req, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]), e->attr,
+		rnl_attr_at(nl->k.cfg.family, nl->req, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]), e->attr,
 			   sizeof(e->attr));
 	}
 }
@@ -77,7 +77,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 	struct nlmsghdr *h = (struct nlmsghdr *)((char *)err - NLMSG_HDRLEN);
 	struct nl *nl = arg;
 
-	if (nl->cfg.trace)
+	if (nl->k.cfg.trace)
 		rnl_trace_msg(nl, "<-", h);
 	nl->e->kind = NL_FAIL_KERNEL;
 	nl->e->err = positive(err->error);
@@ -92,7 +92,7 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	struct nlmsgerr *err = NLMSG_DATA(h);
 	struct nl *nl = arg;
 
-	if (nl->cfg.trace)
+	if (nl->k.cfg.trace)
 		rnl_trace_msg(nl, "<-", h);
 	if (h->nlmsg_len >= NLMSG_HDRLEN + sizeof(*err))
 		read_extack(nl, h, err_tlv_offset(h, err), false);
@@ -106,7 +106,7 @@ static int on_finish(struct nl_msg *msg, void *arg)
 	struct nl *nl = arg;
 	int err = 0;
 
-	if (nl->cfg.trace)
+	if (nl->k.cfg.trace)
 		rnl_trace_msg(nl, "<-", h);
 	if (h->nlmsg_len >= NLMSG_HDRLEN + sizeof(err))
 		memcpy(&err, NLMSG_DATA(h), sizeof(err));
@@ -128,7 +128,7 @@ static int on_valid(struct nl_msg *msg, void *arg)
 		nl->interrupted = true;
 	if (h->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
 		return NL_OK;
-	if (nl->cfg.trace)
+	if (nl->k.cfg.trace)
 		rnl_trace_msg(nl, "<-", h);
 	if (nl->reply)
 		nl->reply(h, nl->arg);
@@ -156,12 +156,12 @@ static struct nl_msg *new_message(int family, int cmd, int flags, uint8_t versio
 
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags)
 {
-	return new_message(nl->family, cmd, flags, nl->cfg.family->version, 32768);
+	return new_message(nl->family, cmd, flags, nl->k.cfg.family->version, 32768);
 }
 
 struct nl_msg *rnl_new_sized(struct nl *nl, int cmd, size_t size)
 {
-	return new_message(nl->family, cmd, 0, nl->cfg.family->version, size);
+	return new_message(nl->family, cmd, 0, nl->k.cfg.family->version, size);
 }
 
 /* A question to nlctrl about the family. */
@@ -169,7 +169,7 @@ static struct nl_msg *new_question(const struct nl *nl, int cmd, int flags)
 {
 	struct nl_msg *msg = new_message(GENL_ID_CTRL, cmd, flags, 1, 32768);
 
-	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, nl->cfg.family->name);
+	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, nl->k.cfg.family->name);
 	return msg;
 }
 
@@ -198,7 +198,7 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 
 	memset(e, 0, sizeof(*e));
 	nl->e = e;
-	if (nl->stuck) {
+	if (nl->k.stuck) {
 		e->kind = NL_FAIL_TIMEOUT;
 		e->err = ETIMEDOUT;
 		nlmsg_free(msg);
@@ -210,24 +210,26 @@ bool rnl_transact(struct nl *nl, struct nl_msg *msg,
 	nl->done = nl->interrupted = false;
 	nl->started_ns = now_ns();
 	rnl_file_set_current(nl->file);
-	dry = nl->cfg.dry_run && nl->req->nlmsg_type == nl->family &&
+	dry = nl->k.cfg.dry_run && nl->req->nlmsg_type == nl->family &&
 	      (nl->req->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP;
-	if (nl->cfg.verbose && nl->req->nlmsg_type == nl->family && !dry)
+	if (nl->k.cfg.verbose && nl->req->nlmsg_type == nl->family && !dry)
 		fprintf(stderr, "rnbdadm: request %s\n",
-			rnl_cmd_name(nl->cfg.family, ((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
+			rnl_cmd_name(nl->k.cfg.family,
+				     ((struct genlmsghdr *)NLMSG_DATA(nl->req))->cmd));
 	/* what is not sent takes no number: the next answer would not be that awaited */
 	if (dry)
 		nl->req->nlmsg_seq = 1;
 	nl_complete_msg(nl->sk, msg);
-	if (nl->cfg.trace)
+	if (nl->k.cfg.trace)
 		rnl_trace_msg(nl, dry ? "--" : "->", nl->req);
 	if (dry) {
 		nl->req = NULL;
 		nlmsg_free(msg);
 		return true;
 	}
-	if (nl->cfg.before_change && nl->req->nlmsg_type == nl->family && !(nl->req->nlmsg_flags & NLM_F_DUMP))
-		nl->cfg.before_change();
+	if (nl->k.cfg.before_change && nl->req->nlmsg_type == nl->family &&
+	    !(nl->req->nlmsg_flags & NLM_F_DUMP))
+		nl->k.cfg.before_change();
 	rc = rnl_send(nl, msg);
 	if (rc == RNL_LATE)
 		return false;
@@ -278,12 +280,13 @@ static void on_family(const struct nlmsghdr *h, void *arg)
 		      (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) < 0)
 		return;
 	/* a recording may be of another one */
-	if (tb[CTRL_ATTR_FAMILY_NAME] && !is_text(tb[CTRL_ATTR_FAMILY_NAME], nl->cfg.family->name))
+	if (tb[CTRL_ATTR_FAMILY_NAME] &&
+	    !is_text(tb[CTRL_ATTR_FAMILY_NAME], nl->k.cfg.family->name))
 		return;
 	if (tb[CTRL_ATTR_FAMILY_ID] && nla_len(tb[CTRL_ATTR_FAMILY_ID]) >= 2)
 		nl->family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
 	if (tb[CTRL_ATTR_VERSION] && nla_len(tb[CTRL_ATTR_VERSION]) >= 4)
-		nl->version = nla_get_u32(tb[CTRL_ATTR_VERSION]);
+		nl->k.version = nla_get_u32(tb[CTRL_ATTR_VERSION]);
 	if (tb[CTRL_ATTR_MCAST_GROUPS])
 		nla_for_each_nested(op, tb[CTRL_ATTR_MCAST_GROUPS], rem)
 			add_group(nl, op);
@@ -337,13 +340,13 @@ static bool connect_socket(struct nl *nl, struct nl_error *e)
 	return true;
 }
 
-static struct nl *open_family(const struct nl_config *cfg, struct nl_error *e)
+struct kernel *netlink_open(const struct nl_config *cfg, struct nl_error *e)
 {
 	struct nl *nl = xcalloc(1, sizeof(*nl));
 	const char *path = cfg->replay ? cfg->replay : cfg->record;
 
 	memset(e, 0, sizeof(*e));
-	nl->cfg = *cfg;
+	nl->k = (struct kernel){ .ops = &netlink_ops, .cfg = *cfg, .event_fd = -1 };
 	nl->cb = nl_cb_alloc(NL_CB_DEFAULT);
 	nl->sk = nl->cb ? nl_socket_alloc_cb(nl->cb) : NULL;
 	if (!nl->sk) {
@@ -366,46 +369,16 @@ static struct nl *open_family(const struct nl_config *cfg, struct nl_error *e)
 	nl_cb_set(nl->cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_intr, nl);
 	if (!resolve(nl, e))
 		goto fail;
-	return nl;
+	return &nl->k;
 fail:
-	rnl_close(nl);
+	netlink_close(&nl->k);
 	return NULL;
 }
 
-static struct nl *open_sysfs(const struct nl_config *cfg, struct nl_error *e)
+void netlink_close(struct kernel *k)
 {
-	struct nl *nl = xcalloc(1, sizeof(*nl));
+	struct nl *nl = to_nl(k);
 
-	nl->cfg = *cfg;
-	nl->sysfs = sysfs_open(&nl->cfg, e);
-	if (nl->sysfs)
-		return nl;
-	free(nl);
-	return NULL;
-}
-
-struct nl *rnl_open(const struct nl_config *cfg, struct nl_error *e)
-{
-	struct nl *nl = cfg->backend == NL_SYSFS ? NULL : open_family(cfg, e);
-
-	if (nl || cfg->backend == NL_NETLINK)
-		return nl;
-	/* the same modules without the family are the in-tree ones */
-	if (cfg->backend == NL_AUTO && (cfg->replay || e->kind != NL_FAIL_NO_FAMILY ||
-					!sysfs_there(cfg->root)))
-		return NULL;
-	return open_sysfs(cfg, e);
-}
-
-void rnl_close(struct nl *nl)
-{
-	if (!nl)
-		return;
-	/* another thread is in the kernel with it; the end of the program ends both */
-	if (nl->stuck)
-		return;
-	if (nl->sysfs)
-		sysfs_close(nl->sysfs);
 	if (nl->events)
 		nl_socket_free(nl->events);
 	if (nl->sk)
@@ -463,30 +436,25 @@ static void on_policy(const struct nlmsghdr *h, void *arg)
 	}
 }
 
-uint64_t rnl_max_mp_policy(struct nl *nl)
+uint64_t netlink_max_mp_policy(struct kernel *k)
 {
+	struct nl *nl = to_nl(k);
 	struct limit l = { .attr = RNBD_A_SESSION_MP_POLICY, .max = M_UNKNOWN };
 	struct nl_error e;
 	struct nl_msg *msg;
 
-	if (nl->sysfs)
-		return M_UNKNOWN;
 	msg = new_question(nl, CTRL_CMD_GETPOLICY, NLM_F_DUMP);
 	nla_put_u32(msg, CTRL_ATTR_OP, RNBD_CMD_SESSION_SET);
 	return rnl_transact(nl, msg, on_policy, &l, &e) ? l.max : M_UNKNOWN;
 }
 
-unsigned int rnl_family_version(const struct nl *nl)
+unsigned int netlink_missing_ops(const struct kernel *k, struct strlist *missing)
 {
-	return nl->version;
-}
-
-unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing)
-{
+	const struct nl *nl = (const struct nl *)k;
 	unsigned int known = 0;
 
 	for (int cmd = 1; cmd <= RNBD_CMD_MAX; cmd++) {
-		const char *name = rnl_cmd_name(nl->cfg.family, cmd);
+		const char *name = rnl_cmd_name(nl->k.cfg.family, cmd);
 		const char *dash = strrchr(name, '-');
 
 		/* events are sent, never asked for */
@@ -499,30 +467,12 @@ unsigned int rnl_missing_ops(const struct nl *nl, struct strlist *missing)
 	return known;
 }
 
-bool rnl_has_group(const struct nl *nl, const char *group)
+bool netlink_has_group(const struct kernel *k, const char *group)
 {
+	const struct nl *nl = (const struct nl *)k;
+
 	for (size_t i = 0; i < nl->ngroups; i++)
 		if (!strcmp(nl->groups[i].name, group))
 			return true;
 	return false;
-}
-
-void rnl_set_limit(struct nl *nl, int64_t ms)
-{
-	nl->cfg.limit_ms = ms;
-}
-
-void rnl_set_dry_run(struct nl *nl, bool on)
-{
-	nl->cfg.dry_run = on;
-}
-
-bool rnl_is_sysfs(const struct nl *nl)
-{
-	return nl->sysfs;
-}
-
-bool rnl_is_stuck(const struct nl *nl)
-{
-	return nl->stuck;
 }

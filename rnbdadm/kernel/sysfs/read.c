@@ -46,7 +46,7 @@ bool sysfs_unloaded(const struct sysfs *f, enum m_role role, struct nl_error *e)
 	       unloaded(e, class);
 }
 
-struct sysfs *sysfs_open(const struct nl_config *cfg, struct nl_error *e)
+struct kernel *sysfs_open(const struct nl_config *cfg, struct nl_error *e)
 {
 	struct sysfs *f;
 
@@ -56,14 +56,16 @@ struct sysfs *sysfs_open(const struct nl_config *cfg, struct nl_error *e)
 		return NULL;
 	}
 	f = xcalloc(1, sizeof(*f));
-	f->cfg = cfg;
+	f->k = (struct kernel){ .ops = &sysfs_ops, .cfg = *cfg, .event_fd = -1 };
 	f->root = cfg->root;
 	f->ids = json_object();
-	return f;
+	return &f->k;
 }
 
-void sysfs_close(struct sysfs *f)
+void sysfs_close(struct kernel *k)
 {
+	struct sysfs *f = to_sysfs(k);
+
 	json_decref(f->ids);
 	strlist_free(&f->dirs);
 	free(f);

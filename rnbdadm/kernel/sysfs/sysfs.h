@@ -11,18 +11,23 @@
 #include "kernel/kernel.h"
 
 struct sysfs {
-	const struct nl_config *cfg;
+	struct kernel k;
 	const char *root;
 	/* objects have no numbers here: they are given some, which last as long as this */
 	json_t *ids;			/* directory: number */
 	struct strlist dirs;		/* by number */
 };
 
+static inline struct sysfs *to_sysfs(struct kernel *k)
+{
+	return (struct sysfs *)k;
+}
+
 /* Are there drivers that have these files? */
 bool sysfs_there(const char *root);
 /* NULL and a failure if not. */
-struct sysfs *sysfs_open(const struct nl_config *cfg, struct nl_error *e);
-void sysfs_close(struct sysfs *f);
+struct kernel *sysfs_open(const struct nl_config *cfg, struct nl_error *e);
+void sysfs_close(struct kernel *k);
 
 /* read.c: the tree as the model has it */
 bool sysfs_snapshot(struct sysfs *f, enum m_role role, unsigned int what, struct snapshot *s,
@@ -37,27 +42,7 @@ const char *sysfs_dir(const struct sysfs *f, uint32_t id);
 bool sysfs_unloaded(const struct sysfs *f, enum m_role role, struct nl_error *e);
 
 /* write.c: the requests of kernel.h, by writing to files */
-/* What can be asked of map_device, and of the files of the session afterwards. */
-bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct nl_error *e);
-bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *dev,
-	       struct nl_error *e);
-bool sysfs_unmap(struct sysfs *f, const struct device *dev, bool force, struct nl_error *e);
-bool sysfs_remap(struct sysfs *f, uint32_t id, struct device *dev, struct nl_error *e);
-bool sysfs_resize(struct sysfs *f, uint32_t id, uint64_t bytes, struct device *dev,
-		  struct nl_error *e);
-bool sysfs_session_set(struct sysfs *f, uint32_t id, const struct session_settings *want,
-		       struct session *now, struct nl_error *e);
-bool sysfs_session_del(struct sysfs *f, uint32_t id, struct nl_error *e);
-/* False, and why. */
-bool sysfs_no_session_del(struct nl_error *e);
-bool sysfs_path_add(struct sysfs *f, uint32_t session_id, const struct addr_pair *pair,
-		    struct path *now, struct nl_error *e);
-bool sysfs_path_del(struct sysfs *f, uint32_t id, struct nl_error *e);
-bool sysfs_path_reconnect(struct sysfs *f, uint32_t id, struct path *now, struct nl_error *e);
-bool sysfs_path_disconnect(struct sysfs *f, uint32_t id, struct path *now, struct nl_error *e);
-bool sysfs_export_close(struct sysfs *f, uint32_t id, struct nl_error *e);
-bool sysfs_session_disconnect(struct sysfs *f, uint32_t id, struct nl_error *e);
-bool sysfs_stats_reset(struct sysfs *f, const struct nl_stats_reset *r, struct nl_error *e);
+extern const struct kernel_ops sysfs_ops;
 /* For what no file does; @what follows "cannot". */
 bool sysfs_cannot(struct nl_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

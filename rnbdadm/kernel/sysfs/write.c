@@ -11,7 +11,6 @@
 
 #include "base/failure.h"
 #include "host/sysfs-file.h"
-#include "kernel/netlink/netlink.h"
 #include "kernel/sysfs/sysfs.h"
 
 #define MAP_FILE	"/sys/class/rnbd-client/ctl/map_device"
@@ -105,7 +104,7 @@ static void trace(const struct sysfs *f, const char *file, const char *text, dou
 {
 	char *shown = printable(text), *where = printable(file);
 
-	if (f->cfg->dry_run)
+	if (f->k.cfg.dry_run)
 		fprintf(stderr, "rnbdadm: would write '%s' to %s\n", shown, where);
 	else
 		fprintf(stderr, "sysfs -> %8.3f ms '%s' to %s: %s\n", ms, shown, where,
@@ -122,8 +121,8 @@ static int put(const struct sysfs *f, const char *file, const char *text)
 	ssize_t n;
 	int fd, err;
 
-	if (f->cfg->before_change)
-		f->cfg->before_change();
+	if (f->k.cfg.before_change)
+		f->k.cfg.before_change();
 	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	err = fd < 0 ? errno : 0;
 	free(path);
@@ -138,7 +137,7 @@ static int put(const struct sysfs *f, const char *file, const char *text)
 /* Whoever writes waits until the driver is done. */
 static bool limits_time(const struct sysfs *f, enum sysfs_op op, struct nl_error *e)
 {
-	return f->cfg->limit_ms >= 0 && op != OP_UNMAP &&
+	return f->k.cfg.limit_ms >= 0 && op != OP_UNMAP &&
 	       !sysfs_cannot(e, "limit the time of a change; leave --timeout out");
 }
 
@@ -158,8 +157,8 @@ static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const c
 		fail(e, OP_RESET, ENOENT);
 	} else if (limits_time(f, op, e)) {
 		ok = false;
-	} else if (f->cfg->dry_run) {
-		if (!f->cfg->quiet)
+	} else if (f->k.cfg.dry_run) {
+		if (!f->k.cfg.quiet)
 			trace(f, file, text, 0, 0);
 		ok = true;
 	} else {
@@ -167,10 +166,10 @@ static bool file_put(struct sysfs *f, enum sysfs_op op, const char *dir, const c
 		bool may = !access(path, W_OK);
 
 		free(path);
-		if (f->cfg->verbose)
+		if (f->k.cfg.verbose)
 			fprintf(stderr, "rnbdadm: write %s\n", file);
 		err = may ? put(f, file, text) : errno;
-		if (f->cfg->trace)
+		if (f->k.cfg.trace)
 			trace(f, file, text, (double)(now_ns() - start) / 1e6, err);
 		ok = !err;
 		/* what the mode of the file forbids is no answer of a server */
@@ -222,8 +221,10 @@ static void put_way(struct strbuf *b, const struct addr_pair *p)
 	put_addr(b, &p->dst);
 }
 
-bool sysfs_can_map(const struct sysfs *f, const struct map_request *req, struct nl_error *e)
+static bool can_map(struct kernel *k, const struct map_request *req, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
+
 	memset(e, 0, sizeof(*e));
 	if (limits_time(f, OP_MAP, e))
 		return false;
@@ -307,15 +308,16 @@ static bool put_settings(struct sysfs *f, const char *dir, const struct session_
 	return ok;
 }
 
-bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *dev,
-	       struct nl_error *e)
+static bool map(struct kernel *k, const struct map_request *req, struct device *dev,
+		struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	struct nl_error late;
 	char *text, *dir;
 	bool ok;
 
 	device_init(dev);
-	if (!sysfs_can_map(f, req, e))
+	if (!can_map(k, req, e))
 		return false;
 	text = map_text(req);
 	ok = file_put(f, OP_MAP, MAP_FILE, "", text, e);
@@ -328,23 +330,27 @@ bool sysfs_map(struct sysfs *f, const struct map_request *req, struct device *de
 		return false;
 	dir = xasprintf("/sys/class/rtrs-client/%s", req->session);
 	/* the disk is mapped, so it is no failure */
-	if (!f->cfg->dry_run && !put_settings(f, dir, &req->set, &late))
+	if (!f->k.cfg.dry_run && !put_settings(f, dir, &req->set, &late))
 		snprintf(e->warning, sizeof(e->warning),
 			 "mapped, but not all settings of session %.120s could be made",
 			 req->session);
 	free(dir);
-	if (!f->cfg->dry_run)
+	if (!f->k.cfg.dry_run)
 		find_mapped(f, req, dev);
 	return true;
 }
 
-bool sysfs_unmap(struct sysfs *f, const struct device *dev, bool force, struct nl_error *e)
+static bool unmap(struct kernel *k, const struct device *dev, bool force, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
+
 	return object_put(f, OP_UNMAP, dev->id, "rnbd/unmap_device", force ? "force" : "normal", e);
 }
 
-bool sysfs_remap(struct sysfs *f, uint32_t id, struct device *dev, struct nl_error *e)
+static bool remap(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct device *dev,
+		  struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	bool ok;
 
 	device_init(dev);
@@ -354,9 +360,10 @@ bool sysfs_remap(struct sysfs *f, uint32_t id, struct device *dev, struct nl_err
 	return ok;
 }
 
-bool sysfs_resize(struct sysfs *f, uint32_t id, uint64_t bytes, struct device *dev,
-		  struct nl_error *e)
+static bool resize(struct kernel *k, uint32_t id, uint64_t bytes, struct device *dev,
+		   struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	char *sectors = xasprintf("%" PRIu64, bytes / 512);
 	bool ok = object_put(f, OP_RESIZE, id, "rnbd/resize", sectors, e);
 
@@ -367,9 +374,10 @@ bool sysfs_resize(struct sysfs *f, uint32_t id, uint64_t bytes, struct device *d
 	return ok;
 }
 
-bool sysfs_session_set(struct sysfs *f, uint32_t id, const struct session_settings *want,
-		       struct session *now, struct nl_error *e)
+static bool session_set(struct kernel *k, uint32_t id, const struct session_settings *want,
+			struct session *now, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	const char *dir = sysfs_dir(f, id);
 
 	session_init(now);
@@ -382,19 +390,20 @@ bool sysfs_session_set(struct sysfs *f, uint32_t id, const struct session_settin
 	return true;
 }
 
-bool sysfs_no_session_del(struct nl_error *e)
+static bool can_session_del(struct kernel *k, struct nl_error *e)
 {
 	return sysfs_cannot(e, "remove a session: it ends with its last device");
 }
 
-bool sysfs_session_del(struct sysfs *f, uint32_t id, struct nl_error *e)
+static bool session_del(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	const char *dir = sysfs_dir(f, id);
 
 	memset(e, 0, sizeof(*e));
 	if (!dir || !sys_exists(f->root, "%s", dir))
 		return fail(e, OP_SET, ENOENT);
-	return sysfs_no_session_del(e);
+	return can_session_del(k, e);
 }
 
 /* The one to this address that was not there before. */
@@ -418,9 +427,10 @@ static void find_added(struct sysfs *f, const char *session, const struct strlis
 	strlist_free(&names);
 }
 
-bool sysfs_path_add(struct sysfs *f, uint32_t session_id, const struct addr_pair *pair,
-		    struct path *now, struct nl_error *e)
+static bool path_add(struct kernel *k, uint32_t session_id, const struct addr_pair *pair,
+		     uint64_t timeout_ms, struct path *now, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	const char *dir = sysfs_dir(f, session_id);
 	struct strlist before = { 0 };
 	struct strbuf b = { 0 };
@@ -442,13 +452,17 @@ bool sysfs_path_add(struct sysfs *f, uint32_t session_id, const struct addr_pair
 	return ok;
 }
 
-bool sysfs_path_del(struct sysfs *f, uint32_t id, struct nl_error *e)
+static bool path_del(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
+
 	return object_put(f, OP_REMOVE_PATH, id, "remove_path", "1", e);
 }
 
-bool sysfs_path_reconnect(struct sysfs *f, uint32_t id, struct path *now, struct nl_error *e)
+static bool path_reconnect(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct path *now,
+			   struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	bool ok;
 
 	path_init(now);
@@ -458,8 +472,9 @@ bool sysfs_path_reconnect(struct sysfs *f, uint32_t id, struct path *now, struct
 	return ok;
 }
 
-bool sysfs_path_disconnect(struct sysfs *f, uint32_t id, struct path *now, struct nl_error *e)
+static bool path_disconnect(struct kernel *k, uint32_t id, struct path *now, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	bool ok = object_put(f, OP_DISCONNECT, id, "disconnect", "1", e);
 	const char *dir = sysfs_dir(f, id);
 
@@ -474,15 +489,16 @@ bool sysfs_path_disconnect(struct sysfs *f, uint32_t id, struct path *now, struc
 	return true;
 }
 
-bool sysfs_export_close(struct sysfs *f, uint32_t id, struct nl_error *e)
+static bool export_close(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	int64_t end = now_ms() + 1000;
 	const char *dir = sysfs_dir(f, id);
 
 	if (!object_put(f, OP_CLOSE, id, "force_close", "1", e))
 		return false;
 	/* it says nothing when it did nothing */
-	while (!f->cfg->dry_run && sys_exists(f->root, "%s", dir)) {
+	while (!f->k.cfg.dry_run && sys_exists(f->root, "%s", dir)) {
 		if (now_ms() >= end)
 			return fail(e, OP_CLOSE, EBUSY);
 		sleep_ms(20);
@@ -490,8 +506,9 @@ bool sysfs_export_close(struct sysfs *f, uint32_t id, struct nl_error *e)
 	return true;
 }
 
-bool sysfs_session_disconnect(struct sysfs *f, uint32_t id, struct nl_error *e)
+static bool session_disconnect(struct kernel *k, uint32_t id, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	const char *dir = sysfs_dir(f, id);
 	struct strlist names = { 0 };
 	bool ok = true;
@@ -536,8 +553,9 @@ static bool reset_path(struct sysfs *f, const struct path *p, uint32_t groups, s
 	return ok;
 }
 
-bool sysfs_stats_reset(struct sysfs *f, const struct nl_stats_reset *r, struct nl_error *e)
+static bool stats_reset(struct kernel *k, const struct nl_stats_reset *r, struct nl_error *e)
 {
+	struct sysfs *f = to_sysfs(k);
 	struct snapshot s;
 	bool ok = sysfs_snapshot(f, r->role, NL_PATHS | NL_SESSIONS, &s, e), mixed = false;
 
@@ -561,3 +579,99 @@ bool sysfs_stats_reset(struct sysfs *f, const struct nl_stats_reset *r, struct n
 	snapshot_free(&s);
 	return ok;
 }
+
+static bool snapshot(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,
+		     bool *torn, struct nl_error *e)
+{
+	*torn = false;
+	return sysfs_snapshot(to_sysfs(k), role, what, s, e);
+}
+
+static uint64_t max_mp_policy(struct kernel *k)
+{
+	return M_UNKNOWN;
+}
+
+static bool has_group(const struct kernel *k, const char *group)
+{
+	return false;
+}
+
+static bool listen_to(struct kernel *k, const char *group, struct nl_error *e)
+{
+	return sysfs_cannot(e, "tell events");
+}
+
+static enum nl_next next_event(struct kernel *k, struct nl_event *ev)
+{
+	return NL_NEXT_NONE;
+}
+
+static bool events(struct kernel *k)
+{
+	return false;
+}
+
+static bool device_set_rw(struct kernel *k, uint32_t id, uint64_t timeout_ms, struct device *dev,
+			  struct nl_error *e)
+{
+	return sysfs_cannot(e, "change the access of a mapped device");
+}
+
+static bool session_add(struct kernel *k, const struct map_request *req, struct session *now,
+			struct nl_error *e)
+{
+	return sysfs_cannot(e, "make a session without a device; map makes it");
+}
+
+static bool export_revalidate(struct kernel *k, uint32_t id, uint64_t timeout_ms,
+			      struct export *now,
+			      enum m_reach *reach, struct nl_error *e)
+{
+	return sysfs_cannot(e, "tell clients of a new size; use 'resize' on the client");
+}
+
+static bool port_drain(struct kernel *k, const struct port *p, bool force, struct nl_error *e)
+{
+	return sysfs_cannot(e, "drain ports");
+}
+
+static bool port_undrain(struct kernel *k, const struct port *p, struct nl_error *e)
+{
+	return sysfs_cannot(e, "drain ports");
+}
+
+static bool cannot_access(struct nl_error *e)
+{
+	return sysfs_cannot(e, "tell or change the access list");
+}
+
+static bool list_get(struct kernel *k, struct access_list *l, struct nl_error *e)
+{
+	return cannot_access(e);
+}
+
+static bool list_set(struct kernel *k, const struct access_request *req, struct access_ended *end,
+		     struct nl_error *e)
+{
+	return cannot_access(e);
+}
+
+static bool list_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
+		      struct nl_error *e)
+{
+	return cannot_access(e);
+}
+
+const struct kernel_ops sysfs_ops = {
+	.close = sysfs_close, .snapshot = snapshot, .max_mp_policy = max_mp_policy, .listen = listen_to,
+	.has_group = has_group, .next_event = next_event, .events = events, .can_map = can_map,
+	.map = map, .unmap = unmap, .remap = remap, .resize = resize, .device_set_rw = device_set_rw,
+	.session_set = session_set, .session_add = session_add, .session_del = session_del,
+	.can_session_del = can_session_del, .path_add = path_add, .path_del = path_del,
+	.path_reconnect = path_reconnect, .path_disconnect = path_disconnect,
+	.export_close = export_close, .session_disconnect = session_disconnect,
+	.export_revalidate = export_revalidate, .port_drain = port_drain, .port_undrain = port_undrain,
+	.access_get = list_get, .access_set = list_set, .access_test = list_test,
+	.stats_reset = stats_reset,
+};
