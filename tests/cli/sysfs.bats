@@ -32,6 +32,15 @@ setup() {
 	[ "$output" = min-latency ]
 }
 
+@test "a session may be called paths" {
+	tree_session paths round-robin -1
+	tree_path paths ip:10.0.7.1@ip:10.0.7.2 connected rxe0 42110 "1 512 0 0 0 0" "1 0" "0" "0"
+	adm 0 path list -j --filter session=paths
+	[ "$(jqc '[.paths[] | .name]')" = '["ip:10.0.7.1@ip:10.0.7.2"]' ]
+	adm 0 session list -j --filter name=paths
+	[ "$(jqc '[.sessions[] | .state, .paths_connected]')" = '["connected",1]' ]
+}
+
 @test "paths, devices, status" {
 	adm 0 path list
 	golden sysfs-path-list.txt

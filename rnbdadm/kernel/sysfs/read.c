@@ -236,7 +236,9 @@ static const char *base_name(const char *path)
 
 void sysfs_read_path(struct sysfs *f, const char *dir, enum m_role role, struct path *p)
 {
-	char *session = xstrndup(dir, strstr(dir, "/paths/") - dir), *s;
+	/* SESSION/paths/NAME, and SESSION may be called paths */
+	size_t session_len = (size_t)(base_name(dir) - dir) - strlen("/paths/");
+	char *session = xstrndup(dir, session_len), *s;
 
 	path_init(p);
 	p->id = id_of(f, dir);
