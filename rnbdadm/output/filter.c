@@ -116,7 +116,7 @@ static char *parse_filter(const struct view *v, const char *expr, struct conditi
 		cs->v[cs->n++] = c;
 	}
 	free(copy);
-	return msg;
+	return msg || cs->n ? msg : xasprintf("--filter: '%s' has no condition", expr);
 }
 
 /* < 0, 0 or > 0, as strcmp() */

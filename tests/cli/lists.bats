@@ -188,6 +188,15 @@ setup() {
 	fails 2 usage device list --sort colour
 }
 
+@test "--filter: commas alone are no condition that everything meets" {
+	for f in , ,,; do
+		fails 2 usage device list --filter "$f"
+		[[ $stderr == *"--filter: '$f' has no condition"* ]]
+		fails 2 usage wait cl1@srv1 --for "$f" --test
+		[[ $stderr == *"--for: '$f' has no condition"* ]]
+	done
+}
+
 @test "--filter: =, !=, <, >, and, sizes, lists" {
 	adm 0 device list --filter state=mapped --brief
 	[ "$output" = $'rnbd0\nrnbd1' ]
