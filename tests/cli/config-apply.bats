@@ -151,6 +151,7 @@ rnbdadm map --session=-q --name=d -- -v" ]
 		[ "$output" = "rnbdadm unmap rnbd2 --if-exists" ]
 	done
 	fails 4 not_found config apply -n --only 'device:my\x2fdisk' "$CONF"
+	grep -qE '^RestartPreventExitStatus=(.* )?4( |$)' "$TOP/systemd/rnbd-device@.service.in"
 	# absent is absent
 	adm 0 unmap --if-exists '/dev/rnbd/by-name/my\x2ddisk' -n
 	[ -z "$output" ]
