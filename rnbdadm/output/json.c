@@ -50,7 +50,8 @@ json_t *js_str_or_null(const char *s)
 
 void js_set(json_t *obj, const char *key, json_t *v)
 {
-	if (json_object_set_new(obj, key, v)) {
+	/* of a text that is no UTF-8 there is none */
+	if (json_object_set_new(obj, key, v ? v : json_null())) {
 		fputs("rnbdadm: out of memory\n", stderr);
 		abort();
 	}

@@ -48,6 +48,9 @@ static void strings(void)
 	js_set_str(o, "name", "a\xff");
 	js_set_str(o, "peer", "fine");
 	text_is(o, "{\"name\":\"a\xef\xbf\xbd\",\"name_hex\":\"61ff\",\"peer\":\"fine\"}", "the bytes are kept");
+	o = json_object();
+	js_set(o, "name", json_string("a\xff"));
+	text_is(o, "{\"name\":null}", "what could not be made is null");
 	text_is(js_str_or_null(""), "null", "empty or null");
 	text_is(js_str_or_null(NULL), "null", "none or null");
 }
