@@ -542,12 +542,14 @@ static enum monitor_end await_family(struct ctx *ctx, struct monitor *m, int *rc
 		end = monitor_away(ctx, m->signals, m->end);
 		if (end != GO_ON)
 			return end;
-	} while (!ctx_kernel(ctx) && ctx->fail.code == XC_UNAVAILABLE);
-	m->resync = true;
-	*rc = listen_all(ctx, m) ? snapshot(ctx, m, false) : (int)ctx->fail.code;
-	m->resync = false;
-	/* gone again meanwhile */
-	return *rc == XC_UNAVAILABLE ? await_family(ctx, m, rc) : GO_ON;
+		*rc = listen_all(ctx, m) ? XC_OK : (int)ctx->fail.code;
+		m->resync = true;
+		if (!*rc)
+			*rc = snapshot(ctx, m, false);
+		m->resync = false;
+		/* not there yet, or gone again */
+	} while (*rc == XC_UNAVAILABLE);
+	return GO_ON;
 }
 
 static int follow(struct ctx *ctx, struct monitor *m)
