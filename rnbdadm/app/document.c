@@ -94,13 +94,15 @@ json_t *json_envelope(const struct ctx *ctx, json_t *data)
 static void write_json(const struct ctx *ctx, const json_t *doc)
 {
 	size_t flags = JSON_REAL_PRECISION(15);
+	char *text;
 
 	if (ctx->out.pretty && ctx->out.fmt == OUT_JSON)
 		flags |= JSON_INDENT(2);
 	else
 		flags |= JSON_COMPACT;
-	json_dumpf(doc, stdout, flags);
-	fputc('\n', stdout);
+	text = json_text(doc, flags);
+	puts(text);
+	free(text);
 }
 
 void json_document(struct ctx *ctx)

@@ -37,7 +37,7 @@ static char *conf_text(const struct ctx *ctx, const struct conf *c)
 	doc = json_object();
 	js_set(doc, "schema", json_string("rnbdadm.config/1"));
 	conf_json_write(c, doc, false);
-	b.s = json_dumps(doc, JSON_INDENT(2));
+	b.s = json_text(doc, JSON_INDENT(2));
 	json_decref(doc);
 	b.len = strlen(b.s);
 	b.cap = b.len + 1;

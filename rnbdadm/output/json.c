@@ -129,6 +129,30 @@ json_t *js_lines(const char *text)
 	return a;
 }
 
+char *json_text(const json_t *doc, size_t flags)
+{
+	char *raw = json_dumps(doc, flags);
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "");
+	for (const char *s = raw; s && *s;) {
+		const unsigned char *c;
+		size_t n = strcspn(s, "\x7f\xc2");
+
+		strbuf_add(&b, s, n);
+		c = (const unsigned char *)s + n;
+		if (*c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) {
+			strbuf_printf(&b, "\\u%04x", *c == 0x7f ? *c : c[1]);
+			n += *c == 0x7f ? 1 : 2;
+		} else if (*c) {
+			strbuf_add(&b, s + n++, 1);
+		}
+		s += n;
+	}
+	free(raw);
+	return b.s;
+}
+
 char *time_text(uint64_t ns)
 {
 	time_t sec = (time_t)(ns / 1000000000ULL);

@@ -101,6 +101,11 @@ json_t *js_list(const struct strlist *l);
 json_t *js_words_hex(const struct strlist *l);
 bool words_are_utf8(const struct strlist *l);
 json_t *js_lines(const char *text);	/* an array of its lines */
+/*
+ * As json_dumps(), to be freed. DEL and U+0080 to U+009F are escaped as well: they are commands to
+ * a terminal, and names come from other hosts.
+ */
+char *json_text(const json_t *doc, size_t flags);
 /* Sets @key, and @key_hex where @s is no valid UTF-8. */
 void js_set_str(json_t *obj, const char *key, const char *s);
 void js_set(json_t *obj, const char *key, json_t *v);

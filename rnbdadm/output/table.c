@@ -438,10 +438,12 @@ void csv_print(const struct view *v, const json_t *list, const struct strlist *f
 		for (i = 0; i < fields->n; i++) {
 			const struct field *f = field_find(v, fields->v[i]);
 			char *s = field_csv(f, field_get(obj, f), o);
+			char *shown = o->tty ? printable(s) : NULL;
 
 			if (i)
 				putchar(',');
-			csv_cell(s);
+			csv_cell(shown ? shown : s);
+			free(shown);
 			free(s);
 		}
 		putchar('\n');

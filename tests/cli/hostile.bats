@@ -32,6 +32,19 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	[ "$(printf '%s' "$output" | jq -c '[.sessions[].name] | index("new\nline", "tab\tesc\u001b[31m", "quo\"te", "\u0001\u007f") != null' | sort -u)" = true ]
 }
 
+@test "names: JSON holds no control character" {
+	local c
+	replay hostile
+	for c in "session list -j" "device list -j" "path list -p" "monitor --once -j" "config save -j" "${SERVER[@]/%/ -j}"; do
+		# shellcheck disable=SC2086
+		adm 0 $c
+		[[ $output != *$'\e'* && $output != *$'\x7f'* && $output != *$'\xc2\x9b'* ]]
+	done
+	adm 0 session list -j
+	[[ $output == *'\u007f'* && $output == *'\u009b31m'* ]]
+	[ "$(printf '%s' "$output" | jq -r '.sessions[].name' | grep -c $'\xc2\x9b31m')" = 1 ]
+}
+
 @test "names: text holds no control character" {
 	replay hostile
 	for c in "session list" "path list" "device list" "stats" "device show rnbd5" "device list --brief -F device_path" "${SERVER[@]}" \

@@ -54,6 +54,14 @@ tty() {
 	[[ $output == *$'\e[33mreconnecting'* ]]
 }
 
+@test "csv: no control character on a terminal, all bytes in a pipe" {
+	replay hostile
+	tty 120 session list -o csv -F name
+	[[ $output != *$'\e'* && $output != *$'\x7f'* && $output == *'\x1b[31m'* ]]
+	adm 0 session list -o csv -F name
+	[[ $output == *$'\e[31m'* && $output == *$'\x7f'* ]]
+}
+
 @test "widths: columns go in their order, then text is cut; --wide and pipes keep all" {
 	for w in 40 60 80; do
 		for o in device path; do
