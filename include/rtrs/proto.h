@@ -79,6 +79,7 @@ struct rtrs_msg_conn_req {
 
 #define RTRS_CONN_REQ_FENCES	0x10	/* the client asks for RTRS_CONN_RSP_FENCES */
 #define RTRS_CONN_REQ_FENCE_CNT	0x08	/* ... and for RTRS_CONN_RSP_FENCE_CNT */
+#define RTRS_CONN_REQ_EAGER	0x04	/* the client asks for eager requests, see below */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -89,7 +90,8 @@ struct rtrs_msg_conn_rsp {
 	__le32	max_io_size;
 	__le32	max_hdr_size;
 	__le32	flags;
-	__u8	reserved[36];
+	__le32	eager_bytes;	/* of a lean path, see below; 0 for none */
+	__u8	reserved[32];
 } __packed;
 
 #define RTRS_CONN_RSP_NEW_RKEY	0x2		/* every response carries a fresh rkey */
@@ -136,6 +138,21 @@ struct rtrs_msg_conn_rsp {
 static inline __u32 rtrs_rkey_next(__u32 rkey)
 {
 	return (rkey & ~0xffU) | ((rkey + 1) & 0xff);
+}
+
+/*
+ * Eager requests: small ones without a registration. An extension of lean paths: the client asks
+ * with RTRS_CONN_REQ_EAGER, and the accept of cid 0 says in eager_bytes up to how many bytes of data
+ * a request is eager. They look like others and go to the chunk of their slot. But the server copies
+ * what it needs out of the chunk and leaves the region as it is: their responses move no key, whatever
+ * their errno. Data of more than eager_bytes that rtrs_is_eager() all the same is -EMSGSIZE.
+ */
+#define RTRS_EAGER_USR_MAX	128	/* room for the user message */
+
+/* @off: of the header in the chunk, which is behind the data and the user message */
+static inline bool rtrs_is_eager(__u32 eager_bytes, __u32 off)
+{
+	return eager_bytes && off <= eager_bytes + RTRS_EAGER_USR_MAX;
 }
 
 struct rtrs_msg_info_req {
@@ -347,6 +364,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @notices: the client takes RTRS_IMM_NOTICE
  * @fences: the client asks for RTRS_IMM_FENCE
  * @fence_cnt: the client asks for RTRS_CONN_RSP_FENCE_CNT
+ * @eager: the client asks for eager requests
  * @founding: number of this attempt of a client that is alone, 0 for none
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
@@ -361,6 +379,7 @@ struct rtrs_conn_req {
 	bool	notices;
 	bool	fences;
 	bool	fence_cnt;
+	bool	eager;
 	__u32	founding;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
@@ -384,6 +403,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->notices = m->flags & RTRS_CONN_REQ_NOTICES;
 	out->fences = m->flags & RTRS_CONN_REQ_FENCES;
 	out->fence_cnt = m->flags & RTRS_CONN_REQ_FENCE_CNT;
+	out->eager = m->flags & RTRS_CONN_REQ_EAGER;
 	out->founding = rtrs_get_le32(&m->founding);
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
@@ -404,7 +424,8 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 	m->flags = (r->lean ? RTRS_CONN_REQ_LEAN : 0) | (r->alone ? RTRS_CONN_REQ_ALONE : 0) |
 		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0) |
 		   (r->fences ? RTRS_CONN_REQ_FENCES : 0) |
-		   (r->fence_cnt ? RTRS_CONN_REQ_FENCE_CNT : 0);
+		   (r->fence_cnt ? RTRS_CONN_REQ_FENCE_CNT : 0) |
+		   (r->eager ? RTRS_CONN_REQ_EAGER : 0);
 	rtrs_put_le32(&m->founding, r->founding);
 }
 
@@ -412,11 +433,13 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
  * struct rtrs_conn_rsp - accept or reject, parsed
  * @err: 0 (accept) or the negative errno of the server
  * @flags: RTRS_CONN_RSP_*, others are ignored
+ * @eager_bytes: as in the message; meaningful as @geo
  * @geo: sizes; meaningful in the accept of cid 0 only
  */
 struct rtrs_conn_rsp {
 	int	err;
 	__u32	flags;
+	__u32	eager_bytes;
 	struct rtrs_geometry geo;
 };
 
@@ -430,6 +453,7 @@ static inline int rtrs_accept_parse(const void *p, size_t len, struct rtrs_conn_
 		return -ECONNRESET;
 	out->err = 0;
 	out->flags = rtrs_get_le32(&m->flags);
+	out->eager_bytes = rtrs_get_le32(&m->eager_bytes);
 	out->geo.queue_depth = rtrs_get_le16(&m->queue_depth);
 	out->geo.max_io_size = rtrs_get_le32(&m->max_io_size);
 	out->geo.max_hdr_size = rtrs_get_le32(&m->max_hdr_size);
@@ -462,6 +486,7 @@ static inline void rtrs_conn_rsp_pack(struct rtrs_msg_conn_rsp *m, const struct 
 	rtrs_put_le32(&m->max_io_size, r->geo.max_io_size);
 	rtrs_put_le32(&m->max_hdr_size, r->geo.max_hdr_size);
 	rtrs_put_le32(&m->flags, r->flags);
+	rtrs_put_le32(&m->eager_bytes, r->eager_bytes);
 }
 
 /* 0 if @name is fit for a session: not empty, at most 254 bytes, no '/' and no '.'. */

@@ -22,13 +22,13 @@ static void request(const uint8_t *p, size_t size)
 	want[4] = 0;
 	want[44] &= 1;
 	memset(want + 49, 0, 6);
-	want[55] &= 0xf8;
+	want[55] &= 0xfc;
 	rtrs_conn_req_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	MUST(!rtrs_conn_req_parse(&m, sizeof(m), &again));
 	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean &&
 	     again.alone == r.alone && again.notices == r.notices &&
-	     again.fences == r.fences && again.fence_cnt == r.fence_cnt &&
+	     again.fences == r.fences && again.fence_cnt == r.fence_cnt && again.eager == r.eager &&
 	     again.founding == r.founding);
 }
 
@@ -48,7 +48,7 @@ static void response(const uint8_t *p, size_t size)
 	MUST(size >= sizeof(m) && !r.err);
 	memcpy(want, p, sizeof(m));
 	want[2] = 0;
-	memset(want + 20, 0, 36);
+	memset(want + 24, 0, 32);
 	rtrs_conn_rsp_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	if (rtrs_geometry_check(&r.geo))

@@ -164,6 +164,7 @@ static void request_lean(void)
 		EQ(got.notices, v >> 5 & 1);
 		EQ(got.fences, v >> 4 & 1);
 		EQ(got.fence_cnt, v >> 3 & 1);
+		EQ(got.eager, v >> 2 & 1);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -199,6 +200,7 @@ static void request_round_trip(void)
 		r.notices = i == 5;
 		r.fences = i == 4;
 		r.fence_cnt = i == 3;
+		r.eager = i == 2;
 		r.founding = 0x81234567 >> i;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
@@ -211,6 +213,7 @@ static void request_round_trip(void)
 		EQ(got.notices, r.notices);
 		EQ(got.fences, r.fences);
 		EQ(got.fence_cnt, r.fence_cnt);
+		EQ(got.eager, r.eager);
 		EQ(got.founding, r.founding);
 	}
 }
@@ -228,6 +231,20 @@ static void accept_pack(void)
 	r.flags = 0;
 	rtrs_conn_rsp_pack(m, &r);
 	EQ(((__u8 *)m)[16], 0);
+	r.eager_bytes = 0x01021000;
+	rtrs_conn_rsp_pack(m, &r);
+	MEM((__u8 *)m + 20, "\0\x10\x02\x01\0\0\0\0", 8);
+	r.eager_bytes = 0;
+	EQ(rtrs_accept_parse(m, LEN, &r), 0);
+	EQ(r.eager_bytes, 0x01021000);
+}
+
+static void eager_bounds(void)
+{
+	EQ(rtrs_is_eager(4096, 0), true);
+	EQ(rtrs_is_eager(4096, 4096 + RTRS_EAGER_USR_MAX), true);
+	EQ(rtrs_is_eager(4096, 4096 + RTRS_EAGER_USR_MAX + 1), false);
+	EQ(rtrs_is_eager(0, 0), false);
 }
 
 static void accept_parse(void)
@@ -340,10 +357,11 @@ int main(void)
 	RUN(request_short, "connect request: every shorter length is refused");
 	RUN(request_bounds, "connect request: magic, version, cid and cid_num at their bounds");
 	RUN(request_first_conn, "connect request: first_conn is bit 0 of byte 44");
-	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5, one that fences bit 4, by attempts bit 3");
+	RUN(request_lean, "connect request: a lean path is bit 7 of byte 55, a client without a path bit 6, one that takes notices bit 5, one that fences bit 4, by attempts bit 3, eager bit 2");
 	RUN(request_founding, "connect request: the number of an attempt without a path is in bytes 45 to 48");
 	RUN(request_round_trip, "connect request: packed and parsed again");
 	RUN(accept_pack, "accept: bytes as in the specification, reserved ones zero");
+	RUN(eager_bounds, "eager requests: data and user message of so many bytes");
 	RUN(accept_parse, "accept: every field is found");
 	RUN(accept_short, "accept: every shorter length is refused");
 	RUN(accept_bounds, "accept: magic, version, errno and sizes at their bounds");

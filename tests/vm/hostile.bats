@@ -163,6 +163,19 @@ proper_client() {
 
 @test "lean paths, always_invalidate=Y" { group Y lean; }
 
+@test "what a client writes to a chunk while the disk holds an eager request reaches no disk" {
+	local pid
+	invalidating Y
+	dm_disk held "0 32768 linear /dev/ram0 0"
+	dmsetup suspend --noudevsync --nolockfs held
+	"$HOSTILE" 10.0.0.1 1234 /dev/dm-0 /dev/slow special-held 3>&- >/run/tmp/held & pid=$!
+	await 20 grep -q written /run/tmp/held
+	dmsetup resume --noudevsync held
+	wait $pid || { cat /run/tmp/held; false; }
+	await 20 nobody_there
+	dmsetup remove --noudevsync held
+}
+
 @test "control messages of RNBD" { group Y rnbd; }
 
 @test "I/O, always_invalidate=Y" { group Y io; }

@@ -64,6 +64,8 @@ enum {
  * @usr_len: bytes of the user message in @buf
  * @is_read: the server writes to the pages
  * @registered: @mr is valid and has to be invalidated
+ * @eager: the response brings no new key
+ * @bounced: the data of the read comes to the bounce buffer of the slot
  * @con: connection that it was sent on
  * @mr: memory region of the slot, NULL once the path is down
  * @buf: user message and header
@@ -88,6 +90,8 @@ struct rtrs_client_req {
 	u16 usr_len;
 	bool is_read;
 	bool registered;
+	bool eager;
+	bool bounced;
 	struct rtrs_client_con *con;
 	struct ib_mr *mr;
 	struct rtrs_iu *buf;
@@ -257,6 +261,7 @@ struct rtrs_client_moves {
  * @geo: what the server offers
  * @new_rkey: each response brings a new key
  * @lean: two messages for a request, see proto.h
+ * @eager_bytes: data of an eager request, 0 for none; see proto.h
  * @fences: RTRS_CONN_RSP_FENCES: the server closes other paths on request
  * @fence_cnt: RTRS_CONN_RSP_FENCE_CNT: the request has the recon_cnt of the path
  * @fenced: the server has closed the path of the last request
@@ -274,6 +279,10 @@ struct rtrs_client_moves {
  * @info_len: bytes of the INFO_RSP received
  * @req: requests
  * @req_buf: their messages
+ * @bounce: for the data of small reads, one for each slot; allocated as @req. What is copied out of
+ *	them needs no region of its own
+ * @bounce_mr: region of the first @bounce_slots of them, valid while the path is up
+ * @bounce_slots: slots that may use theirs
  * @hb: heartbeat
  * @work: path worker: takes the path down, starts @connect_work
  * @connect_work: reconnects the path
@@ -325,6 +334,7 @@ struct rtrs_client_path {
 	struct rtrs_geometry geo;
 	bool new_rkey;
 	bool lean;
+	u32 eager_bytes;
 	bool fences;
 	bool fence_cnt;
 	bool fenced;
@@ -341,6 +351,9 @@ struct rtrs_client_path {
 	u32 info_len;
 	struct rtrs_client_req *req;
 	struct rtrs_iu *req_buf;
+	struct rtrs_iu *bounce;
+	struct ib_mr *bounce_mr;
+	u32 bounce_slots;
 	struct rtrs_hb hb;
 	struct delayed_work work;
 	struct work_struct connect_work;
@@ -706,6 +719,20 @@ void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completi
 void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 /* For @wc with an error: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
+
+/* bounce.c: process context, but for _copy(): any but hard interrupts */
+
+/* Of a slot, 0 where there are none */
+u32 rtrs_client_bounce_bytes(const struct rtrs_client_path *path);
+/* Allocates the buffers, unless there are, and maps them. */
+int rtrs_client_bounce_init(struct rtrs_client_path *path);
+/* Fills in the registration of all of them; false: there is none. */
+bool rtrs_client_bounce_reg(struct rtrs_client_path *path, struct ib_reg_wr *wr);
+/* Unmaps them from the RDMA device; they stay allocated. */
+void rtrs_client_bounce_release(struct rtrs_client_path *path);
+void rtrs_client_bounce_exit(struct rtrs_client_path *path);
+/* To the pages of the request; what the device has brought. */
+void rtrs_client_bounce_copy(struct rtrs_client_req *req, u32 slot);
 
 /* stats.c: any context but hard interrupts */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);

@@ -19,6 +19,7 @@ static int cm_established(struct rtrs_client_con *con, const struct rdma_conn_pa
 	path->geo = rsp.geo;
 	path->new_rkey = rsp.flags & RTRS_CONN_RSP_NEW_RKEY;
 	path->lean = rsp.flags & RTRS_CONN_RSP_LEAN;
+	path->eager_bytes = path->lean ? min(rsp.eager_bytes, rsp.geo.max_io_size) : 0;
 	path->fences = rsp.flags & RTRS_CONN_RSP_FENCES;
 	path->fence_cnt = rsp.flags & RTRS_CONN_RSP_FENCE_CNT;
 	return 0;

@@ -191,6 +191,7 @@ static int send_connect_request(struct rtrs_client_con *con)
 		.notices = path->session->ops->notice,
 		.fences = true,
 		.fence_cnt = true,
+		.eager = true,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {

@@ -25,7 +25,7 @@ static void info_sent(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_client_con *con = rtrs_client_con_of(wc->qp);
 
 	if (wc->status == IB_WC_SUCCESS)
-		rtrs_client_con_give(con, 1);
+		rtrs_client_con_give(con, con->path->bounce_slots ? 2 : 1);
 	else
 		rtrs_client_wc_failed(con, wc, "login");
 }
@@ -34,6 +34,8 @@ static void info_sent(struct ib_cq *cq, struct ib_wc *wc)
 int rtrs_client_info(struct rtrs_client_path *path)
 {
 	struct rtrs_client_con *con = path->con[0];
+	struct ib_send_wr *head = NULL;
+	struct ib_reg_wr reg;
 	int err;
 
 	path->info_rx = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->geo.queue_depth),
@@ -49,8 +51,10 @@ int rtrs_client_info(struct rtrs_client_path *path)
 	if (err)
 		return err;
 	rtrs_info_req_pack(path->info_tx->buf, path->session->name);
-	atomic_dec(&con->credits);
-	err = rtrs_post_send_iu(&con->c, path->info_tx, sizeof(struct rtrs_msg_info_req), NULL);
+	if (rtrs_client_bounce_reg(path, &reg))
+		head = &reg.wr;
+	atomic_sub(head ? 2 : 1, &con->credits);
+	err = rtrs_post_send_iu(&con->c, path->info_tx, sizeof(struct rtrs_msg_info_req), head);
 	if (err)
 		return err;
 	err = rtrs_client_step_wait(path, path->timeout_ms);

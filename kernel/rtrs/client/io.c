@@ -33,6 +33,8 @@ static void req_complete(struct rtrs_client_req *req, int err)
 	void (*done)(void *priv, int err) = req->done;
 	void *priv = req->priv;
 
+	if (req->bounced && !err)
+		rtrs_client_bounce_copy(req, req - req->con->path->req);
 	rtrs_client_mr_unmap_data(req);
 	rtrs_client_stats_done(req->con->path, req);
 	/* The slot is the user's again. */
@@ -122,21 +124,27 @@ static int build_write(struct rtrs_client_req *req, const struct rtrs_client_req
 static int build_read(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
 		      struct wire *w)
 {
+	struct rtrs_client_path *path = req->con->path;
 	void *hdr = req->buf->buf + rq->usr_len;
 	struct rtrs_desc desc;
 	int err;
 
-	w->write.remote_addr = req->con->path->chunk[rq->slot].addr + rq->data_len;
+	w->write.remote_addr = path->chunk[rq->slot].addr + rq->data_len;
 	if (!rq->data_len)
 		return rtrs_read_hdr_pack(hdr, rq->usr_len, NULL, false);
+	desc.len = rq->data_len;
+	if (req->bounced) {
+		desc.addr = path->bounce_mr->iova + rq->slot * path->bounce->size;
+		desc.rkey = path->bounce_mr->rkey;
+		return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc, false);
+	}
 	err = rtrs_client_mr_prepare(req, rq->data_len, &w->reg);
 	if (err)
 		return err;
 	w->reg_used = true;
 	desc.addr = req->mr->iova;
 	desc.rkey = req->mr->rkey;
-	desc.len = rq->data_len;
-	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc, !req->con->path->lean);
+	return rtrs_read_hdr_pack(hdr, rq->usr_len, &desc, !path->lean);
 }
 
 static int build_request(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
@@ -221,6 +229,9 @@ static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_clien
 	req->is_read = rq->is_read;
 	req->usr_len = rq->usr_len;
 	req->registered = false;
+	req->eager = rtrs_is_eager(path->eager_bytes, rq->data_len + rq->usr_len);
+	req->bounced = rq->is_read && rq->data_len && rq->slot < path->bounce_slots &&
+		       rq->data_len <= path->bounce->size;
 	req->mapped = 0;
 	req->sg_count = rq->sg_count;
 	req->bytes = rq->data_len + rq->usr_len;
@@ -232,7 +243,9 @@ static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_clien
 	w.reg_used = false;
 	w.signalled = false;
 
-	if (rq->data_len) {
+	if (req->bounced) {
+		req->sgl = rq->sgl;
+	} else if (rq->data_len) {
 		err = rtrs_client_mr_map_data(req, rq);
 		if (err)
 			goto idle;
@@ -385,6 +398,7 @@ int rtrs_client_io_init(struct rtrs_client_path *path)
 	int err;
 
 	err = alloc_slots(path) ?: rtrs_iu_map(path->dev, path->req_buf, path->slots);
+	err = err ?: rtrs_client_bounce_init(path);
 	if (err)
 		return err;
 	for (i = 0; i < path->slots; i++) {
@@ -491,6 +505,7 @@ void rtrs_client_io_release(struct rtrs_client_path *path)
 		req->mr = NULL;
 		rtrs_client_mr_release_data(req);
 	}
+	rtrs_client_bounce_release(path);
 	rtrs_iu_unmap(path->dev, path->req_buf, path->slots);
 	rtrs_iu_free(path->dev, path->info_rx, 1);
 	path->info_rx = NULL;
@@ -506,5 +521,6 @@ void rtrs_client_io_exit(struct rtrs_client_path *path)
 	path->chunk = NULL;
 	rtrs_iu_free(NULL, path->req_buf, path->slots);
 	path->req_buf = NULL;
+	rtrs_client_bounce_exit(path);
 	path->slots = 0;
 }

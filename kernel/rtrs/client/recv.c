@@ -85,7 +85,7 @@ static int handle_response(struct rtrs_client_con *con, const struct incoming *i
 	if (!(atomic_fetch_andnot(RTRS_CLIENT_REQ_AWAIT, &req->pending) & RTRS_CLIENT_REQ_AWAIT) ||
 	    req->con != con)
 		return recv_protocol_error(con, "a response for a slot without a request", slot);
-	if ((path->lean ? path->new_rkey : in->len) && take_rkey(path, in, slot))
+	if ((path->lean ? path->new_rkey && !req->eager : in->len) && take_rkey(path, in, slot))
 		return recv_protocol_error(con, "a response with a bad key message for slot", slot);
 	req->err = err;
 	/* The word of the server is not enough: the device must have seen our key. */

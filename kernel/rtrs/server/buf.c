@@ -58,6 +58,31 @@ static void unmap_chunks(struct rtrs_server_path *path)
 	path->dma = NULL;
 }
 
+/* The device does not write to them. */
+static int map_copies(struct rtrs_server_path *path)
+{
+	struct ib_device *ib_dev = path->dev->ib_dev;
+	u32 i;
+
+	for (i = 0; i < rtrs_server_geo.queue_depth && path->ops[i].copy; i++) {
+		dma_addr_t dma = ib_dma_map_single(ib_dev, path->ops[i].copy, path->eager_bytes,
+						   DMA_TO_DEVICE);
+
+		if (ib_dma_mapping_error(ib_dev, dma))
+			return -ENOMEM;
+		path->ops[i].copy_dma = dma;
+		path->copies++;
+	}
+	return 0;
+}
+
+static void unmap_copies(struct rtrs_server_path *path)
+{
+	for (; path->copies; path->copies--)
+		ib_dma_unmap_single(path->dev->ib_dev, path->ops[path->copies - 1].copy_dma,
+				    path->eager_bytes, DMA_TO_DEVICE);
+}
+
 /* The largest page of the device that every chunk starts at the border of. */
 static u32 region_page_size(const struct rtrs_server_path *path)
 {
@@ -147,7 +172,7 @@ int rtrs_server_buf_map(struct rtrs_server_path *path)
 {
 	int err;
 
-	err = map_chunks(path);
+	err = map_chunks(path) ?: map_copies(path);
 	if (err)
 		return err;
 	if (rtrs_server_new_rkey) {
@@ -171,6 +196,7 @@ void rtrs_server_buf_unmap(struct rtrs_server_path *path)
 	path->mr = NULL;
 	rtrs_iu_free(path->dev, path->rkeys, 1);
 	path->rkeys = NULL;
+	unmap_copies(path);
 	unmap_chunks(path);
 }
 

@@ -40,11 +40,17 @@ static void chunks_free(struct page **chunk)
 }
 
 /* Zeroed: a client may ask for more of a chunk than the server ever wrote to it. */
-static struct page **chunks_alloc(int node)
+struct page *rtrs_server_pages(int node, u32 bytes)
 {
 	/* Compound: a network below the block device may keep single pages for a while. */
 	const gfp_t gfp = GFP_KERNEL | __GFP_COMP | __GFP_ZERO | __GFP_NOWARN |
 			  __GFP_RETRY_MAYFAIL;
+
+	return alloc_pages_node(node, gfp, get_order(bytes));
+}
+
+static struct page **chunks_alloc(int node)
+{
 	u32 depth = rtrs_server_geo.queue_depth;
 	struct page **chunk;
 	u32 i;
@@ -53,7 +59,7 @@ static struct page **chunks_alloc(int node)
 	if (!chunk)
 		return NULL;
 	for (i = 0; i < depth; i++) {
-		chunk[i] = alloc_pages_node(node, gfp, get_order(rtrs_server_geo.chunk_size));
+		chunk[i] = rtrs_server_pages(node, rtrs_server_geo.chunk_size);
 		if (!chunk[i]) {
 			chunks_free(chunk);
 			return NULL;

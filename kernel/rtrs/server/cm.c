@@ -49,6 +49,7 @@ static int accept(struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 			  (req->lean ? RTRS_CONN_RSP_LEAN : 0) |
 			  (req->fences ? RTRS_CONN_RSP_FENCES : 0) |
 			  (req->fence_cnt ? RTRS_CONN_RSP_FENCE_CNT : 0),
+		.eager_bytes = req->lean && req->eager ? rtrs_server_eager_bytes : 0,
 		.geo	= rtrs_server_geo,
 	};
 	struct rtrs_msg_conn_rsp msg;
@@ -199,7 +200,7 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
-	err = rtrs_server_chunks_look(session, rtrs_server_mem_path(req->cid_num) +
+	err = rtrs_server_chunks_look(session, rtrs_server_mem_path(req) +
 					       rtrs_server_mem_con(req->cid));
 	if (err)
 		return ERR_PTR(err);

@@ -48,6 +48,7 @@ static void op_take(struct rtrs_server_op *op, struct rtrs_server_con *con, u32 
 	op->con = con;
 	op->off = off;
 	op->err = 0;
+	op->eager = rtrs_server_new_rkey && rtrs_is_eager(op->path->eager_bytes, off);
 	op->clobbered = 0;
 	memset(&op->req, 0, sizeof(op->req));
 }
@@ -143,7 +144,9 @@ void rtrs_server_fence_drop_retries(struct rtrs_server_path *path)
 /* What the read that went before, or one before that, wrote to the chunk of @old's retry. */
 static u32 clobbered_by(const struct rtrs_server_op *old)
 {
-	return max_t(u32, old->clobbered, old->req.is_read ? old->req.data_len : 0);
+	bool wrote = old->req.is_read && !old->eager;
+
+	return max_t(u32, old->clobbered, wrote ? old->req.data_len : 0);
 }
 
 /*

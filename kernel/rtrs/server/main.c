@@ -24,6 +24,22 @@ static int sess_queue_depth = 512;
 module_param(sess_queue_depth, int, 0444);
 MODULE_PARM_DESC(sess_queue_depth, "Buffers of a session, 1 to 65535 (default: 512)");
 
+static int eager_bytes_set(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 0, 65536);
+}
+
+static const struct kernel_param_ops eager_bytes_ops = {
+	.set = eager_bytes_set,
+	.get = param_get_uint,
+};
+
+unsigned int rtrs_server_eager_bytes __ro_after_init = 4096;
+module_param_cb(eager_bytes, &eager_bytes_ops, &rtrs_server_eager_bytes, 0444);
+__MODULE_PARM_TYPE(eager_bytes, "uint");
+MODULE_PARM_DESC(eager_bytes,
+		 "Copy up to so many bytes of data and register nothing for them; 0 never (default: 4096)");
+
 static uint max_memory;
 module_param(max_memory, uint, 0444);
 MODULE_PARM_DESC(max_memory,
@@ -99,6 +115,7 @@ static int __init params_check(void)
 		       1 << (RTRS_IMM_PAYLOAD_BITS - ilog2(max_chunk_size)));
 		return -EINVAL;
 	}
+	rtrs_server_eager_bytes = min(rtrs_server_eager_bytes, rtrs_server_geo.max_io_size);
 	rtrs_server_new_rkey = always_invalidate;
 	rtrs_server_mem_init(max_memory);
 	return 0;

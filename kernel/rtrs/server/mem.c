@@ -27,7 +27,7 @@ u64 rtrs_server_mem_session(void)
 }
 
 /* Without its connections */
-u64 rtrs_server_mem_path(u16 con_num)
+u64 rtrs_server_mem_path(const struct rtrs_conn_req *req)
 {
 	const struct rtrs_geometry *geo = &rtrs_server_geo;
 	u64 slot = sizeof(struct rtrs_server_op) + sizeof(dma_addr_t) +
@@ -35,7 +35,9 @@ u64 rtrs_server_mem_path(u16 con_num)
 
 	if (rtrs_server_new_rkey)
 		slot += REGION_BYTES + sizeof(struct rtrs_msg_rkey_rsp) + sizeof(struct rtrs_desc);
-	return sizeof(struct rtrs_server_path) + con_num * sizeof(void *) +
+	if (rtrs_server_new_rkey && req->lean && req->eager && rtrs_server_eager_bytes)
+		slot += PAGE_SIZE << get_order(rtrs_server_eager_bytes);
+	return sizeof(struct rtrs_server_path) + req->cid_num * sizeof(void *) +
 	       geo->queue_depth * slot;
 }
 

@@ -33,8 +33,8 @@ static void sync_for_cpu(const struct rtrs_server_op *op, u32 off, u32 len)
 }
 
 /*
- * The client cannot write to what is looked at: it is copied, or its MR is invalid. A retry is
- * begun by the worker of another path: its own may be leaving its RDMA device.
+ * The client cannot write to what is looked at: it is copied, as all of an eager request is, or its
+ * MR is invalid. A retry is begun by the worker of another path: its own may be leaving its RDMA device.
  */
 static int op_parse(struct rtrs_server_op *op)
 {
@@ -58,8 +58,13 @@ static int op_parse(struct rtrs_server_op *op)
 		return -EMSGSIZE;
 	sync_for_cpu(op, op->req.data_len, op->req.usr_len);
 	memcpy(op->usr, chunk + op->req.data_len, op->req.usr_len);
-	if (!op->req.is_read)
-		sync_for_cpu(op, 0, op->req.data_len);
+	if (op->eager && op->req.data_len > op->path->eager_bytes)
+		return -EMSGSIZE;
+	if (op->req.is_read)
+		return 0;
+	sync_for_cpu(op, 0, op->req.data_len);
+	if (op->eager)
+		memcpy(op->copy, chunk, op->req.data_len);
 	return 0;
 }
 
@@ -93,7 +98,7 @@ static void op_run(struct rtrs_server_op *op)
 		.is_read	= op->req.is_read,
 		.usr		= op->usr,
 		.usr_len	= op->req.usr_len,
-		.data		= rtrs_server_chunk(op->path, op->slot),
+		.data		= op->eager ? op->copy : rtrs_server_chunk(op->path, op->slot),
 		.data_len	= op->req.data_len,
 	};
 	session->srv->ops->request(session->priv, &req);
@@ -118,7 +123,7 @@ static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 /* The slot is the operation's. */
 void rtrs_server_op_begin(struct rtrs_server_op *op)
 {
-	if (!rtrs_server_new_rkey) {
+	if (!rtrs_server_new_rkey || op->eager) {
 		op_run(op);
 		return;
 	}
@@ -166,8 +171,11 @@ void rtrs_server_respond(struct rtrs_server_op *op, int err)
 }
 EXPORT_SYMBOL_GPL(rtrs_server_respond);
 
+/* On failure the caller frees. */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 {
+	bool copies = rtrs_server_new_rkey && path->eager_bytes;
+	struct page *page;
 	u32 i;
 
 	path->ops = kvcalloc(rtrs_server_geo.queue_depth, sizeof(path->ops[0]), GFP_KERNEL);
@@ -177,12 +185,22 @@ int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 		path->ops[i].path = path;
 		path->ops[i].slot = i;
 		path->ops[i].inv_cqe.done = inv_done;
+		if (!copies)
+			continue;
+		page = rtrs_server_pages(path->session->node, path->eager_bytes);
+		if (!page)
+			return -ENOMEM;
+		path->ops[i].copy = page_address(page);
 	}
 	return 0;
 }
 
 void rtrs_server_ops_free(struct rtrs_server_path *path)
 {
+	u32 i;
+
+	for (i = 0; path->ops && i < rtrs_server_geo.queue_depth && path->ops[i].copy; i++)
+		free_pages((unsigned long)path->ops[i].copy, get_order(path->eager_bytes));
 	kvfree(path->ops);
 	path->ops = NULL;
 }

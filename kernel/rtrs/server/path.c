@@ -420,7 +420,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	err = path_may_be(session, &addr);
 	if (err)
 		return ERR_PTR(err);
-	bytes = rtrs_server_mem_path(req->cid_num);
+	bytes = rtrs_server_mem_path(req);
 	err = rtrs_server_mem_take(session, bytes);
 	if (err)
 		return ERR_PTR(err);
@@ -432,6 +432,8 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->pinned = bytes;
 	memcpy(path->uuid, req->sess_uuid, sizeof(path->uuid));
 	path->lean = req->lean;
+	if (req->lean && req->eager)
+		path->eager_bytes = rtrs_server_eager_bytes;
 	path->notices = req->notices;
 	path->fence_cnt = req->fence_cnt;
 	path->recon_cnt = req->recon_cnt;

@@ -9,6 +9,8 @@
  * lean path the client knows the key, and invalidates by itself:
  *
  *	[REG_MR, new rkey] RDMA_WRITE_WITH_IMM, with the data of a read
+ *
+ * The chunk of an eager request has its key still.
  */
 #include "server.h"
 
@@ -47,7 +49,7 @@ static u32 data_len(const struct rtrs_server_op *op)
 /* Work requests that the response takes. */
 u32 rtrs_server_resp_count(const struct rtrs_server_op *op)
 {
-	u32 count = 1 + rtrs_server_new_rkey;
+	u32 count = 1 + (rtrs_server_new_rkey && !op->eager);
 
 	if (!op->path->lean)
 		count += !!data_len(op) + op->req.need_inval;
@@ -64,17 +66,18 @@ static void chain_add(struct chain *c, struct ib_send_wr *wr)
 /* @wr takes the result of a read to the client. */
 static void set_data(struct chain *c, struct ib_rdma_wr *wr, const struct rtrs_server_op *op)
 {
+	enum dma_data_direction dir = op->eager ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
 	const struct rtrs_server_path *path = op->path;
 	u32 len = data_len(op);
 
-	c->data_sge.addr = path->dma[op->slot];
+	c->data_sge.addr = op->eager ? op->copy_dma : path->dma[op->slot];
 	c->data_sge.length = len;
 	c->data_sge.lkey = path->dev->pd->local_dma_lkey;
 	wr->wr.sg_list = &c->data_sge;
 	wr->wr.num_sge = 1;
 	wr->remote_addr = op->req.desc.addr;
 	wr->rkey = op->req.desc.rkey;
-	ib_dma_sync_single_for_device(path->dev->ib_dev, c->data_sge.addr, len, DMA_BIDIRECTIONAL);
+	ib_dma_sync_single_for_device(path->dev->ib_dev, c->data_sge.addr, len, dir);
 }
 
 static void add_data(struct chain *c, const struct rtrs_server_op *op)
@@ -129,7 +132,7 @@ static void add_last(struct chain *c, const struct rtrs_server_op *op, bool inva
 
 static void build_lean(struct chain *c, const struct rtrs_server_op *op)
 {
-	if (rtrs_server_new_rkey)
+	if (rtrs_server_new_rkey && !op->eager)
 		add_reg(c, op);
 	if (data_len(op))
 		set_data(c, &c->last, op);

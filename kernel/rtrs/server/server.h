@@ -197,6 +197,7 @@ struct rtrs_server_counts {
  * @since_ns: CLOCK_REALTIME of the last change of state
  * @told: state that netlink was told of last; session->lock
  * @lean: two messages for a request, see proto.h
+ * @eager_bytes: data of an eager request, see proto.h
  * @notices: the client takes them
  * @fence_cnt: the client tells over it which attempt of another path it has lost
  * @told_info: the answer to INFO is on its way, and nothing overtakes it
@@ -216,6 +217,7 @@ struct rtrs_server_counts {
  * @region_chunks: chunks of a region
  * @rkeys: one buffer, an RKEY_RSP for each slot; only where rkeys change
  * @ops: one per slot; NULL before INFO_REQ
+ * @copies: of them that have their copy mapped, the first ones
  * @inflight: one for each operation between its request and its answer
  * @close_work: stops the path
  * @idle_work: @inflight reached zero: ends it
@@ -252,6 +254,7 @@ struct rtrs_server_path {
 	enum rtrs_server_path_state told;
 
 	bool lean;
+	u32 eager_bytes;
 	bool notices;
 	bool fence_cnt;
 	bool told_info;
@@ -281,6 +284,7 @@ struct rtrs_server_path {
 	u32 region_chunks;
 	struct rtrs_iu *rkeys;
 	struct rtrs_server_op *ops;
+	u32 copies;
 	struct percpu_ref inflight;
 	u64 pinned;
 
@@ -356,10 +360,13 @@ enum rtrs_server_op_stage {
  * @con: that the request came on
  * @off: of the header in the chunk
  * @err: to answer
+ * @eager: its data is in @copy, and its chunk stays as it is
  * @clobbered: bytes at the start of the chunk that a read wrote to while this one waited
  * @req: header of the request
  * @parked: in con->parked
  * @inv_cqe: of the LOCAL_INV
+ * @copy: data of an eager request, which the client does not reach; where keys change
+ * @copy_dma: address of @copy for the device
  * @usr: copy of the user message
  *
  * From fence_enter() to fence_leave() it belongs to one request. The moment
@@ -373,10 +380,13 @@ struct rtrs_server_op {
 	u32 off;
 	enum rtrs_server_op_stage stage;
 	int err;
+	bool eager;
 	u32 clobbered;
 	struct rtrs_request req;
 	struct list_head parked;
 	struct ib_cqe inv_cqe;
+	void *copy;
+	dma_addr_t copy_dma;
 	u8 usr[RTRS_SERVER_USR_MAX] __aligned(8);
 };
 
@@ -389,6 +399,7 @@ extern struct rtrs_geometry rtrs_server_geo;	/* of all sessions; constant after 
 extern unsigned int rtrs_server_hb_interval_ms;
 extern unsigned int rtrs_server_hb_misses;
 extern bool rtrs_server_new_rkey;		/* always_invalidate */
+extern unsigned int rtrs_server_eager_bytes;
 extern struct workqueue_struct *rtrs_server_wq;
 extern struct workqueue_struct *rtrs_server_close_wq;
 extern struct kmem_cache *rtrs_server_session_cache;
@@ -493,6 +504,7 @@ int rtrs_server_chunks_look(struct rtrs_server_session *session, u64 bytes);
 void rtrs_server_chunks_put(struct rtrs_server_session *session);
 bool rtrs_server_chunks_drop(void);
 void rtrs_server_chunks_exit(void);
+struct page *rtrs_server_pages(int node, u32 bytes);
 
 /* buf.c; process */
 int rtrs_server_buf_map(struct rtrs_server_path *path);
@@ -507,7 +519,7 @@ static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 s
 /* mem.c; process */
 void rtrs_server_mem_init(unsigned int mebibytes);
 u64 rtrs_server_mem_session(void);
-u64 rtrs_server_mem_path(u16 con_num);
+u64 rtrs_server_mem_path(const struct rtrs_conn_req *req);
 u64 rtrs_server_mem_con(u16 cid);
 int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes);
 void rtrs_server_mem_give(struct rtrs_server_session *session, u64 bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lean paths: asked for, half asked for, asked for by a client that goes on as of old. */
-#include "peer.h"
+#include "device.h"
 
 #define LEAN(p)		(!!((p)->flags & RTRS_CONN_RSP_LEAN))
 
@@ -127,11 +127,159 @@ static int old_key(void)
 	return granted();
 }
 
+static int eager_up(struct path *p)
+{
+	path_init(p, 2);
+	p->req.lean = true;
+	p->req.eager = true;
+	WANT(path_connect_all(p), 0);
+	WANT(path_info(p, path_new_name()), 0);
+	WANT(p->eager_bytes, 4096);
+	return 0;
+}
+
+static bool moves_keys(const struct path *p) { return p->flags & RTRS_CONN_RSP_NEW_RKEY; }
+
+/* Not but where it is asked for, on a lean path */
+static int eager_granted(void)
+{
+	struct path p;
+
+	WANT(lean_up(&p), 0);
+	WANT(p.eager_bytes, 0);
+	path_down(&p);
+	path_init(&p, 2);
+	p.req.eager = true;
+	WANT(path_connect_all(&p), 0);
+	WANT(path_info(&p, path_new_name()), 0);
+	WANT(p.eager_bytes, 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	WANT(eager_up(&p), 0);
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return 0;
+}
+
+/* Of what is eager neither good answers nor errors move the key, of the others all do. */
+static int eager_keys(void)
+{
+	static uint8_t nonsense[600] = { 0xee, 0xee }, data[8192];
+	struct request small = proper_request(), bad = small, large = small, long_one = small, most = small;
+	struct path p;
+	uint32_t key;
+	int i;
+
+	WANT(eager_up(&p), 0);
+	bad.usr = long_one.usr = large.usr = most.usr = nonsense;
+	long_one.usr_len = sizeof(nonsense);	/* eager, and too long */
+	most.read = large.read = false;
+	most.data = large.data = data;
+	most.usr_len = large.usr_len = RTRS_EAGER_USR_MAX;
+	most.data_len = p.eager_bytes;
+	large.data_len = p.eager_bytes + 1;
+	for (i = 0; i < 300; i++) {
+		key = p.chunk[small.slot].rkey;
+		WANT_FOR(request(&p, &small), 0, "number %d", i);
+		WANT_FOR(request(&p, &bad), EINVAL, "number %d", i);
+		WANT_FOR(request(&p, &long_one), EMSGSIZE, "number %d", i);
+		WANT_FOR(request(&p, &most), EINVAL, "number %d", i);
+		WANT(p.chunk[small.slot].rkey, key);
+		WANT_FOR(request(&p, &large), EINVAL, "number %d", i);
+		WANT(p.chunk[small.slot].rkey == key, !moves_keys(&p));
+	}
+	path_down(&p);
+	return 0;
+}
+
+/* The header is where that of an eager request may be, but there is more data than may be copied. */
+static int eager_too_much(void)
+{
+	static const uint8_t nonsense[RTRS_EAGER_USR_MAX] = { 0xee, 0xee };
+	static uint8_t data[8192];
+	struct request r = proper_request();
+	struct path p;
+	unsigned int over;
+
+	r.usr = nonsense;
+	r.data = data;
+	WANT(eager_up(&p), 0);
+	for (over = 1; over <= RTRS_EAGER_USR_MAX; over += 31) {
+		r.data_len = p.eager_bytes + over;
+		r.usr_len = RTRS_EAGER_USR_MAX - over;
+		r.read = over & 1;
+		WANT_FOR(request(&p, &r), moves_keys(&p) ? EMSGSIZE : EINVAL, "%u bytes more", over);
+	}
+	WANT(path_works(&p), 0);
+	path_down(&p);
+	return 0;
+}
+
+/* While the disk reads, the client writes to the chunk. It may, but that is not what it gets. */
+static int eager_apart(void)
+{
+	struct rnbd_io io = { .op = RNBD_OP_READ, .bytes = 4096 };
+	static const uint8_t nothing[4096];
+	struct rnbd_msg_io m;
+	struct request r = {
+		.cid = 1, .slot = 5, .read = true, .usr = &m, .usr_len = sizeof(m), .data_len = 4096, .sg_cnt = -1,
+	};
+	struct path p;
+
+	WANT(eager_up(&p), 0);
+	WANT(device_open(&p, slow_disk, 0, &io.device_id), 0);
+	rnbd_io_pack(&m, &io);
+	request_send(&p, &r);
+	WANT(path_works(&p), 0);	/* the server has begun with it */
+	memset(peer_result(), 0xa5, RESULT_SIZE);
+	memset(peer_tx(), 0x77, 4096);
+	WANT(con_write(&p.con[1], p.chunk[r.slot].addr, p.chunk[r.slot].rkey, 4096), IBV_WC_SUCCESS);
+	WANT(request_wait(&p, &r, 10), 0);
+	if (moves_keys(&p))
+		WANT(memcmp(peer_result(), nothing, 4096), 0);
+	path_down(&p);
+	return 0;
+}
+
+/* DISK holds requests: so the client writes to the chunk while the disk has yet to look at the data. */
+static int held(void)
+{
+	struct rnbd_io io = { .op = RNBD_OP_WRITE, .bytes = 4096 };
+	static uint8_t data[4096];
+	struct rnbd_msg_io m;
+	struct request r = {
+		.cid = 1, .slot = 5, .usr = &m, .usr_len = sizeof(m), .data = data, .data_len = 4096,
+	};
+	struct path p;
+
+	memset(data, 0x11, sizeof(data));
+	WANT(eager_up(&p), 0);
+	WANT(device_open_free(&p, disk, &io.device_id), 0);
+	rnbd_io_pack(&m, &io);
+	request_send(&p, &r);
+	WANT(path_works(&p), 0);
+	memset(peer_tx(), 0x77, 4096);
+	WANT(con_write(&p.con[1], p.chunk[r.slot].addr, p.chunk[r.slot].rkey, 4096), IBV_WC_SUCCESS);
+	puts("written");
+	fflush(stdout);
+	WANT(request_wait(&p, &r, 60), 0);
+	io.op = RNBD_OP_READ;
+	WANT(device_io(&p, &io, true, NULL, 4096), 0);
+	WANT(memcmp(peer_result(), data, 4096), 0);
+	path_down(&p);
+	return 0;
+}
+
 const struct test lean_tests[] = {
 	{ "lean-granted", granted },
 	{ "lean-mixed", mixed },
 	{ "lean-keys", keys },
 	{ "lean-need-inval", need_inval },
 	{ "lean-old-key", old_key },
+	{ "lean-eager-granted", eager_granted },
+	{ "lean-eager-keys", eager_keys },
+	{ "lean-eager-too-much", eager_too_much },
+	{ "lean-eager-apart", eager_apart },
+	{ "special-held", held },
 	{ NULL, NULL },
 };

@@ -59,9 +59,11 @@ int path_connect(struct path *p, unsigned int cid)
 	}
 	p->geo = rsp.geo;
 	p->flags = rsp.flags;
+	p->eager_bytes = rsp.eager_bytes;
 	p->chunk = calloc(p->geo.queue_depth, sizeof(*p->chunk));
 	p->answered = calloc(p->geo.queue_depth, sizeof(*p->answered));
-	return p->chunk && p->answered ? 0 : -ENOMEM;
+	p->off = calloc(p->geo.queue_depth, sizeof(*p->off));
+	return p->chunk && p->answered && p->off ? 0 : -ENOMEM;
 }
 
 int path_connect_all(struct path *p)
@@ -121,8 +123,10 @@ void path_down(struct path *p)
 		con_close(&p->con[i]);
 	free(p->chunk);
 	free(p->answered);
+	free(p->off);
 	p->chunk = NULL;
 	p->answered = NULL;
+	p->off = NULL;
 }
 
 bool path_wait_closed(struct path *p)
@@ -177,6 +181,7 @@ void request_send(struct path *p, const struct request *r)
 	len += build_header(p, r, tx + len);
 	memset(peer_result(), 0xa5, RESULT_SIZE);
 	p->answered[r->slot] = SILENT;
+	p->off[r->slot] = r->data_len + r->usr_len;
 	con_write_imm(&p->con[r->cid], chunk->addr + start, chunk->rkey, len,
 		      rtrs_imm_io_req(&p->geo, r->slot, r->data_len + r->usr_len));
 }
@@ -206,6 +211,7 @@ void header_send(struct path *p, uint32_t slot, uint32_t off, const void *hdr, u
 
 	memcpy(peer_tx(), hdr, len);
 	p->answered[slot] = SILENT;
+	p->off[slot] = off;
 	con_write_imm(&p->con[p->cons - 1], chunk->addr + off, chunk->rkey, len,
 		      rtrs_imm_io_req(&p->geo, slot, off));
 }

@@ -147,7 +147,8 @@ static void on_recv(struct conn *con, const struct ibv_wc *wc)
 		if (wc->opcode == IBV_WC_RECV &&
 		    !rtrs_rkey_rsp_parse(buf, wc->byte_len, slot, &rkey))
 			p->chunk[slot].rkey = rkey;
-		if (p->flags & RTRS_CONN_RSP_LEAN && p->flags & RTRS_CONN_RSP_NEW_RKEY)
+		if (p->flags & RTRS_CONN_RSP_LEAN && p->flags & RTRS_CONN_RSP_NEW_RKEY &&
+		    !rtrs_is_eager(p->eager_bytes, p->off[slot]))
 			p->chunk[slot].rkey = rtrs_rkey_next(p->chunk[slot].rkey);
 		p->answered[slot] = -err;
 	}

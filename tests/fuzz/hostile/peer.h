@@ -56,6 +56,7 @@ struct conn {
 /**
  * struct path - a path, the only one of its session
  * @answered: for each slot the errno of its answer, or SILENT
+ * @off: for each slot where the header of its last request was
  */
 struct path {
 	struct conn con[CONS_MAX];
@@ -63,8 +64,10 @@ struct path {
 	struct rtrs_conn_req req;
 	struct rtrs_geometry geo;
 	uint32_t flags;
+	uint32_t eager_bytes;
 	struct rtrs_desc *chunk;
 	int *answered;
+	uint32_t *off;
 	uint32_t info_len;
 };
 
