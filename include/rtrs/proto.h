@@ -141,11 +141,12 @@ static inline __u32 rtrs_rkey_next(__u32 rkey)
 }
 
 /*
- * Eager requests: small ones without a registration. An extension of lean paths: the client asks
- * with RTRS_CONN_REQ_EAGER, and the accept of cid 0 says in eager_bytes up to how many bytes of data
- * a request is eager. They look like others and go to the chunk of their slot. But the server copies
- * what it needs out of the chunk and leaves the region as it is: their responses move no key, whatever
- * their errno. Data of more than eager_bytes that rtrs_is_eager() all the same is -EMSGSIZE.
+ * Eager requests: small ones without a registration. An extension of lean paths: the client
+ * asks with RTRS_CONN_REQ_EAGER, and eager_bytes in the accept of cid 0 is the most data of an
+ * eager request. Eager requests look like others and go to the chunk of their slot. The server
+ * copies what it needs out of the chunk and leaves the region as it is: their responses move no
+ * key, whatever their errno. A request that is eager by rtrs_is_eager() and has more data than
+ * eager_bytes fails with -EMSGSIZE.
  */
 #define RTRS_EAGER_USR_MAX	128	/* room for the user message */
 

@@ -189,7 +189,7 @@ setup() {
 }
 
 @test "--filter: commas alone are no condition that everything meets" {
-	for f in , ,,; do
+	for f in "," ",,"; do
 		fails 2 usage device list --filter "$f"
 		[[ $stderr == *"--filter: '$f' has no condition"* ]]
 		fails 2 usage wait cl1@srv1 --for "$f" --test

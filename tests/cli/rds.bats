@@ -103,7 +103,7 @@ found() {
 @test "lists that are no such: exit code 9, and a growing one is read again" {
 	list 10015 'bytes(40)'
 	fails 9 unsupported rds socket
-	[[ $stderr == *"RDS6_INFO_SOCKETS: "*"not those that this version knows"* ]]
+	[[ $stderr == *"RDS6_INFO_SOCKETS: "*"this version does not know the module's records"* ]]
 	adm 11 rds check -j
 	found fail rds.module
 	list 10015 'bytes(103)' 52

@@ -38,7 +38,7 @@ never() {
 
 # Of the tool: a source and its header are one file here. What is printed is a circle, one name a line.
 circles() {
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2069
 	includes $(sources rnbdadm) | sed -nE 's,^rnbdadm/(.*)\.[ch]:(.*)\.h$,\1 \2,p' | awk '$1 != $2' | tsort 2>&1 >/dev/null
 }
 

@@ -7,6 +7,7 @@
 #define SLOTS	3
 
 struct rtrs_geometry rtrs_server_geo = { SLOTS, 8192, 4096, 4096 };
+bool rtrs_server_new_rkey;
 
 static struct rtrs_server_slot slots[SLOTS];
 static struct rtrs_server_session session = { .slots = slots };
@@ -322,6 +323,22 @@ static void clobbered(void)
 	EQ(ops[2][0].clobbered, 0);
 }
 
+/* The data of an eager read are not in the chunk, that of a server which invalidates nothing are. */
+static void clobbered_eager(void)
+{
+	for (int invalidates = 1; invalidates >= 0; invalidates--) {
+		rtrs_server_new_rkey = invalidates;
+		setup();
+		path[0].eager_bytes = 4096;
+		EQ(arrive(0, 0, 4096 + 24), RTRS_SERVER_SLOT_RUN);
+		EQ(ops[0][0].eager, invalidates);
+		parsed(&ops[0][0], true, 4096);
+		EQ(arrive(1, 0, 512 + 24), RTRS_SERVER_SLOT_PARK);
+		let_go(0);
+		EQ(header_spoilt(&ops[1][0]), !invalidates);
+	}
+}
+
 static void clobbered_before(void)
 {
 	/* a read, then a shorter one, then what waits for that */
@@ -476,6 +493,7 @@ int main(void)
 	RUN(retry_of_retry, "a retry of a retry takes its place");
 	RUN(others_go_on, "other slots and paths go on");
 	RUN(clobbered, "what a read may have written over while it waited does not run; a retry of that read does");
+	RUN(clobbered_eager, "an eager read writes over nothing");
 	RUN(clobbered_before, "nor what an earlier read may have");
 	RUN(random_walk, "200000 random steps of 4 paths and 3 slots, against a model");
 	return tap_end();

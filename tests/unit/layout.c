@@ -62,7 +62,8 @@ static void conn_rsp(void)
 	       F(rtrs_msg_conn_rsp, max_io_size, 8, 4),
 	       F(rtrs_msg_conn_rsp, max_hdr_size, 12, 4),
 	       F(rtrs_msg_conn_rsp, flags, 16, 4),
-	       F(rtrs_msg_conn_rsp, reserved, 20, 36));
+	       F(rtrs_msg_conn_rsp, eager_bytes, 20, 4),
+	       F(rtrs_msg_conn_rsp, reserved, 24, 32));
 }
 
 static void info(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bounce buffers: a registration and its invalidation cost more than to copy a few KiB. So the data
- * of small reads comes to a buffer of the slot. All buffers are one region, registered when the path
- * logs in.
+ * Bounce buffers: a registration and its invalidation cost more than to copy a few KiB. So the
+ * data of small reads comes to a buffer of the slot. All buffers are one region, registered when
+ * the path logs in.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>

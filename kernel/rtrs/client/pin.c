@@ -24,7 +24,8 @@ static u64 slot_bytes(const struct rtrs_client_path *path)
 {
 	u32 bounce = rtrs_client_bounce_bytes(path);
 
-	return (bounce ? kmalloc_bytes(bounce) + sizeof(struct rtrs_iu) : 0) + sizeof(struct rtrs_client_req) + sizeof(struct rtrs_desc) +
+	return (bounce ? kmalloc_bytes(bounce) + sizeof(struct rtrs_iu) : 0) +
+	       sizeof(struct rtrs_client_req) + sizeof(struct rtrs_desc) +
 	       sizeof(struct rtrs_iu) + kmalloc_bytes(RTRS_CLIENT_USR_MAX + RTRS_READ_HDR_MAX) +
 	       sizeof(struct ib_mr) + kmalloc_bytes(path->max_segments * sizeof(u64));
 }

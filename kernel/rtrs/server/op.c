@@ -33,8 +33,9 @@ static void sync_for_cpu(const struct rtrs_server_op *op, u32 off, u32 len)
 }
 
 /*
- * The client cannot write to what is looked at: it is copied, as all of an eager request is, or its
- * MR is invalid. A retry is begun by the worker of another path: its own may be leaving its RDMA device.
+ * The client cannot write to what is looked at: it is copied, as all of an eager request is, or
+ * its MR is invalid. A retry is begun by the worker of another path: its own may be leaving its
+ * RDMA device.
  */
 static int op_parse(struct rtrs_server_op *op)
 {

@@ -35,6 +35,7 @@ struct rtrs_server_path {
 	struct rtrs_server_session *session;
 	struct rtrs_server_op *ops;
 	enum rtrs_server_path_state state;
+	u32 eager_bytes;
 	int refs, closed, last_err;
 	bool closing, dropped;	/* the test's */
 };
@@ -49,12 +50,14 @@ struct rtrs_server_op {
 	struct rtrs_server_con *con;
 	u32 off;
 	int err;
+	bool eager;
 	u32 clobbered;
 	struct rtrs_request req;
 	int begun;		/* the test's */
 };
 
 extern struct rtrs_geometry rtrs_server_geo;
+extern bool rtrs_server_new_rkey;
 
 void rtrs_server_path_close(struct rtrs_server_path *path, int err);
 void rtrs_server_op_put(struct rtrs_server_path *path, u32 count);
