@@ -251,9 +251,9 @@ all_cpus() {
 	local -A zero=(
 		[ios]='."read-ios" == 0 and ."read-bytes" == 0' [latency]='.latency == null and ."read-latency-max-ns" == 0'
 		[sg]='.sg == null' [migrations]='all(.cpu // [] | .[]; ."migrations-from" + ."migrations-to" == 0)'
-		[polls]='.completions < 100' [reconnects]='."reconnects-ok" == 0'
+		[polls]='.completions < 50' [reconnects]='."reconnects-ok" == 0'
 	)
-	local -A more=([ios]='."read-ios" >= 8' [latency]='.latency != null' [sg]='.sg != null' [polls]='.completions >= 100')
+	local -A more=([ios]='."read-ios" >= 8' [latency]='.latency != null' [sg]='.sg != null' [polls]='.completions >= 64')
 	((OTHER == 0)) || more[migrations]='any(.cpu[]; ."migrations-from" > 0)'
 	# heartbeats are completions, too
 	for group in $GROUPS_ALL; do

@@ -248,7 +248,7 @@ agree() {
 		/tmp/sysfs.json /tmp/netlink.json
 }
 
-@test "ours: the same module parameters and modes, and eight more" {
+@test "ours: the same module parameters and modes, and nine more" {
 	unload_all
 	load_server
 	load_client
@@ -257,6 +257,7 @@ rnbd_server access 444
 rnbd_server max_devices 644
 rnbd_server record 444
 rnbd_server share_local 644
+rtrs_server eager_bytes 444
 rtrs_server heartbeat_interval_ms 644
 rtrs_server heartbeat_misses 644
 rtrs_server listen 444

@@ -19,6 +19,7 @@
  * @req: private data
  * @since: jiffies at which it came
  * @given_up: a later one has come
+ * @refused: the client has been told why not
  */
 struct connect {
 	struct rtrs_server_wait wait;
@@ -27,6 +28,7 @@ struct connect {
 	struct rtrs_conn_req req;
 	unsigned long since;
 	bool given_up;
+	bool refused;
 };
 
 static void refuse(struct rdma_cm_id *cm_id, int err)
@@ -207,6 +209,24 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 	return rtrs_server_path_create(session, cm_id, req);
 }
 
+static void tell_refused(struct connect *c, int err)
+{
+	if (!c->refused) {
+		rdma_lock_handler(c->cm_id);
+		refuse(c->cm_id, err);
+		rdma_unlock_handler(c->cm_id);
+	}
+	c->refused = true;
+}
+
+/* The client learns of the errno before the other connections of the path end. */
+static int fail_path(struct connect *c, struct rtrs_server_path *path, int err)
+{
+	tell_refused(c, err);
+	rtrs_server_path_close(path, err);
+	return err;
+}
+
 /*
  * session->lock held: the worker that closes the path has not begun its work yet, if
  * anything started it meanwhile. Once the connection hangs on the path its CM id is
@@ -229,15 +249,11 @@ static int connect_path(struct connect *c, struct rtrs_server_session *session)
 		WRITE_ONCE(path->pinned, path->pinned + bytes);
 		err = rtrs_server_path_room(path);
 	}
-	if (err) {
-		rtrs_server_path_close(path, err);
-		return err;
-	}
+	if (err)
+		return fail_path(c, path, err);
 	con = rtrs_server_con_create(path, cm_id, c->req.cid);
-	if (IS_ERR(con)) {
-		rtrs_server_path_close(path, PTR_ERR(con));
-		return PTR_ERR(con);
-	}
+	if (IS_ERR(con))
+		return fail_path(c, path, PTR_ERR(con));
 
 	rdma_lock_handler(cm_id);
 	cm_id->context = con;
@@ -357,9 +373,7 @@ static void connect_work(struct work_struct *work)
 	if (err == -EINPROGRESS)
 		return;
 	if (c->cm_id) {
-		rdma_lock_handler(c->cm_id);
-		refuse(c->cm_id, err);
-		rdma_unlock_handler(c->cm_id);
+		tell_refused(c, err);
 		rdma_destroy_id(c->cm_id);
 	}
 	kfree(c);
