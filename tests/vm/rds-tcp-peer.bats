@@ -3,6 +3,7 @@
 # RDS over TCP, ours towards the kernel's own, which is on the server. RDS and RDS_PEER say what is here and there: ours, stock.
 # lab: on 6.1: the kernel's own module, as it is there
 # lab: on 6.12 for reset: another version of it
+# lab: debug kernel no: it has no RDS of its own
 # lab: two guests
 # lab: make tests/vm/tools
 # lab: timeout 400

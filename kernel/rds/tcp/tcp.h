@@ -26,6 +26,7 @@
  * @listen: sysctl
  * @sndbuf: sysctl: bytes of a TCP socket's send buffer; 0: as the kernel likes
  * @rcvbuf: the same of its receive buffer
+ * @scouts: of all paths, under way
  * @max_paths: sysctl: paths that a new connection has, at most
  * @table: of the sysctls
  * @sysctl: registration of @table
@@ -41,6 +42,7 @@ struct rds_tcp_net {
 	int listen;
 	int sndbuf;
 	int rcvbuf;
+	atomic_t scouts;
 	int max_paths;
 	struct ctl_table *table;
 	struct ctl_table_header *sysctl;
@@ -105,6 +107,7 @@ struct rds_tcp_rx {
  * @recv_work: reads what was left
  * @ack_work: acknowledges what no message has acknowledged; tries again when TCP had no memory
  * @watch_work: looks whether the peer answers
+ * @watch_due: when it should, in jiffies
  * @scout: a connection that is tried while the peer does not answer; under path->sending
  * @scout_state_change: callback of @scout before it was ours
  * @stuck_since: since when it does not, in jiffies
@@ -131,6 +134,7 @@ struct rds_tcp_path {
 	struct delayed_work recv_work;
 	struct delayed_work ack_work;
 	struct delayed_work watch_work;
+	unsigned long watch_due;
 	struct socket *scout;
 	void (*scout_state_change)(struct sock *sk);
 	unsigned long stuck_since;

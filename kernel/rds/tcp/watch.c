@@ -5,6 +5,10 @@
  * all the time. When the peer accepts it, and the connection is still stuck, the scout takes its
  * place: the peer may have taken it for the connection, and have sent messages. When the peer
  * refuses it, the path connects anew at once.
+ *
+ * Scouts of a thousand paths would take the CPU from the answers that they are sent for: each new
+ * one costs more than it finds, and nothing comes back. So few are under way at once, and a host
+ * that is late itself sends none: the answer may lie in its own queues.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -15,11 +19,24 @@
 #define PERIOD_MAX	(2 * HZ)
 /* One lost packet is none of our business: TCP has sent it so often without an answer. */
 #define RETRANSMITS	2
+/* In a namespace at once */
+#define SCOUTS_MAX	32
+
+static void look_after(struct rds_tcp_path *tp, unsigned long delay)
+{
+	WRITE_ONCE(tp->watch_due, jiffies + delay);
+	queue_delayed_work(rds_tcp_wq, &tp->watch_work, delay);
+}
+
+static bool late(const struct rds_tcp_path *tp)
+{
+	return time_after(jiffies, READ_ONCE(tp->watch_due) + PERIOD / 2);
+}
 
 void rds_tcp_watch(struct rds_tcp_path *tp)
 {
 	if (!delayed_work_pending(&tp->watch_work))
-		queue_delayed_work(rds_tcp_wq, &tp->watch_work, PERIOD);
+		look_after(tp, PERIOD);
 }
 
 /* Under path->sending, as all that follows; no callback of it runs any more. */
@@ -32,6 +49,7 @@ static struct socket *scout_take(struct rds_tcp_path *tp)
 		return NULL;
 	sk = sock->sk;
 	tp->scout = NULL;
+	atomic_dec(&rds_tcp_net(sock_net(sk))->scouts);
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
 	sk->sk_state_change = tp->scout_state_change;
@@ -66,11 +84,17 @@ static void scout_state_change(struct sock *sk)
 
 static void scout_begin(struct rds_tcp_path *tp)
 {
-	struct socket *sock = rds_tcp_sock_make(tp->path);
+	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&tp->path->conn->net));
+	struct socket *sock;
 	struct sock *sk;
 
-	if (IS_ERR(sock))
+	if (!atomic_add_unless(&tn->scouts, 1, SCOUTS_MAX))
 		return;
+	sock = rds_tcp_sock_make(tp->path);
+	if (IS_ERR(sock)) {
+		atomic_dec(&tn->scouts);
+		return;
+	}
 	sk = sock->sk;
 	tp->scout = sock;
 	write_lock_bh(&sk->sk_callback_lock);
@@ -141,7 +165,7 @@ static unsigned long period(const struct rds_tcp_path *tp)
 		     (unsigned long)PERIOD_MAX);
 }
 
-static void look(struct rds_tcp_path *tp)
+static void look(struct rds_tcp_path *tp, bool is_late)
 {
 	struct sock *sk = tp->sock->sk;
 
@@ -156,16 +180,18 @@ static void look(struct rds_tcp_path *tp)
 	if (settled(tp))
 		return;
 	scout_end(tp);
-	scout_begin(tp);
-	queue_delayed_work(rds_tcp_wq, &tp->watch_work, period(tp));
+	if (!is_late)
+		scout_begin(tp);
+	look_after(tp, period(tp));
 }
 
 void rds_tcp_watch_work(struct work_struct *work)
 {
 	struct rds_tcp_path *tp = container_of(work, struct rds_tcp_path, watch_work.work);
+	bool is_late = late(tp);
 
 	mutex_lock(&tp->path->sending);
 	if (tp->sock)
-		look(tp);
+		look(tp, is_late);
 	mutex_unlock(&tp->path->sending);
 }
