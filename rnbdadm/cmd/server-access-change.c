@@ -211,6 +211,17 @@ static int edit_add(struct ctx *ctx, struct edit *ed)
 	return fail_set(&ctx->fail, XC_CONFLICT, "the list has it already%s", same ? "" : ", and otherwise");
 }
 
+/* The kernel refuses a list that allows somebody who is no peer: it is told who. */
+static int name_unknown(struct ctx *ctx, const struct edit *ed)
+{
+	const struct access_values *allow = &ed->one.of[ed->kind].v[0].of[AK_ALLOW];
+
+	for (size_t i = 0; i < allow->n; i++)
+		if (strcmp(allow->v[i].word, "*") && !access_get(&ed->want, ACCESS_PEER, allow->v[i].word))
+			return access_absent(ctx, &ed->want, ACCESS_PEER, allow->v[i].word);
+	return ctx->fail.code;
+}
+
 int cmd_access_add(struct ctx *ctx)
 {
 	struct edit ed;
@@ -224,6 +235,8 @@ int cmd_access_add(struct ctx *ctx)
 		rc = edit_add(ctx, &ed);
 	if (!rc)
 		rc = access_replace(ctx, &ed.now, &ed.want, ctx->data);
+	if (rc == XC_FAILED)
+		rc = name_unknown(ctx, &ed);
 	if (!rc && ed.saved && !ctx->dry_run) {
 		rc = saved_append(ctx, ed.saved, &ed.c);
 		if (!rc)

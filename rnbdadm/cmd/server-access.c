@@ -319,13 +319,19 @@ int cmd_access_test(struct ctx *ctx)
 	struct kernel *kernel = ctx_kernel(ctx);
 	struct access_question q;
 	struct access_answer a;
+	struct access_list l = { 0 };
 	struct nl_error e;
 
 	if (!kernel)
 		return ctx->fail.code;
 	parse_question(ctx, &q);
-	if (!kernel->ops->access_test(kernel, &q, &a, &e))
-		return fail_nl(&ctx->fail, &e, "server");
+	if (!kernel->ops->access_test(kernel, &q, &a, &e)) {
+		fail_nl(&ctx->fail, &e, "server");
+		if (e.err == ENOENT && q.peer && !access_load(ctx, &l))
+			access_absent(ctx, &l, ACCESS_PEER, q.peer);
+		access_free(&l);
+		return ctx->fail.code;
+	}
 	tell_answer(ctx, &q, &a);
 	return a.allowed ? XC_OK : fail_set(&ctx->fail, XC_DIFFERS, "denied: %s", access_word(AW_REASON, a.reason));
 }

@@ -362,14 +362,12 @@ static bool patterns_meet(const char *a, const char *b)
 
 static bool froms_meet(const struct access_value *a, const struct access_value *b)
 {
-	uint64_t bits = a->n < b->n ? a->n : b->n;
+	unsigned int bits = (unsigned int)(a->n < b->n ? a->n : b->n), bytes = bits / 8;
+	const uint8_t *x = a->addr.raw, *y = b->addr.raw;
 
-	if (a->addr.family != b->addr.family)
-		return false;
-	for (unsigned int i = 0; i < bits; i++)
-		if (bit_at(&a->addr, i) != bit_at(&b->addr, i))
-			return false;
-	return true;
+	/* each peer is held against each other one, so this is to be quick */
+	return a->addr.family == b->addr.family && !memcmp(x, y, bytes) &&
+	       (!(bits % 8) || !((x[bytes] ^ y[bytes]) >> (8 - bits % 8)));
 }
 
 static bool values_meet(const struct access_item *a, const struct access_item *b, enum access_key k)
