@@ -12,6 +12,21 @@ struct change {
 	const struct conf_place *at;
 };
 
+static bool is_same(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+bool access_same(const struct access_item *a, const struct access_item *b, enum access_key k)
+{
+	char *was = access_text(a, k), *is = access_text(b, k);
+	bool same = access_keys[k].counted || is_same(was, is);
+
+	free(was);
+	free(is);
+	return same;
+}
+
 /* Takes both texts, which may be the same: then nothing changes. */
 static void add(json_t *list, struct change ch)
 {
@@ -25,7 +40,7 @@ static void add(json_t *list, struct change ch)
 	js_set(o, "old", js_str_or_null(ch.old));
 	js_set(o, "new", js_str_or_null(ch.new));
 	js_set(o, "source", js_str_or_null(where));
-	if (strcmp(ch.old ? ch.old : "", ch.new ? ch.new : "") || !ch.key)
+	if (!ch.key || !is_same(ch.old, ch.new))
 		json_array_append(list, o);
 	json_decref(o);
 	free(ch.old);
@@ -38,7 +53,7 @@ static const char *key_name(int k)
 	return conf_key_name(conf_access_keys[k]);
 }
 
-char *access_item_text(const struct access_item *x)
+static char *item_text(const struct access_item *x)
 {
 	struct strbuf b = { 0 };
 
@@ -59,8 +74,8 @@ static void compare(json_t *list, const char *object, const struct access_item *
 	struct change ch = { .object = object, .name = from ? from->name : to->name, .at = to ? to->at : NULL };
 
 	if (!from || !to) {
-		ch.old = from ? access_item_text(from) : NULL;
-		ch.new = to ? access_item_text(to) : NULL;
+		ch.old = from ? item_text(from) : NULL;
+		ch.new = to ? item_text(to) : NULL;
 		add(list, ch);
 		return;
 	}

@@ -13,16 +13,6 @@ struct change {
 	json_t *ended;			/* of the document */
 };
 
-static bool same(const struct access_item *a, const struct access_item *b, enum access_key k)
-{
-	char *was = access_text(a, k), *is = access_text(b, k);
-	bool eq = !strcmp(was ? was : "", is ? is : "");
-
-	free(was);
-	free(is);
-	return eq;
-}
-
 /* Why the new list does not have the opening, to be freed. */
 static char *why_closed(const struct change *c, const struct export *x)
 {
@@ -36,11 +26,11 @@ static char *why_closed(const struct change *c, const struct export *x)
 		return xasprintf("there is no export %s", x->device_path);
 	if (!*x->peer)
 		return xstrdup("the list does not let it in");
-	if (was && !same(was, is, AK_PATH))
+	if (was && !access_same(was, is, AK_PATH))
 		return xstrdup("the export has another path");
-	if (was && !same(was, is, AK_IO_MODE))
+	if (was && !access_same(was, is, AK_IO_MODE))
 		return xstrdup("the export has another io-mode");
-	return xasprintf(was && same(was, is, AK_ALLOW) ? "peer %s no longer takes this session" :
+	return xasprintf(was && access_same(was, is, AK_ALLOW) ? "peer %s no longer takes this session" :
 			 "the export no longer allows %s that", x->peer);
 }
 
