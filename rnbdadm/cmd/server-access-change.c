@@ -33,57 +33,14 @@ static int end_of(struct ctx *ctx, int rc)
 	return rc;
 }
 
-/* Frees @want; @rc: of what made it. */
-static int replace(struct ctx *ctx, int rc, struct access_list *want)
-{
-	struct access_list now = { 0 };
-
-	if (!rc && !ctx_lock(ctx))
-		rc = ctx->fail.code;
-	if (!rc)
-		rc = access_load(ctx, &now);
-	if (!rc)
-		rc = access_replace(ctx, &now, want, ctx->data);
-	access_free(&now);
-	access_free(want);
-	return end_of(ctx, rc);
-}
-
-int cmd_access_apply(struct ctx *ctx)
-{
-	struct conf c = { .lenient = args_has(&ctx->args, OPT_LENIENT) };
-	struct access_list want;
-	int rc = access_conf(ctx, &c, &want);
-
-	rc = replace(ctx, rc, &want);
-	conf_free(&c);
-	return rc;
-}
-
-/* close, open */
-int cmd_access_set(struct ctx *ctx)
-{
-	bool open = !strcmp(ctx->args.cmd->verb, "open");
-
-	return replace(ctx, XC_OK, &(struct access_list){ .state = open ? ACCESS_OPEN : ACCESS_CLOSED });
-}
-
-/* One peer or export more or less. */
+/* The list that is loaded, and the one that is wanted. */
 struct edit {
-	enum access_kind kind;
+	enum access_kind kind;		/* of one peer or export more or less */
 	const char *object, *name;
-	struct conf c;			/* the section that the options make */
+	struct conf c;			/* the configuration, or the section that the options make */
 	struct access_list one, now, want;
 	char *saved;			/* what --save adds to, NULL: not asked for */
 };
-
-static struct edit edit_of(const struct ctx *ctx)
-{
-	const char *object = strchr(ctx->args.cmd->object, ' ') + 1;
-
-	return (struct edit){ .kind = strcmp(object, "peer") ? ACCESS_EXPORT : ACCESS_PEER, .object = object,
-			      .name = ctx->args.args[0], .want.state = ACCESS_LISTED };
-}
 
 static void edit_free(struct edit *ed)
 {
@@ -92,6 +49,45 @@ static void edit_free(struct edit *ed)
 	access_free(&ed->want);
 	conf_free(&ed->c);
 	free(ed->saved);
+}
+
+static int edit_begin(struct ctx *ctx, struct edit *ed)
+{
+	return ctx_lock(ctx) ? access_load(ctx, &ed->now) : (int)ctx->fail.code;
+}
+
+/* Frees @ed; @rc: of what made the list that is wanted. */
+static int replace(struct ctx *ctx, int rc, struct edit *ed)
+{
+	if (!rc)
+		rc = edit_begin(ctx, ed);
+	if (!rc)
+		rc = access_replace(ctx, &ed->now, &ed->want, ctx->data);
+	edit_free(ed);
+	return end_of(ctx, rc);
+}
+
+int cmd_access_apply(struct ctx *ctx)
+{
+	struct edit ed = { .c.lenient = args_has(&ctx->args, OPT_LENIENT) };
+
+	return replace(ctx, access_conf(ctx, &ed.c, &ed.want), &ed);
+}
+
+/* close, open */
+int cmd_access_set(struct ctx *ctx)
+{
+	bool open = !strcmp(ctx->args.cmd->verb, "open");
+
+	return replace(ctx, XC_OK, &(struct edit){ .want.state = open ? ACCESS_OPEN : ACCESS_CLOSED });
+}
+
+static struct edit edit_of(const struct ctx *ctx)
+{
+	const char *object = strchr(ctx->args.cmd->object, ' ') + 1;
+
+	return (struct edit){ .kind = strcmp(object, "peer") ? ACCESS_EXPORT : ACCESS_PEER, .object = object,
+			      .name = ctx->args.args[0], .want.state = ACCESS_LISTED };
 }
 
 /* The name of an export is the last part of its path where none is given. */
@@ -149,14 +145,13 @@ int cmd_access_add_check(struct ctx *ctx)
 	return rc;
 }
 
-static int edit_begin(struct ctx *ctx, struct edit *ed)
+/* To change one of the list there must be a list. */
+static int edit_list(struct ctx *ctx, struct edit *ed)
 {
 	int rc;
 
 	fail_object(&ctx->fail, ed->object, ed->name);
-	if (!ctx_lock(ctx))
-		return ctx->fail.code;
-	rc = access_load(ctx, &ed->now);
+	rc = edit_begin(ctx, ed);
 	if (rc || ed->now.state != ACCESS_OPEN)
 		return rc;
 	fail_hint(&ctx->fail, "'rnbdadm server access apply' loads the list of the configuration; 'rnbdadm server "
@@ -196,11 +191,10 @@ static int save_check(struct ctx *ctx, struct edit *ed)
 static int edit_add(struct ctx *ctx, struct edit *ed)
 {
 	const struct access_item *old = access_get(&ed->now, ed->kind, ed->name);
-	char *was = old ? access_item_text(old) : NULL, *is = access_item_text(&ed->one.of[ed->kind].v[0]);
-	bool same = old && !strcmp(was, is);
+	bool same = old;
 
-	free(was);
-	free(is);
+	for (int k = 0; k < AK_N && same; k++)
+		same = access_same(old, ed->one.of[ed->kind].v, k);
 	access_copy(&ed->want, &ed->now, ed->kind, NULL);
 	if (!old)
 		conf_access(&ed->c, &ed->want);
@@ -211,19 +205,32 @@ static int edit_add(struct ctx *ctx, struct edit *ed)
 	return fail_set(&ctx->fail, XC_CONFLICT, "the list has it already%s", same ? "" : ", and otherwise");
 }
 
+/* The kernel refuses a list that allows somebody who is no peer: it is told who. */
+static int name_unknown(struct ctx *ctx, const struct edit *ed)
+{
+	const struct access_values *allow = &ed->one.of[ed->kind].v[0].of[AK_ALLOW];
+
+	for (size_t i = 0; i < allow->n; i++)
+		if (strcmp(allow->v[i].word, "*") && !access_get(&ed->want, ACCESS_PEER, allow->v[i].word))
+			return access_absent(ctx, &ed->want, ACCESS_PEER, allow->v[i].word);
+	return ctx->fail.code;
+}
+
 int cmd_access_add(struct ctx *ctx)
 {
 	struct edit ed;
 	int rc = edit_options(ctx, &ed);
 
 	if (!rc)
-		rc = edit_begin(ctx, &ed);
+		rc = edit_list(ctx, &ed);
 	if (!rc)
 		rc = save_check(ctx, &ed);
 	if (!rc)
 		rc = edit_add(ctx, &ed);
 	if (!rc)
 		rc = access_replace(ctx, &ed.now, &ed.want, ctx->data);
+	if (rc == XC_FAILED)
+		rc = name_unknown(ctx, &ed);
 	if (!rc && ed.saved && !ctx->dry_run) {
 		rc = saved_append(ctx, ed.saved, &ed.c);
 		if (!rc)
@@ -254,7 +261,7 @@ static void warn_configured(struct ctx *ctx, const struct edit *ed)
 int cmd_access_remove(struct ctx *ctx)
 {
 	struct edit ed = edit_of(ctx);
-	int rc = edit_begin(ctx, &ed);
+	int rc = edit_list(ctx, &ed);
 
 	if (!rc && !access_get(&ed.now, ed.kind, ed.name)) {
 		if (!ctx->idempotent)

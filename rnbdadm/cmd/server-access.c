@@ -90,56 +90,60 @@ static const struct view views[ACCESS_KINDS] = {
 	[ACCESS_EXPORT] = { .name = "listed", .key = "exports", .fields = fields, .columns = export_columns },
 };
 
-static json_t *js_values(const struct access_item *x, enum access_key k)
+static json_t *js_value(enum access_key k, const struct access_value *v)
+{
+	char *text = access_value_text(k, v);
+	json_t *o = js_str(text);
+
+	free(text);
+	return o;
+}
+
+static json_t *js_grant(const struct access_value *v)
+{
+	const char *access = access_name(v->n);
+	json_t *o = json_object();
+
+	js_set_str(o, "peer", v->word);
+	js_set(o, "access", json_string(access ? access : "unknown"));
+	return o;
+}
+
+static void set_key(json_t *o, const struct access_item *x, enum access_key k)
+{
+	const struct access_values *all = &x->of[k];
+	json_t *list = access_keys[k].many ? json_array() : NULL;
+
+	for (size_t i = 0; list && i < all->n; i++)
+		json_array_append_new(list, k == AK_ALLOW ? js_grant(&all->v[i]) : js_value(k, &all->v[i]));
+	if (k == AK_PATH)
+		js_set_str(o, access_keys[k].json, all->n ? all->v[0].word : "");
+	else
+		js_set(o, access_keys[k].json, list ? list : k == AK_IO_MODE ? js_value(k, all->v) :
+		       js_u64(access_number(x, k)));
+}
+
+/* The items of that kind, or the one that is called @name. */
+static json_t *js_items(const struct access_list *l, enum access_kind kind, const char *name)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < x->of[k].n; i++) {
-		char *text = access_value_text(k, &x->of[k].v[i]);
+	for (size_t i = 0; i < l->of[kind].n; i++) {
+		const struct access_item *x = &l->of[kind].v[i];
+		json_t *o;
 
-		json_array_append_new(list, js_str(text));
-		free(text);
+		if (name && strcmp(name, x->name))
+			continue;
+		o = json_object();
+		js_set_str(o, "name", x->name);
+		if (kind == ACCESS_PEER)
+			js_set(o, "auth", json_string("none"));
+		for (int k = 0; k < AK_N; k++)
+			if (access_kind_of(k) == kind)
+				set_key(o, x, k);
+		json_array_append_new(list, o);
 	}
 	return list;
-}
-
-static json_t *js_peer(const struct access_item *p)
-{
-	json_t *o = json_object();
-
-	js_set_str(o, "name", p->name);
-	js_set(o, "auth", json_string("none"));
-	js_set(o, "session_patterns", js_values(p, AK_SESSION));
-	js_set(o, "from", js_values(p, AK_FROM));
-	js_set(o, "sessions", js_u64(p->used[USE_SESSIONS]));
-	js_set(o, "max_sessions", js_u64(access_number(p, AK_MAX_SESSIONS)));
-	js_set(o, "devices", js_u64(p->used[USE_DEVICES]));
-	js_set(o, "max_devices", js_u64(access_number(p, AK_MAX_DEVICES)));
-	js_set(o, "pinned_bytes", js_u64(p->used[USE_MEMORY]));
-	js_set(o, "max_memory_bytes", js_u64(access_number(p, AK_MAX_MEMORY)));
-	js_set(o, "denied_total", js_u64(p->used[USE_DENIED]));
-	return o;
-}
-
-static json_t *js_export(const struct access_item *x)
-{
-	const char *mode = io_mode_name(access_number(x, AK_IO_MODE));
-	json_t *o = json_object(), *allow = json_array();
-
-	for (size_t i = 0; i < x->of[AK_ALLOW].n; i++) {
-		const struct access_value *v = &x->of[AK_ALLOW].v[i];
-		json_t *grant = json_object();
-
-		js_set_str(grant, "peer", v->word);
-		js_set(grant, "access", json_string(access_name(v->n) ? access_name(v->n) : "unknown"));
-		json_array_append_new(allow, grant);
-	}
-	js_set_str(o, "name", x->name);
-	js_set_str(o, "path", x->of[AK_PATH].n ? x->of[AK_PATH].v[0].word : "");
-	js_set(o, "io_mode", json_string(mode ? mode : "unknown"));
-	js_set(o, "allow", allow);
-	js_set(o, "openings", js_u64(x->used[USE_OPENINGS]));
-	return o;
 }
 
 static void print_head(const struct access_list *l)
@@ -165,37 +169,28 @@ static void print_head(const struct access_list *l)
 int cmd_access_show(struct ctx *ctx)
 {
 	const char *name = ctx->args.nargs ? ctx->args.args[0] : NULL;
-	json_t *lists[ACCESS_KINDS] = { json_array(), json_array() };
+	bool text = ctx->out.fmt == OUT_TEXT;
 	struct access_list l;
 	int rc = access_load(ctx, &l);
 
-	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
-		for (size_t i = 0; i < l.of[kind].n; i++) {
-			const struct access_item *x = &l.of[kind].v[i];
-
-			if (!name || !strcmp(name, x->name))
-				json_array_append_new(lists[kind], kind == ACCESS_PEER ? js_peer(x) : js_export(x));
-		}
-	}
-	if (!rc && name && !json_array_size(lists[0]) && !json_array_size(lists[1]))
+	if (!rc && name && !access_get(&l, ACCESS_PEER, name) && !access_get(&l, ACCESS_EXPORT, name))
 		rc = access_absent(ctx, &l, ACCESS_KINDS, name);
-	if (!rc && ctx->out.fmt == OUT_TEXT) {
-		print_head(&l);
-		for (int kind = 0; kind < ACCESS_KINDS; kind++)
-			if (json_array_size(lists[kind]))
-				table_print(&views[kind], lists[kind], NULL, &ctx->out);
-	}
 	if (!rc) {
 		js_set(ctx->data, "state", json_string(access_word(AW_STATE, l.state)));
 		js_set(ctx->data, "number", js_u64(l.number));
 		js_set(ctx->data, "loaded", l.loaded_ns ? js_time(l.loaded_ns) : json_null());
 		js_set(ctx->data, "loaded_by_uid", js_u64(l.uid));
 		js_set(ctx->data, "denied_total", js_u64(l.denied));
-		json_object_set(ctx->data, "peers", lists[ACCESS_PEER]);
-		json_object_set(ctx->data, "exports", lists[ACCESS_EXPORT]);
 	}
-	json_decref(lists[ACCESS_PEER]);
-	json_decref(lists[ACCESS_EXPORT]);
+	if (!rc && text)
+		print_head(&l);
+	for (int kind = 0; !rc && kind < ACCESS_KINDS; kind++) {
+		json_t *list = js_items(&l, kind, name);
+
+		if (text && json_array_size(list))
+			table_print(&views[kind], list, NULL, &ctx->out);
+		js_set(ctx->data, views[kind].key, list);
+	}
 	access_free(&l);
 	return rc;
 }
@@ -324,13 +319,19 @@ int cmd_access_test(struct ctx *ctx)
 	struct kernel *kernel = ctx_kernel(ctx);
 	struct access_question q;
 	struct access_answer a;
+	struct access_list l = { 0 };
 	struct nl_error e;
 
 	if (!kernel)
 		return ctx->fail.code;
 	parse_question(ctx, &q);
-	if (!kernel->ops->access_test(kernel, &q, &a, &e))
-		return fail_nl(&ctx->fail, &e, "server");
+	if (!kernel->ops->access_test(kernel, &q, &a, &e)) {
+		fail_nl(&ctx->fail, &e, "server");
+		if (e.err == ENOENT && q.peer && !access_load(ctx, &l))
+			access_absent(ctx, &l, ACCESS_PEER, q.peer);
+		access_free(&l);
+		return ctx->fail.code;
+	}
 	tell_answer(ctx, &q, &a);
 	return a.allowed ? XC_OK : fail_set(&ctx->fail, XC_DIFFERS, "denied: %s", access_word(AW_REASON, a.reason));
 }

@@ -12,23 +12,37 @@ struct change {
 	const struct conf_place *at;
 };
 
-/* Takes both texts. */
+static bool is_same(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+bool access_same(const struct access_item *a, const struct access_item *b, enum access_key k)
+{
+	char *was = access_text(a, k), *is = access_text(b, k);
+	bool same = access_keys[k].counted || is_same(was, is);
+
+	free(was);
+	free(is);
+	return same;
+}
+
+/* Takes both texts, which may be the same: then nothing changes. */
 static void add(json_t *list, struct change ch)
 {
 	char *where = ch.at ? conf_place_text(ch.at) : NULL;
-	json_t *o = json_object();
+	json_t *o = json_pack("{ss, ss, sn}", "action", ch.key ? "change" : ch.old ? "remove" : "add", "object", ch.object,
+			      "name");
 
-	js_set(o, "action", json_string(ch.key ? "change" : ch.old ? "remove" : "add"));
-	js_set(o, "object", json_string(ch.object));
 	if (ch.name)
 		js_set_str(o, "name", ch.name);
-	else
-		js_set(o, "name", json_null());
 	js_set(o, "key", js_str_or_null(ch.key));
 	js_set(o, "old", js_str_or_null(ch.old));
 	js_set(o, "new", js_str_or_null(ch.new));
 	js_set(o, "source", js_str_or_null(where));
-	json_array_append_new(list, o);
+	if (!ch.key || !is_same(ch.old, ch.new))
+		json_array_append(list, o);
+	json_decref(o);
 	free(ch.old);
 	free(ch.new);
 	free(where);
@@ -39,13 +53,13 @@ static const char *key_name(int k)
 	return conf_key_name(conf_access_keys[k]);
 }
 
-char *access_item_text(const struct access_item *x)
+static char *item_text(const struct access_item *x)
 {
 	struct strbuf b = { 0 };
 
 	strbuf_puts(&b, "");
 	for (int k = 0; k < AK_N; k++) {
-		char *text = access_text(x, k);
+		char *text = access_keys[k].counted ? NULL : access_text(x, k);
 
 		if (text)
 			strbuf_printf(&b, "%s%s=%s", b.len ? " " : "", key_name(k), text);
@@ -60,24 +74,19 @@ static void compare(json_t *list, const char *object, const struct access_item *
 	struct change ch = { .object = object, .name = from ? from->name : to->name, .at = to ? to->at : NULL };
 
 	if (!from || !to) {
-		ch.old = from ? access_item_text(from) : NULL;
-		ch.new = to ? access_item_text(to) : NULL;
+		ch.old = from ? item_text(from) : NULL;
+		ch.new = to ? item_text(to) : NULL;
 		add(list, ch);
 		return;
 	}
 	for (int k = 0; k < AK_N; k++) {
-		const struct access_values *all = &to->of[k];
-
+		if (access_keys[k].counted)
+			continue;
 		ch.key = key_name(k);
 		ch.old = access_text(from, k);
 		ch.new = access_text(to, k);
-		ch.at = all->n ? all->v[all->n - 1].at : to->at;
-		if (strcmp(ch.old ? ch.old : "", ch.new ? ch.new : "")) {
-			add(list, ch);
-		} else {
-			free(ch.old);
-			free(ch.new);
-		}
+		ch.at = to->of[k].n ? to->of[k].v[to->of[k].n - 1].at : to->at;
+		add(list, ch);
 	}
 }
 
@@ -97,12 +106,10 @@ static char *order(const struct access_list *l, const struct access_list *other)
 
 static json_t *changes_of(const struct access_list *from, const struct access_list *to)
 {
-	char *old = order(from, to), *new = order(to, from);
 	json_t *list = json_array();
 
-	if (from->state != to->state)
-		add(list, (struct change){ "list", .key = "state", .old = xstrdup(access_word(AW_STATE, from->state)),
-					   .new = xstrdup(access_word(AW_STATE, to->state)) });
+	add(list, (struct change){ "list", .key = "state", .old = xstrdup(access_word(AW_STATE, from->state)),
+				   .new = xstrdup(access_word(AW_STATE, to->state)) });
 	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
 		const struct access_items *was = &from->of[kind], *want = &to->of[kind];
 		const char *object = conf_kind_name(CONF_OF(kind));
@@ -113,11 +120,10 @@ static json_t *changes_of(const struct access_list *from, const struct access_li
 			if (!access_get(to, kind, was->v[i].name))
 				compare(list, object, &was->v[i], NULL);
 		/* the first peer that fits is taken */
-		if (kind == ACCESS_PEER && strcmp(old, new))
-			add(list, (struct change){ "list", .key = "order", .old = xstrdup(old), .new = xstrdup(new) });
+		if (kind == ACCESS_PEER)
+			add(list, (struct change){ "list", .key = "order", .old = order(from, to),
+						   .new = order(to, from) });
 	}
-	free(old);
-	free(new);
 	return list;
 }
 

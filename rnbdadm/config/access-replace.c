@@ -2,27 +2,42 @@
 /* Another access list, and what that ends. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/access-list.h"
 #include "task/in-use.h"
 
+struct change {
+	struct ctx *ctx;
+	const struct access_list *from, *to;
+	json_t *ended;			/* of the document */
+};
+
 /* Why the new list does not have the opening, to be freed. */
-static char *why_closed(const struct access_list *to, const struct export *x)
+static char *why_closed(const struct change *c, const struct export *x)
 {
-	if (to->state == ACCESS_CLOSED)
+	const struct access_item *was = access_find(c->from, x->device_path), *is = access_find(c->to, x->device_path);
+
+	if (c->to->state == ACCESS_CLOSED)
 		return xstrdup("the server is to be closed");
-	if (*x->peer && !access_get(to, ACCESS_PEER, x->peer))
+	if (*x->peer && !access_get(c->to, ACCESS_PEER, x->peer))
 		return xasprintf("there is no peer %s any more", x->peer);
-	if (!access_find(to, x->device_path))
+	if (!is)
 		return xasprintf("there is no export %s", x->device_path);
-	return *x->peer ? xasprintf("the export no longer allows %s that", x->peer) :
-			  xstrdup("the list does not let it in");
+	if (!*x->peer)
+		return xstrdup("the list does not let it in");
+	if (was && !access_same(was, is, AK_PATH))
+		return xstrdup("the export has another path");
+	if (was && !access_same(was, is, AK_IO_MODE))
+		return xstrdup("the export has another io-mode");
+	return xasprintf(was && access_same(was, is, AK_ALLOW) ? "peer %s no longer takes this session" :
+			 "the export no longer allows %s that", x->peer);
 }
 
 /* One opening or path that would end: a line of the failure, and an entry of the document. */
-static void name_id(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct snapshot *s,
-		    bool is_path, uint32_t id)
+static void name_id(const struct change *c, const struct snapshot *s, bool is_path, uint32_t id)
 {
+	struct ctx *ctx = c->ctx;
 	char *why, *number = xasprintf("id:%u", id);
 	const struct export *x = NULL;
 	const struct path *p = NULL;
@@ -35,11 +50,11 @@ static void name_id(struct ctx *ctx, json_t *ended, const struct access_list *to
 		if (s->paths.v[i].id == id)
 			p = &s->paths.v[i];
 	if (x) {
-		why = why_closed(to, x);
+		why = why_closed(c, x);
 		strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
 			     access_name(x->access) ? access_name(x->access) : "unknown", why);
 	} else if (p) {
-		why = xstrdup(to->state == ACCESS_CLOSED ? "the server is to be closed" :
+		why = xstrdup(c->to->state == ACCESS_CLOSED ? "the server is to be closed" :
 			      "no peer of the list takes it");
 		strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
 	} else {
@@ -50,13 +65,14 @@ static void name_id(struct ctx *ctx, json_t *ended, const struct access_list *to
 	js_set_str(o, "session", x ? x->session : p ? p->session : "");
 	js_set_str(o, "name", x ? x->device_path : p ? p->name : number);
 	js_set(o, "reason", js_str(why));
-	json_array_append_new(ended, o);
+	json_array_append_new(c->ended, o);
 	free(number);
 	free(why);
 }
 
-static int name_ended(struct ctx *ctx, json_t *ended, const struct access_list *to, const struct access_ended *end)
+static int name_ended(const struct change *c, const struct access_ended *end)
 {
+	struct ctx *ctx = c->ctx;
 	size_t more = end->exports.n + end->paths.n - end->exports.nids - end->paths.nids;
 	struct snapshot s = { 0 };
 
@@ -65,9 +81,9 @@ static int name_ended(struct ctx *ctx, json_t *ended, const struct access_list *
 	if (!ctx_snapshot(ctx, M_SERVER, NL_SESSIONS | NL_PATHS | NL_EXPORTS_OPT, &s))
 		return ctx->fail.code;
 	for (size_t i = 0; i < end->exports.nids; i++)
-		name_id(ctx, ended, to, &s, false, end->exports.ids[i]);
+		name_id(c, &s, false, end->exports.ids[i]);
 	for (size_t i = 0; i < end->paths.nids; i++)
-		name_id(ctx, ended, to, &s, true, end->paths.ids[i]);
+		name_id(c, &s, true, end->paths.ids[i]);
 	if (more)
 		strlist_addf(&ctx->fail.details, "and %zu more", more);
 	snapshot_free(&s);
@@ -92,15 +108,17 @@ static char *count_text(const struct access_ended *end)
 /* Class C: what is in use ends with --force alone. Opening lets everybody in, so it is refused as well. */
 static int may_end(struct ctx *ctx, const struct access_list *to, const char *count)
 {
-	bool open = to->state == ACCESS_OPEN;
+	bool open = to->state == ACCESS_OPEN, of_file = !strcmp(ctx->args.cmd->verb, "apply");
+	const char *file = of_file && ctx->args.nargs ? ctx->args.args[0] : NULL;
 	char *question;
 	int rc;
 
 	if (!open && !*count)
 		return XC_OK;
 	if (!ctx->force) {
-		fail_hint(&ctx->fail, open ? "--force does it" :
-			  "--force ends them; 'server access diff' shows the whole change");
+		fail_hint(&ctx->fail, open ? "--force does it" : !of_file ? "--force ends them" :
+			  "--force ends them; 'rnbdadm server access diff%s%s' shows the whole change",
+			  file ? " " : "", file ? file : "");
 		return fail_set(&ctx->fail, XC_BUSY, "refused, %s%s", open ? "" : count, open ?
 				"every client could map every device below dev_search_path" : " would end");
 	}
@@ -112,14 +130,15 @@ static int may_end(struct ctx *ctx, const struct access_list *to, const char *co
 }
 
 /* Asks the kernel what it would end; only root may. */
-static int look_ahead(struct ctx *ctx, struct access_request *req, struct access_ended *end, json_t *ended)
+static int look_ahead(const struct change *c, struct access_request *req, struct access_ended *end)
 {
+	struct ctx *ctx = c->ctx;
 	struct nl_error e;
 
 	req->dry_run = true;
 	if (ctx->kernel->ops->access_set(ctx->kernel, req, end, &e)) {
 		req->dry_run = false;
-		return name_ended(ctx, ended, req->list, end);
+		return name_ended(c, end);
 	}
 	if (!ctx->dry_run || e.kind != NL_FAIL_KERNEL || (e.err != EPERM && e.err != EACCES))
 		return fail_nl(&ctx->fail, &e, "server");
@@ -152,16 +171,16 @@ int access_replace(struct ctx *ctx, const struct access_list *from, const struct
 	struct access_request req = { .list = to, .expect = from->number, .force = ctx->force };
 	size_t n = access_diff(from, to, doc);
 	struct access_ended end = { 0 };
-	json_t *ended = json_array();
+	struct change c = { ctx, from, to, json_array() };
 	char *count;
 	int rc;
 
-	js_set(doc, "ended", ended);
+	js_set(doc, "ended", c.ended);
 	if (!n) {
 		say(ctx, "nothing to change");
 		return XC_OK;
 	}
-	rc = look_ahead(ctx, &req, &end, ended);
+	rc = look_ahead(&c, &req, &end);
 	count = count_text(&end);
 	if (!rc)
 		rc = may_end(ctx, to, count);

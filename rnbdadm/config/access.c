@@ -20,7 +20,7 @@ char *conf_access_problem(enum conf_key k, const char *text)
 		msg = xstrdup("authentication is not there yet: peers come with 'auth = none', and are told "
 			      "apart by session and from");
 	for (int i = 0; i < AK_N && *text; i++)
-		if (conf_access_keys[i] == k)
+		if (!access_keys[i].counted && conf_access_keys[i] == k)
 			msg = access_say(&x, i, text, NULL);
 	access_item_free(&x);
 	if (k == CK_KEY || (!msg && *text))
@@ -104,7 +104,7 @@ static void add_item(struct access_list *l, enum access_kind kind, const struct 
 	if (kind == ACCESS_EXPORT)
 		access_put(x, AK_IO_MODE, &(struct access_value){ .at = &s->at });
 	for (int k = 0; k < AK_N; k++)
-		for (size_t n = 0; (v = conf_nth(s, conf_access_keys[k], n)); n++)
+		for (size_t n = 0; !access_keys[k].counted && (v = conf_nth(s, conf_access_keys[k], n)); n++)
 			free(access_say(x, k, v->text, &v->at));
 }
 
@@ -137,7 +137,8 @@ static void put_item(struct conf *c, enum access_kind kind, const struct access_
 		set(c, s, CK_AUTH, xstrdup("none"));
 	for (int k = 0; k < AK_N; k++) {
 		/* what is the default, or has no name yet */
-		if (k == AK_IO_MODE && (!access_number(x, k) || !io_mode_name(access_number(x, k))))
+		if (access_keys[k].counted ||
+		    (k == AK_IO_MODE && (!access_number(x, k) || !io_mode_name(access_number(x, k)))))
 			continue;
 		for (size_t i = 0; i < x->of[k].n && k != AK_ALLOW; i++)
 			set(c, s, conf_access_keys[k], access_value_text(k, &x->of[k].v[i]));

@@ -21,6 +21,22 @@ const char *access_word(enum access_words which, uint64_t v)
 	return v < ARRAY_SIZE(words[0]) && words[which][v] ? words[which][v] : "unknown";
 }
 
+const struct access_key_desc access_keys[AK_N] = {
+	[AK_SESSION] = { "session_patterns", .many = true },
+	[AK_FROM] = { "from", .many = true },
+	[AK_SESSIONS] = { "sessions", .counted = true },
+	[AK_MAX_SESSIONS] = { "max_sessions" },
+	[AK_DEVICES] = { "devices", .counted = true },
+	[AK_MAX_DEVICES] = { "max_devices" },
+	[AK_MEMORY] = { "pinned_bytes", .counted = true },
+	[AK_MAX_MEMORY] = { "max_memory_bytes" },
+	[AK_DENIED] = { "denied_total", .counted = true },
+	[AK_PATH] = { "path" },
+	[AK_IO_MODE] = { "io_mode" },
+	[AK_ALLOW] = { "allow", .many = true },
+	[AK_OPENINGS] = { "openings", .counted = true },
+};
+
 static char *bytes_problem(const char *what, const char *s, size_t most)
 {
 	if (!*s || strlen(s) > most)
@@ -138,21 +154,18 @@ char *access_say(struct access_item *x, enum access_key k, const char *text, con
 
 	if (k == AK_ALLOW)
 		return allow_read(x, text, at);
-	if (k == AK_SESSION)
-		msg = pattern_problem(text);
-	else if (k == AK_PATH)
-		msg = path_problem(text);
-	else if (k == AK_FROM)
+	if (k == AK_FROM)
 		msg = from_read(text, &v);
+	else if (k == AK_SESSION || k == AK_PATH)
+		msg = k == AK_PATH ? path_problem(text) : pattern_problem(text);
 	else if (k == AK_IO_MODE ? !io_mode_parse(text, &v.n) :
 				   !parse_size(text, &v.n) || !v.n || v.n > INT64_MAX)
 		msg = xasprintf("'%s' is not a size", text);
 	if (msg)
 		return msg;
-	if (k == AK_PATH && access_is_directory(x->name) && !access_is_directory(text))
-		v.word = xasprintf("%s/", text);
-	else if (k == AK_PATH || k == AK_SESSION)
-		v.word = xstrdup(text);
+	if (k == AK_PATH || k == AK_SESSION)
+		v.word = xasprintf("%s%s", text, k == AK_PATH && access_is_directory(x->name) &&
+				   !access_is_directory(text) ? "/" : "");
 	access_put(x, k, &v);
 	return NULL;
 }
@@ -212,40 +225,31 @@ static void *more(void *v, size_t *n, size_t size)
 
 void access_put(struct access_item *x, enum access_key k, const struct access_value *v)
 {
-	bool many = k == AK_SESSION || k == AK_FROM || k == AK_ALLOW;
 	struct access_values *all = &x->of[k];
-	size_t i = many ? all->n : 0;
+	size_t i = access_keys[k].many ? all->n : 0;
 
-	if (k == AK_ALLOW)
-		for (i = 0; i < all->n && strcmp(all->v[i].word, v->word) < 0; i++)
-			;
-	if (i < all->n && (!many || !strcmp(all->v[i].word, v->word))) {
-		struct access_value drop = *v;
-
+	while (k == AK_ALLOW && i && strcmp(all->v[i - 1].word, v->word) >= 0)
+		i--;
+	if (i == all->n || (k == AK_ALLOW && strcmp(all->v[i].word, v->word))) {
+		all->v = more(all->v, &all->n, sizeof(*all->v));
+		memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
+	} else if (k == AK_ALLOW && all->v[i].n >= v->n) {
 		/* rights add up */
-		if (!many || all->v[i].n < v->n) {
-			drop = all->v[i];
-			all->v[i] = *v;
-		}
-		free(drop.word);
+		free(v->word);
 		return;
+	} else {
+		free(all->v[i].word);
 	}
-	all->v = more(all->v, &all->n, sizeof(*all->v));
-	memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
 	all->v[i] = *v;
 }
 
 struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name)
 {
 	struct access_items *all = &l->of[kind];
-	struct access_item *x;
 
 	all->v = more(all->v, &all->n, sizeof(*all->v));
-	x = &all->v[all->n - 1];
-	x->name = xstrdup(name);
-	for (int i = 0; i < USE_N; i++)
-		x->used[i] = M_UNKNOWN;
-	return x;
+	all->v[all->n - 1].name = xstrdup(name);
+	return &all->v[all->n - 1];
 }
 
 static int by_name(const void *a, const void *b)
@@ -280,7 +284,7 @@ static void copy_item(struct access_item *x, const struct access_item *old, cons
 		for (size_t i = 0; i < old->of[k].n; i++) {
 			struct access_value v = old->of[k].v[i];
 
-			if (without && k == AK_ALLOW && !strcmp(v.word, without))
+			if (access_keys[k].counted || (without && k == AK_ALLOW && !strcmp(v.word, without)))
 				continue;
 			v.word = v.word ? xstrdup(v.word) : NULL;
 			access_put(x, k, &v);
@@ -358,14 +362,12 @@ static bool patterns_meet(const char *a, const char *b)
 
 static bool froms_meet(const struct access_value *a, const struct access_value *b)
 {
-	uint64_t bits = a->n < b->n ? a->n : b->n;
+	unsigned int bits = (unsigned int)(a->n < b->n ? a->n : b->n), bytes = bits / 8;
+	const uint8_t *x = a->addr.raw, *y = b->addr.raw;
 
-	if (a->addr.family != b->addr.family)
-		return false;
-	for (unsigned int i = 0; i < bits; i++)
-		if (bit_at(&a->addr, i) != bit_at(&b->addr, i))
-			return false;
-	return true;
+	/* each peer is held against each other one, so this is to be quick */
+	return a->addr.family == b->addr.family && !memcmp(x, y, bytes) &&
+	       (!(bits % 8) || !((x[bytes] ^ y[bytes]) >> (8 - bits % 8)));
 }
 
 static bool values_meet(const struct access_item *a, const struct access_item *b, enum access_key k)

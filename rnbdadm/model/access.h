@@ -21,12 +21,22 @@ enum access_state { ACCESS_OPEN, ACCESS_CLOSED, ACCESS_LISTED };
 
 enum access_kind { ACCESS_PEER, ACCESS_EXPORT, ACCESS_KINDS };
 
-/* What a section says: of a peer, then of an export. */
+/* What a section says and what the kernel counts: of a peer, then of an export. */
 enum access_key {
-	AK_SESSION, AK_FROM, AK_MAX_SESSIONS, AK_MAX_DEVICES, AK_MAX_MEMORY,
-	AK_PATH, AK_IO_MODE, AK_ALLOW,
+	AK_SESSION, AK_FROM, AK_SESSIONS, AK_MAX_SESSIONS, AK_DEVICES, AK_MAX_DEVICES, AK_MEMORY, AK_MAX_MEMORY,
+	AK_DENIED,
+	AK_PATH, AK_IO_MODE, AK_ALLOW, AK_OPENINGS,
 	AK_N
 };
+
+#define access_kind_of(key)	((key) < AK_PATH ? ACCESS_PEER : ACCESS_EXPORT)
+
+struct access_key_desc {
+	const char *json;
+	bool many, counted;
+};
+
+extern const struct access_key_desc access_keys[AK_N];
 
 struct conf_place;
 
@@ -42,14 +52,10 @@ struct access_values {
 	size_t n;
 };
 
-/* What the kernel counts; M_UNKNOWN where it does not. */
-enum access_use { USE_SESSIONS, USE_DEVICES, USE_MEMORY, USE_DENIED, USE_OPENINGS, USE_N };
-
 /* A peer or an export. */
 struct access_item {
 	char *name;
 	struct access_values of[AK_N];	/* what is allowed is sorted by peer, each once */
-	uint64_t used[USE_N];
 	const struct conf_place *at;
 };
 

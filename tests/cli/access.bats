@@ -245,6 +245,34 @@ path = 10.0.0.1' >"$BATS_TEST_TMPDIR/c"
 	[[ $stderr == *"nothing to change"* ]]
 }
 
+# ends_for WHY SED..: the list with this change ends an opening of vol0, for this reason
+ends_for() {
+	sed "${@:2}" "$LIST" >"$BATS_TEST_TMPDIR/new"
+	fails 7 busy server access apply "$BATS_TEST_TMPDIR/new"
+	[[ $stderr == *"has vol0 open (ro): $1"* ]] || { echo "$stderr"; return 1; }
+	[[ $stderr == *"hint: --force ends them; 'rnbdadm server access diff $BATS_TEST_TMPDIR/new' shows the whole change"* ]]
+}
+
+@test "apply: why an opening would end" {
+	replay access-moved
+	ends_for "the export has another path" s,/vol0,/vol7,
+	ends_for "the export has another io-mode" '/vol0$/a io-mode = fileio'
+	ends_for "the export no longer allows hv that" '/export vol0/,$s/hv[^,]*,//'
+	ends_for "there is no export vol0" 's/export vol0/export vol1/'
+	ends_for "peer hv no longer takes this session" s,10.0.0.0/24,10.1.0.0/24,
+	# the changes are not those of a file
+	fails 7 busy server access close
+	[[ $stderr == *"hint: --force ends them" ]] || { echo "$stderr"; return 1; }
+}
+
+@test "a peer that the list does not have: who, and whom it has" {
+	replay access-no-peer
+	fails 4 not_found server access test vol0 --peer vh
+	[[ $stderr == *": the list has no peer 'vh'"*"hint: did you mean hv?"* ]]
+	fails 4 not_found server export add /dev/sdb --allow '*:ro,vh'
+	[[ $stderr == *": the list has no peer 'vh'"*"hint: did you mean hv?"* ]]
+}
+
 @test "open: with --force alone" {
 	replay access-closed
 	fails 7 busy server access open

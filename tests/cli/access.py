@@ -69,6 +69,8 @@ def recordings(server, lists, clients, exports):
     """@server and @lists make the dumps of the other objects, which the list of peers and names belongs to."""
     of_list = server([dict(c, **{"peer-name": "hv"}) for c in clients],
                      exports=[dict(e, **{"peer-name": "hv", "export-name": "vol0"}) for e in exports])
+    of_vol0 = server([dict(c, **{"peer-name": "hv"}) for c in clients],
+                     exports=[dict(e, **{"peer-name": "hv", "export-name": "vol0", "device-path": "vol0"}) for e in exports])
     return {
         "access": [UP] + [listed()] + of_list + 9 * [listed()] + lists(),
         "access-open": [UP] + 9 * [opened()] + [ends(), DONE] + server() + lists(),
@@ -82,6 +84,9 @@ def recordings(server, lists, clients, exports):
         "access-busy": [UP] + 3 * [listed()] + [ends((32, 31), (23,)), DONE] + of_list,
         "access-both": [UP] + [listed(), ends(), DONE] + lists(),
         "access-refused": [UP] + [listed(), ends((32, 31), (23,))] + of_list + lists(),
+        "access-moved": [UP] + [listed(), ends((31,))] + of_vol0,
+        "access-no-peer": [UP] + [listed(), {"do": "access-test", "error": "ENOENT", "extack": "the list has no peer 'vh'"},
+                                  {"do": "access-set", "error": "EINVAL", "extack": "'vh' is allowed an export, but is no peer"}],
         "access-gone": [UP] + [listed(), ends((99,), (98,)), DONE] + of_list,
         "access-late": [UP] + [listed(), ends(), {"do": "access-set", "error": "EAGAIN", "extack": "the list is number 15"}],
         "access-denied": [UP] + 9 * [listed()] + 3 * [{"do": c, "error": "EPERM"} for c in ("access-set", "access-test")],
@@ -97,6 +102,10 @@ def recordings(server, lists, clients, exports):
         "access-nowhere": [UP] + 2 * [may_not(9, -2, **{"peer-name": "old1"})],
         "access-nobody": [UP] + 2 * [may_not(2, -126)],
         "access-shut": [UP] + 2 * [may_not(1, -13)],
+        "access-web1-less": [UP, may_not(10, -13, **{"peer-name": "web1", "export-name": "vol0", "granted-mode": 1})],
+        "access-refusals": [UP] + [
+            event(1, step=1, reason=9, error=-2, **{"peer-name": "web1", "session-name": "web1@srv1", "device-path": "vol9", "access-mode": 1}),
+            event(1, step=0, reason=4, error=-13, **{"session-name": "nobody@srv1", "client-addr": "ip:10.0.0.7#1"})],
         "access-all": [UP] + 2 * [{"do": "access-test", "reply": {"allowed": 1, "reason": 0, "path": "/vol9"}}],
         "access-events": [UP] + EVENTS,
         "access-many": [UP] + [listed(peers=[dict(PEERS[1], name="peer%d" % i) for i in range(1000)], exports=[

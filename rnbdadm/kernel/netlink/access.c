@@ -19,42 +19,47 @@ _Static_assert(RNBD_A_ACL_PREFIX_MAX <= ATTR_MAX && RNBD_A_ACL_SESSION_MAX <= AT
 static const struct { int attr, word, addr, n; } values[AK_N] = {
 	[AK_SESSION] = { .attr = RNBD_A_ACL_PEER_SESSION, .word = RNBD_A_ACL_SESSION_PATTERN },
 	[AK_FROM] = { .attr = RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR, .n = RNBD_A_ACL_PREFIX_BITS },
+	[AK_SESSIONS] = { .attr = RNBD_A_ACL_PEER_SESSIONS },
 	[AK_MAX_SESSIONS] = { .attr = RNBD_A_ACL_PEER_MAX_SESSIONS },
+	[AK_DEVICES] = { .attr = RNBD_A_ACL_PEER_DEVICES },
 	[AK_MAX_DEVICES] = { .attr = RNBD_A_ACL_PEER_MAX_DEVICES },
+	[AK_MEMORY] = { .attr = RNBD_A_ACL_PEER_PINNED_BYTES },
 	[AK_MAX_MEMORY] = { .attr = RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
+	[AK_DENIED] = { .attr = RNBD_A_ACL_PEER_DENIED },
 	[AK_PATH] = { .attr = RNBD_A_ACL_EXPORT_PATH },
 	[AK_IO_MODE] = { .attr = RNBD_A_ACL_EXPORT_IO_MODE },
 	[AK_ALLOW] = { .attr = RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
+	[AK_OPENINGS] = { .attr = RNBD_A_ACL_EXPORT_OPENINGS },
 };
 
-static char *dup_str(struct nlattr *a)
+/* Names of a peer and of an export have one number; so has the nest of either its own. */
+static const int item_attr[ACCESS_KINDS] = { RNBD_A_ACCESS_PEER, RNBD_A_ACCESS_EXPORT };
+_Static_assert((int)RNBD_A_ACL_PEER_NAME == (int)RNBD_A_ACL_EXPORT_NAME, "one number");
+
+static bool is_nest(enum access_key k)
 {
-	return a ? xstrndup(nla_data(a), (size_t)nla_len(a)) : xstrdup("");
+	return values[k].word || values[k].addr;
 }
 
 static void get_value(struct access_item *x, enum access_key k, struct nlattr *a)
 {
-	struct nlattr *tb[ATTR_MAX + 1];
-	struct access_value v = { 0 };
+	struct nlattr *tb[ATTR_MAX + 1] = { NULL }, *word = a;
+	struct access_value v = { .n = is_nest(k) ? M_UNKNOWN : get_uint(a) };
 
-	if (k == AK_PATH) {
-		v.word = dup_str(a);
-	} else if (!values[k].word && !values[k].addr) {
-		v.n = k == AK_MAX_MEMORY ? get_u64(a) : get_u32(a);
-		if (v.n == M_UNKNOWN)
-			return;
-	} else {
+	if (is_nest(k)) {
 		if (nla_parse_nested(tb, ATTR_MAX, a, NULL) < 0)
 			return;
-		if (values[k].word)
-			v.word = dup_str(tb[values[k].word]);
-		else
-			get_addr(tb[values[k].addr], &v.addr);
+		word = tb[values[k].word];
+		get_addr(tb[values[k].addr], &v.addr);
 		v.addr.port = 0;
-		v.n = values[k].n ? get_u32(tb[values[k].n]) : 0;
+		v.n = get_u32(tb[values[k].n]);
 		if (v.n == M_UNKNOWN)
 			v.n = k == AK_FROM ? access_bits(&v.addr) : RNBD_ACCESS_MODE_RW;
 	}
+	if (values[k].word || k == AK_PATH)
+		v.word = word ? xstrndup(nla_data(word), (size_t)nla_len(word)) : xstrdup("");
+	else if (v.n == M_UNKNOWN)
+		return;
 	access_put(x, k, &v);
 }
 
@@ -67,20 +72,13 @@ static void add_item(struct access_list *l, enum access_kind kind, struct nlattr
 
 	if (nla_parse_nested(tb, ATTR_MAX, nest, NULL) < 0)
 		return;
-	get_str(tb[kind == ACCESS_PEER ? RNBD_A_ACL_PEER_NAME : RNBD_A_ACL_EXPORT_NAME], name, sizeof(name));
+	GET_STR(tb[RNBD_A_ACL_PEER_NAME], name);
 	x = access_new(l, kind, name);
-	if (kind == ACCESS_PEER) {
-		x->used[USE_SESSIONS] = get_u32(tb[RNBD_A_ACL_PEER_SESSIONS]);
-		x->used[USE_DEVICES] = get_u32(tb[RNBD_A_ACL_PEER_DEVICES]);
-		x->used[USE_MEMORY] = get_u64(tb[RNBD_A_ACL_PEER_PINNED_BYTES]);
-		x->used[USE_DENIED] = get_u64(tb[RNBD_A_ACL_PEER_DENIED]);
-	} else {
-		x->used[USE_OPENINGS] = get_u32(tb[RNBD_A_ACL_EXPORT_OPENINGS]);
+	if (kind == ACCESS_EXPORT)
 		access_put(x, AK_IO_MODE, &(struct access_value){ .n = RNBD_IO_MODE_BLOCKIO });
-	}
 	nla_for_each_nested(a, nest, rem)
-		for (int k = kind == ACCESS_PEER ? 0 : AK_PATH; k < (kind == ACCESS_PEER ? AK_PATH : AK_N); k++)
-			if (nla_type(a) == values[k].attr)
+		for (int k = 0; k < AK_N; k++)
+			if (access_kind_of(k) == kind && nla_type(a) == values[k].attr)
 				get_value(x, k, a);
 }
 
@@ -99,12 +97,10 @@ static void on_access(const struct nlmsghdr *h, void *arg)
 		l->uid = get_u32(tb[RNBD_A_ACCESS_UID]);
 		l->denied = get_u64(tb[RNBD_A_ACCESS_DENIED_TOTAL]);
 	}
-	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem) {
-		if (nla_type(a) == RNBD_A_ACCESS_PEER)
-			add_item(l, ACCESS_PEER, a);
-		else if (nla_type(a) == RNBD_A_ACCESS_EXPORT)
-			add_item(l, ACCESS_EXPORT, a);
-	}
+	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem)
+		for (int kind = 0; kind < ACCESS_KINDS; kind++)
+			if (nla_type(a) == item_attr[kind])
+				add_item(l, kind, a);
 }
 
 bool netlink_access_get(struct kernel *k, struct access_list *l, struct nl_error *e)
@@ -135,22 +131,19 @@ static int put_addr(struct nl_msg *msg, int attr, const struct addr *a)
 /* These return whether it had room. */
 static bool put_value(struct nl_msg *msg, enum access_key k, const struct access_value *v)
 {
-	int attr = values[k].attr, bad = 0;
+	int attr = values[k].attr, bad;
 	struct nlattr *nest;
 
 	if (k == AK_PATH)
 		return !nla_put_string(msg, attr, v->word);
 	if (k == AK_IO_MODE && v->n == RNBD_IO_MODE_BLOCKIO)
 		return true;
-	if (k == AK_MAX_MEMORY)
-		return !nla_put_u64(msg, attr, v->n);
-	if (!values[k].word && !values[k].addr)
-		return !nla_put_u32(msg, attr, (uint32_t)v->n);
+	if (!is_nest(k))
+		return !(k == AK_MAX_MEMORY ? nla_put_u64(msg, attr, v->n) : nla_put_u32(msg, attr, (uint32_t)v->n));
 	nest = nla_nest_start(msg, attr | NLA_F_NESTED);
 	if (!nest)
 		return false;
-	bad |= values[k].word ? nla_put_string(msg, values[k].word, v->word) :
-				put_addr(msg, values[k].addr, &v->addr);
+	bad = values[k].word ? nla_put_string(msg, values[k].word, v->word) : put_addr(msg, values[k].addr, &v->addr);
 	if (values[k].n)
 		bad |= nla_put_u32(msg, values[k].n, (uint32_t)v->n);
 	nla_nest_end(msg, nest);
@@ -159,12 +152,10 @@ static bool put_value(struct nl_msg *msg, enum access_key k, const struct access
 
 static bool put_item(struct nl_msg *msg, enum access_kind kind, const struct access_item *x)
 {
-	bool peer = kind == ACCESS_PEER, ok;
-	struct nlattr *nest = nla_nest_start(msg, (peer ? RNBD_A_ACCESS_PEER : RNBD_A_ACCESS_EXPORT) |
-					     NLA_F_NESTED);
+	struct nlattr *nest = nla_nest_start(msg, item_attr[kind] | NLA_F_NESTED);
+	bool ok = nest && !nla_put_string(msg, RNBD_A_ACL_PEER_NAME, x->name);
 
-	ok = nest && !nla_put_string(msg, peer ? RNBD_A_ACL_PEER_NAME : RNBD_A_ACL_EXPORT_NAME, x->name);
-	if (ok && peer)
+	if (ok && kind == ACCESS_PEER)
 		ok = !nla_put_u32(msg, RNBD_A_ACL_PEER_AUTH, RNBD_ACCESS_AUTH_NONE);
 	for (int k = 0; k < AK_N; k++)
 		for (size_t i = 0; ok && i < x->of[k].n; i++)

@@ -18,6 +18,12 @@ static inline uint64_t get_u32(struct nlattr *a)
 	return a && nla_len(a) >= 4 ? nla_get_u32(a) : M_UNKNOWN;
 }
 
+/* Of 4 bytes, or of 8 */
+static inline uint64_t get_uint(struct nlattr *a)
+{
+	return a && nla_len(a) == 4 ? nla_get_u32(a) : get_u64(a);
+}
+
 static inline uint64_t get_u8(struct nlattr *a)
 {
 	return a && nla_len(a) >= 1 ? nla_get_u8(a) : M_UNKNOWN;
