@@ -115,6 +115,14 @@ void rtrs_server_close(struct rtrs_server *server);
  */
 void rtrs_server_respond(struct rtrs_server_op *op, int err);
 
+/**
+ * rtrs_server_op_addr - which way a request has come
+ * @op: of the request
+ *
+ * Return: addresses of the path, src is the client; valid until @op is answered. Any context.
+ */
+const struct rtrs_path_addr *rtrs_server_op_addr(const struct rtrs_server_op *op);
+
 /* Answers a session_down(): all is closed. The session may be gone after the call. */
 void rtrs_server_session_closed(struct rtrs_server_session *session);
 

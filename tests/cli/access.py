@@ -104,7 +104,7 @@ def recordings(server, lists, clients, exports):
         "access-shut": [UP] + 2 * [may_not(1, -13)],
         "access-web1-less": [UP, may_not(10, -13, **{"peer-name": "web1", "export-name": "vol0", "granted-mode": 1})],
         "access-refusals": [UP] + [
-            event(1, step=1, reason=9, error=-2, **{"peer-name": "web1", "session-name": "web1@srv1", "device-path": "vol9", "access-mode": 1}),
+            event(1, step=1, reason=9, error=-2, **{"peer-name": "web1", "session-name": "web1@srv1", "device-path": "vol9", "access-mode": 1, "client-addr": "ip:10.0.0.7#1"}),
             event(1, step=0, reason=4, error=-13, **{"session-name": "nobody@srv1", "client-addr": "ip:10.0.0.7#1"})],
         "access-all": [UP] + 2 * [{"do": "access-test", "reply": {"allowed": 1, "reason": 0, "path": "/vol9"}}],
         "access-events": [UP] + EVENTS,

@@ -118,7 +118,8 @@ map_fails() {
 	run -0 reads /dev/rnbd1
 	run -0 ynl --listen access do access-set "$(list "$PEERS" "$less" "\"force\":true,\"expect\":$number,")"
 	jqe ".reply.number == $((number + 1))" '[.events[].msg.event] == ["loaded", "revoked"]' \
-		'.events[1].msg | ."device-path" == "vms/disk" and .reason == "no-export" and .step == "open" and ."peer-name" == "web1"' \
+		'.events[1].msg | ."device-path" == "vms/disk" and .reason == "no-export" and .step == "open" and ."peer-name" == "web1" and
+			([."client-addr", ."server-addr"] | map(.[8:16]) == ["0a000101", "0a000101"])' \
 		'.events[1].msg.seq == .events[0].msg.seq + 1'
 	run ! reads /dev/rnbd1
 	run -0 reads /dev/rnbd0
@@ -287,7 +288,8 @@ claimed() {
 	took=$((SECONDS - began + 1))
 	jqe '.status == 0' '[.events[].msg.event] | .[0] == "granted" and .[1] == "denied" and .[-1] == "loaded"' \
 		'[.events[].msg.seq] | . == ([range(.[0]; .[0] + length)])' \
-		'all(.events[].msg | select(.event == "denied"); ."peer-name" == "any" and .reason == "no-export" and .error == -2)' \
+		'all(.events[].msg | select(.event == "denied"); ."peer-name" == "any" and .reason == "no-export" and .error == -2 and
+			(."client-addr" | .[8:16] == "0a000001"))' \
 		'([.events[].msg | .suppressed // 0] | add) + ([.events[].msg | select(.event == "denied")] | length) == 150' \
 		"[.events[].msg | select(.event == \"denied\")] | length | . >= 10 and . <= 10 + 20 * $took and . < 150"
 	# as many lines in the log of the kernel

@@ -102,6 +102,14 @@ static void send(struct sk_buff *skb, void *hdr, int err)
 	rtrs_nl_event_send(skb, hdr, RNBD_CMD_ACCESS_NTF);
 }
 
+static int put_way(struct sk_buff *skb, enum rnbd_access_step step,
+		   const struct rtrs_path_addr *from)
+{
+	return nla_put_u32(skb, RNBD_A_ACCESS_STEP, step) ?:
+	       rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &from->src) ?:
+	       rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &from->dst);
+}
+
 void rnbd_server_access_note_path(enum rnbd_access_event event,
 				  const struct rtrs_server_guest *guest, const char *peer,
 				  enum rnbd_access_reason reason)
@@ -111,14 +119,13 @@ void rnbd_server_access_note_path(enum rnbd_access_event event,
 				    rnbd_server_access_errno(reason), &hdr);
 
 	if (skb)
-		send(skb, hdr, nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_PATH) ?:
-		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_CLIENT_ADDR, &guest->addr->src) ?:
-		     rtrs_nl_put_addr(skb, RNBD_A_ACCESS_SERVER_ADDR, &guest->addr->dst));
+		send(skb, hdr, put_way(skb, RNBD_ACCESS_STEP_PATH, guest->addr));
 }
 
-static int put_asked(struct sk_buff *skb, const char *asked, u8 mode)
+static int put_asked(struct sk_buff *skb, const struct rtrs_path_addr *from, const char *asked,
+		     u8 mode)
 {
-	return nla_put_u32(skb, RNBD_A_ACCESS_STEP, RNBD_ACCESS_STEP_OPEN) ?:
+	return put_way(skb, RNBD_ACCESS_STEP_OPEN, from) ?:
 	       nla_put_string(skb, RNBD_A_ACCESS_DEVICE_PATH, asked) ?:
 	       nla_put_u32(skb, RNBD_A_ACCESS_ACCESS_MODE, mode);
 }
@@ -132,16 +139,18 @@ void rnbd_server_access_note_open(enum rnbd_access_event event, const struct rnb
 
 	if (!skb)
 		return;
-	err = put_asked(skb, dev->path, READ_ONCE(dev->access_mode)) ?:
+	err = put_asked(skb, &dev->from, dev->path, READ_ONCE(dev->access_mode)) ?:
 	      put_known(skb, RNBD_A_ACCESS_EXPORT_NAME, dev->by);
 	/* Below a long dev_search_path it may not fit. */
 	nla_put_string(skb, RNBD_A_ACCESS_PATH, dev->where);
 	send(skb, hdr, err);
 }
 
-void rnbd_server_access_denied(const struct rnbd_server_session *session,
-			       const struct rnbd_open *open, int err, u8 reason)
+void rnbd_server_access_denied(const struct rnbd_server_wait *wait, const struct rnbd_open *open,
+			       int err)
 {
+	const struct rnbd_server_session *session = wait->session;
+	u8 reason = wait->reason;
 	struct sk_buff *skb;
 	void *hdr;
 
@@ -151,7 +160,7 @@ void rnbd_server_access_denied(const struct rnbd_server_session *session,
 	mutex_lock(&rnbd_server_access_lock);
 	skb = begin(RNBD_ACCESS_EVENT_DENIED, session->peer, session->name, reason, err, &hdr);
 	if (skb)
-		send(skb, hdr, put_asked(skb, open->path, open->access_mode));
+		send(skb, hdr, put_asked(skb, wait->from, open->path, open->access_mode));
 	mutex_unlock(&rnbd_server_access_lock);
 }
 

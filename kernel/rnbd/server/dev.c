@@ -283,7 +283,7 @@ static int find_disk(struct rnbd_server_dev *dev, const struct rnbd_open *open, 
 }
 
 static struct rnbd_server_dev *create(struct rnbd_server_session *session,
-				      const struct rnbd_open *open, u8 *reason)
+				      const struct rnbd_open *open, struct rnbd_server_wait *wait)
 {
 	struct rnbd_server_dev *dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
 	int err;
@@ -298,6 +298,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	rnbd_server_io_dev_init(dev);
 	init_completion(&dev->released);
 	dev->session = session;
+	dev->from = *wait->from;
 	dev->access_mode = open->access_mode;
 	dev->read_only = open->access_mode == RNBD_ACCESS_MODE_RO;
 	dev->io_mode = open->io_mode;
@@ -307,7 +308,7 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	err = percpu_ref_init(&dev->inflight, drained, 0, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = find_disk(dev, open, reason);
+	err = find_disk(dev, open, &wait->reason);
 	if (err)
 		goto exit_ref;
 	err = rnbd_server_identify(dev, &dev->identity);
@@ -404,7 +405,7 @@ static int grant(struct rnbd_server_dev *dev, const struct rnbd_open *open,
 static int open_new(struct rnbd_server_session *session, const struct rnbd_open *open,
 		    struct rnbd_device_info *info, struct rnbd_server_wait *wait)
 {
-	struct rnbd_server_dev *dev = create(session, open, &wait->reason);
+	struct rnbd_server_dev *dev = create(session, open, wait);
 	int err;
 
 	if (IS_ERR(dev))

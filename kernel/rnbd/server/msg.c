@@ -179,7 +179,7 @@ static void run_open(struct work_struct *work)
 	if (err == -EALREADY || *why)
 		err = -EBUSY;
 	if (err)
-		rnbd_server_access_denied(ctl->session, &ctl->open, err, ctl->wait.reason);
+		rnbd_server_access_denied(&ctl->wait, &ctl->open, err);
 	if (err)
 		pr_info_ratelimited("session %*pE: open \"%*pE\" as %s: %pe%s\n",
 				    (int)strlen(ctl->session->name), ctl->session->name,
@@ -219,6 +219,7 @@ static struct rnbd_server_ctl *new_ctl(struct rnbd_server_session *session,
 	ctl->wait.session = session;
 	ctl->wait.busy = false;
 	ctl->wait.reason = 0;
+	ctl->wait.from = rtrs_server_op_addr(req->op);
 	ctl->since = jiffies;
 	ctl->session = session;
 	ctl->op = req->op;

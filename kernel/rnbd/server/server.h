@@ -99,6 +99,7 @@ struct rnbd_server_closer {
  * @work: tries again
  * @wq: its queue
  * @session: of the OPEN
+ * @from: path that it came over
  * @key: of the disk
  * @io_mode: that it wants
  * @reason: why the last try was refused, where the list did that
@@ -109,6 +110,7 @@ struct rnbd_server_wait {
 	struct delayed_work work;
 	struct workqueue_struct *wq;
 	struct rnbd_server_session *session;
+	const struct rtrs_path_addr *from;
 	const void *key;
 	u8 io_mode;
 	u8 reason;
@@ -173,6 +175,7 @@ struct rnbd_server_late {
  * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
+ * @from: path over which it was
  * @access_number: of what has let it in, before it is published
  * @where: that leads to
  * @by: export of the list, empty without one; exports_lock
@@ -220,6 +223,7 @@ struct rnbd_server_dev {
 	u32 answers;
 	u64 since_ns;
 	char path[RNBD_PATH_LEN];
+	struct rtrs_path_addr from;
 	u32 access_number;
 	char *where;
 	char by[RNBD_PATH_LEN];
@@ -377,8 +381,8 @@ void rnbd_server_access_add(struct rnbd_server_session *session);
 void rnbd_server_access_del(struct rnbd_server_session *session);
 /* Under the lock, before it is published: it still may be, and there is room for it */
 int rnbd_server_access_confirm(struct rnbd_server_dev *dev, u8 *reason);
-void rnbd_server_access_denied(const struct rnbd_server_session *session,
-			       const struct rnbd_open *open, int err, u8 reason);
+void rnbd_server_access_denied(const struct rnbd_server_wait *wait, const struct rnbd_open *open,
+			       int err);
 
 /* export.c; process context */
 int rnbd_server_export_init(void);

@@ -172,6 +172,12 @@ void rtrs_server_respond(struct rtrs_server_op *op, int err)
 }
 EXPORT_SYMBOL_GPL(rtrs_server_respond);
 
+const struct rtrs_path_addr *rtrs_server_op_addr(const struct rtrs_server_op *op)
+{
+	return &op->path->addr;
+}
+EXPORT_SYMBOL_GPL(rtrs_server_op_addr);
+
 /* On failure the caller frees. */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 {
