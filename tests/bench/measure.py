@@ -8,6 +8,7 @@ it would count for more than what is measured. All figures are of such a window:
 was idle, time of the kernel's work queues; but the packets that the link sent are those of the whole turn. Appends a line of
 JSON for each.
 """
+import collections
 import glob
 import json
 import os
@@ -25,14 +26,25 @@ CELLS = (
     ("64k read qd8", "read", "64k", 8),
     ("64k write qd8", "write", "64k", 8),
 )
+WANTED = os.environ.get("BENCH_CELLS", "").split()
 WINDOW = float(os.environ["BENCH_SECONDS"])
 TURNS = int(os.environ["BENCH_TURNS"])
 SIZE = os.environ.get("BENCH_SIZE", "1g")
+PROFILE = os.environ.get("BENCH_PROFILE") and os.environ["LAB_OUT"]
 WARM_UP = 0.05
 RUNTIME = 86400  # it is killed before
 TICK = os.sysconf("SC_CLK_TCK")
 CPUS = os.cpu_count()
 BIND = () if os.environ.get("BENCH_UNBOUND") else (f"--cpus_allowed={CPUS - 1}",)
+
+
+def wanted():
+    """Cells of BENCH_CELLS, which has names like 4k-read-qd16; all where there are none"""
+    cells = {c[0].replace("rand", "").replace(" ", "-"): c for c in CELLS}
+    unknown = set(WANTED) - set(cells)
+    if unknown:
+        sys.exit(f"BENCH_CELLS: no cell {' '.join(sorted(unknown))}; there are {' '.join(cells)}")
+    return [c for name, c in cells.items() if not WANTED or name in WANTED]
 
 
 def read(path):
@@ -93,6 +105,14 @@ def window(disk):
     }
 
 
+def part(symbol, module):
+    if "crc32" in symbol:
+        return "checksum"
+    if module == "rdma_rxe":
+        return "soft-roce"
+    return "drivers" if module.startswith(("rtr", "rnb", "nvme")) else "rest"
+
+
 class Load:
     """fio on one disk, at rest but when it has its turn"""
 
@@ -129,12 +149,30 @@ class Load:
         figures["packets"] = (packets() - packets0) / (ios(self.disk) - ios0)
         return figures
 
+    def profile(self):
+        """Samples of its turn by the part of the kernel that they are in: where the clock counts instructions, its share of them"""
+        self.fio.send_signal(signal.SIGCONT)
+        time.sleep(WARM_UP)
+        data = "/run/tmp/perf.data"
+        subprocess.run(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-c", "19997", "-o", data, "--", "sleep", str(WINDOW)],
+                       check=True, stderr=subprocess.DEVNULL)
+        self.rest()
+        report = subprocess.run(["perf", "report", "-i", data, "--stdio", "-q", "--sort", "symbol", "-F", "sample,symbol", "-t", ";"],
+                                check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        modules = {s[2]: s[3].strip("[]") for s in map(str.split, read("/proc/kallsyms").split("\n")) if len(s) == 4}
+        parts = collections.Counter()
+        for line in filter(lambda li: ";" in li, report.split("\n")):
+            samples, symbol = line.split(";")[:2]
+            where, name = symbol.split()[:2]
+            parts[part(name, modules.get(name, "")) if where == "[k]" else "application"] += int(samples)
+        return parts
+
     def end(self):
         self.fio.kill()
         self.fio.wait()
 
 
-def cell(disks, *kind):
+def cell(disks, name, *kind):
     """Whose turn it is, and the figures. There and back: nobody is always first."""
     loads = {}
     try:
@@ -144,6 +182,10 @@ def cell(disks, *kind):
         for turn in range(TURNS):
             for contender in list(loads)[:: -1 if turn % 2 else 1]:
                 yield contender, loads[contender].turn()
+        for contender in loads if PROFILE else ():
+            with open(f"{PROFILE}/profile.jsonl", "a") as f:
+                json.dump({"contender": contender, "cell": name, **loads[contender].profile()}, f)
+                f.write("\n")
     finally:
         for load in loads.values():
             load.end()
@@ -153,10 +195,10 @@ def main():
     results, rnd, *contenders = sys.argv[1:]
     disks = dict(c.split("=") for c in contenders)
     iops = {c: [] for c in disks}
-    for name, *kind in CELLS:
+    for name, *kind in wanted():
         mine = {c: [] for c in disks}
         with open(results, "a") as f:
-            for contender, figures in cell(disks, *kind):
+            for contender, figures in cell(disks, name, *kind):
                 mine[contender].append(figures["iops"])
                 json.dump({"round": int(rnd), "contender": contender, "cell": name, **figures}, f)
                 f.write("\n")

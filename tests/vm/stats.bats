@@ -93,6 +93,22 @@ polls_agree() {
 	[ "$(sed -n 's/^to  : //p' $DIR/cpu_migration)" = "$(sed 's/ $//' $DIR/cpu_migration_to)" ]
 }
 
+@test "D8: a small write has one completion, as a read has: it is copied, and nobody waits for its send" {
+	local disk n
+	disk=$(map /dev/ram0)
+	no_heartbeats
+	reset
+	dd if=/dev/zero of="/dev/$disk" bs=4k count=128 oflag=direct status=none
+	get client
+	n=$(jq '.[0].completions' <<<"$output")
+	((n >= 128 && n < 140)) || fail "$n completions of 128 small writes" # one for 64 sends, too
+	reset
+	writes "$disk" 32
+	get client
+	n=$(jq '.[0].completions' <<<"$output")
+	((n >= 64)) || fail "$n completions of 32 writes whose pages the device reads"
+}
+
 @test "the tool: totals, what came since, rates, the plot and Prometheus" {
 	local disk reader
 	disk=$(map /dev/ram0)

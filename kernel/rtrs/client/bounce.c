@@ -3,6 +3,15 @@
  * Bounce buffers: a registration and its invalidation cost more than to copy a few KiB. So the
  * data of small reads comes to a buffer of the slot. All buffers are one region, registered when
  * the path logs in.
+ *
+ * The data of small writes is copied to the same buffer, as to wait for the completion of a send
+ * costs more, too. The pages of a request are the user's again when it is done; the device may
+ * read them until the send is acknowledged. A bounce buffer is ours: it stays mapped until the
+ * queue pair is destroyed, so the device may read it at any time. The answer proves that the
+ * server's device has taken the whole message. The slot may have other data in its buffer by the
+ * time an acknowledgment gets lost and the message is sent again: the packets have sequence
+ * numbers that the server's device has taken already, so it acknowledges them and drops their
+ * payload. The same holds for the user message in ->buf.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -25,7 +34,7 @@ static int alloc_buffers(struct rtrs_client_path *path)
 		return 0;
 	rtrs_client_bounce_exit(path);
 	if (bytes)
-		path->bounce = rtrs_iu_alloc_unmapped(path->slots, bytes, DMA_FROM_DEVICE);
+		path->bounce = rtrs_iu_alloc_unmapped(path->slots, bytes, DMA_BIDIRECTIONAL);
 	return path->bounce || !bytes ? 0 : -ENOMEM;
 }
 
@@ -118,4 +127,19 @@ void rtrs_client_bounce_copy(struct rtrs_client_req *req, u32 slot)
 	if (iu->mapped)
 		ib_dma_sync_single_for_cpu(path->dev->ib_dev, iu->dma, len, iu->dir);
 	sg_copy_from_buffer(req->sgl, req->sg_count, iu->buf, len);
+}
+
+int rtrs_client_bounce_fill(const struct rtrs_client_path *path,
+			    const struct rtrs_client_request *rq, struct ib_sge *sge)
+{
+	const struct rtrs_iu *iu = &path->bounce[rq->slot];
+
+	ib_dma_sync_single_for_cpu(path->dev->ib_dev, iu->dma, rq->data_len, iu->dir);
+	if (sg_copy_to_buffer(rq->sgl, rq->sg_count, iu->buf, rq->data_len) != rq->data_len)
+		return -EINVAL;
+	ib_dma_sync_single_for_device(path->dev->ib_dev, iu->dma, rq->data_len, iu->dir);
+	sge->addr = iu->dma;
+	sge->length = rq->data_len;
+	sge->lkey = path->dev->pd->local_dma_lkey;
+	return 0;
 }

@@ -43,6 +43,9 @@
 #define RTRS_CLIENT_SEND_HELD		2	/* of them, by a request until it is done */
 #define RTRS_CLIENT_SIGNAL_INTERVAL	64	/* a completion at least each so many entries */
 
+#define RTRS_CLIENT_LONE_ROUND		256	/* requests, of which so many at first must find */
+#define RTRS_CLIENT_LONE_PROOF		4	/* no other one: the rest are taken for lone */
+
 /*
  * Bits of rtrs_client_req.pending: what a request waits for; 0 is an idle slot.
  * Whoever clears the last bit finishes the request.
@@ -65,7 +68,7 @@ enum {
  * @is_read: the server writes to the pages
  * @registered: @mr is valid and has to be invalidated
  * @eager: the response brings no new key
- * @bounced: the data of the read comes to the bounce buffer of the slot
+ * @bounced: the bounce buffer of the slot has the data
  * @con: connection that it was sent on
  * @mr: memory region of the slot, NULL once the path is down
  * @buf: user message and header
@@ -133,6 +136,7 @@ struct rtrs_client_req {
  * @unsignalled: entries posted since the last signalled one
  * @interval: most of @unsignalled
  * @credits: free entries of the send queue
+ * @lone: requests in a row that found no other one in flight; not exact
  */
 struct rtrs_client_con {
 	struct rtrs_con c;
@@ -158,6 +162,7 @@ struct rtrs_client_con {
 	u32 unsignalled;
 	u32 interval;
 	atomic_t credits;
+	u32 lone;
 };
 
 #define RTRS_CLIENT_NO_KEY	U64_MAX
@@ -279,8 +284,8 @@ struct rtrs_client_moves {
  * @info_len: bytes of the INFO_RSP received
  * @req: requests
  * @req_buf: their messages
- * @bounce: for the data of small reads, one for each slot; allocated as @req. What is copied out of
- *	them needs no region of its own
+ * @bounce: for the data of small requests, one for each slot; allocated as @req. What is copied
+ *	needs no region of its own
  * @bounce_mr: region of the first @bounce_slots of them, valid while the path is up
  * @bounce_slots: slots that may use theirs
  * @hb: heartbeat
@@ -720,7 +725,7 @@ void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 /* For @wc with an error: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
 
-/* bounce.c: process context, but for _copy(): any but hard interrupts */
+/* bounce.c: process context, but for _copy() and _fill(): any but hard interrupts */
 
 /* Of a slot, 0 where there are none */
 u32 rtrs_client_bounce_bytes(const struct rtrs_client_path *path);
@@ -733,6 +738,9 @@ void rtrs_client_bounce_release(struct rtrs_client_path *path);
 void rtrs_client_bounce_exit(struct rtrs_client_path *path);
 /* To the pages of the request; what the device has brought. */
 void rtrs_client_bounce_copy(struct rtrs_client_req *req, u32 slot);
+/* From the pages of a write, @sge tells the device where. -EINVAL: they are not all there. */
+int rtrs_client_bounce_fill(const struct rtrs_client_path *path,
+			    const struct rtrs_client_request *rq, struct ib_sge *sge);
 
 /* stats.c: any context but hard interrupts */
 void rtrs_client_stats_submit(struct rtrs_client_path *path, struct rtrs_client_req *req);

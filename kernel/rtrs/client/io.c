@@ -33,7 +33,7 @@ static void req_complete(struct rtrs_client_req *req, int err)
 	void (*done)(void *priv, int err) = req->done;
 	void *priv = req->priv;
 
-	if (req->bounced && !err)
+	if (req->bounced && req->is_read && !err)
 		rtrs_client_bounce_copy(req, req - req->con->path->req);
 	rtrs_client_mr_unmap_data(req);
 	rtrs_client_stats_done(req->con->path, req);
@@ -83,9 +83,9 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Data of a write: gathered directly if it is in few pieces, else as one
- * region. Retransmission may read it until the send is complete, so that is
- * waited for.
+ * Data of a write: copied to the bounce buffer if it is small, gathered directly if it is in few
+ * pieces, else as one region. Retransmission may read the pages until the send is complete, so
+ * that is waited for where they are not copied.
  */
 static int build_write(struct rtrs_client_req *req, const struct rtrs_client_request *rq,
 		       struct wire *w)
@@ -99,6 +99,11 @@ static int build_write(struct rtrs_client_req *req, const struct rtrs_client_req
 	rtrs_write_hdr_pack(req->buf->buf + rq->usr_len, rq->usr_len);
 	if (!rq->data_len)
 		return sizeof(struct rtrs_msg_write);
+	if (req->bounced) {
+		w->write.wr.num_sge = 1;
+		err = rtrs_client_bounce_fill(path, rq, w->sge);
+		return err ?: (int)sizeof(struct rtrs_msg_write);
+	}
 	w->signalled = true;
 	if (req->mapped > path->data_sges) {
 		err = rtrs_client_mr_prepare(req, rq->data_len, &w->reg);
@@ -173,8 +178,26 @@ static int build_request(struct rtrs_client_req *req, const struct rtrs_client_r
 	w->write.wr.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(&path->geo, rq->slot,
 							      rq->data_len + rq->usr_len));
 	w->write.rkey = READ_ONCE(path->chunk[rq->slot].rkey);
-	w->reg.wr.next = &w->write.wr;
+	if (w->reg_used)
+		w->reg.wr.next = &w->write.wr;
 	return 0;
+}
+
+/*
+ * Do requests come one at a time? Softirqs that the device's driver raises (Soft-RoCE for all of
+ * its work) run at once for a lone request: to wake the kernel's thread for one costs more than to
+ * send it. Otherwise that thread runs them after a while, for several requests together. Requests
+ * that are sent at once may be done before the next one comes, so a few of each round are not: had
+ * the user more to submit, one of those would find another one in flight.
+ */
+static bool is_lone(struct rtrs_client_con *con)
+{
+	u32 idle = atomic_read(&con->credits) + READ_ONCE(con->unsignalled);
+	u32 lone = idle >= con->c.max_send_wr ? READ_ONCE(con->lone) + 1 : 0;
+
+	WRITE_ONCE(con->lone, lone);
+	return lone % RTRS_CLIENT_LONE_ROUND >= RTRS_CLIENT_LONE_PROOF && !in_hardirq() &&
+	       !irqs_disabled();
 }
 
 /*
@@ -188,12 +211,17 @@ static int post_request(struct rtrs_client_req *req, struct wire *w)
 {
 	struct rtrs_client_con *con = req->con;
 	u32 wrs = w->reg_used ? 2 : 1, wait = RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER;
+	bool lone = is_lone(con);
 	unsigned long flags;
 	int err;
 
+	if (lone)
+		local_bh_disable();
 	spin_lock_irqsave(&con->send_lock, flags);
 	if (atomic_read(&con->credits) < wrs + RTRS_CLIENT_SEND_HELD + RTRS_CLIENT_SEND_SPARE) {
 		spin_unlock_irqrestore(&con->send_lock, flags);
+		if (lone)
+			local_bh_enable();
 		return -EAGAIN;
 	}
 	atomic_sub(wrs + RTRS_CLIENT_SEND_HELD, &con->credits);
@@ -207,6 +235,8 @@ static int post_request(struct rtrs_client_req *req, struct wire *w)
 	atomic_or(wait, &req->pending);
 	err = ib_post_send(con->c.qp, w->reg_used ? &w->reg.wr : &w->write.wr, NULL);
 	spin_unlock_irqrestore(&con->send_lock, flags);
+	if (lone)
+		local_bh_enable();
 
 	/* Some of it may be out: only the path worker can end this request. */
 	if (err)
@@ -230,7 +260,7 @@ static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_clien
 	req->usr_len = rq->usr_len;
 	req->registered = false;
 	req->eager = rtrs_is_eager(path->eager_bytes, rq->data_len + rq->usr_len);
-	req->bounced = rq->is_read && rq->data_len && rq->slot < path->bounce_slots &&
+	req->bounced = rq->data_len && rq->slot < path->bounce_slots &&
 		       rq->data_len <= path->bounce->size;
 	req->mapped = 0;
 	req->sg_count = rq->sg_count;
@@ -238,7 +268,6 @@ static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_clien
 	req->done = rq->done;
 	req->wanted = rq->wanted;
 	req->priv = rq->priv;
-	memset(&w.reg.wr, 0, sizeof(w.reg.wr));
 	memset(&w.write, 0, sizeof(w.write));
 	w.reg_used = false;
 	w.signalled = false;
