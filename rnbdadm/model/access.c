@@ -22,19 +22,19 @@ const char *access_word(enum access_words which, uint64_t v)
 }
 
 const struct access_key_desc access_keys[AK_N] = {
-	[AK_SESSION] = { "session_patterns", .many = true },
-	[AK_FROM] = { "from", .many = true },
-	[AK_SESSIONS] = { "sessions", .counted = true },
-	[AK_MAX_SESSIONS] = { "max_sessions" },
-	[AK_DEVICES] = { "devices", .counted = true },
-	[AK_MAX_DEVICES] = { "max_devices" },
-	[AK_MEMORY] = { "pinned_bytes", .counted = true },
-	[AK_MAX_MEMORY] = { "max_memory_bytes" },
-	[AK_DENIED] = { "denied_total", .counted = true },
-	[AK_PATH] = { "path" },
-	[AK_IO_MODE] = { "io_mode" },
-	[AK_ALLOW] = { "allow", .many = true },
-	[AK_OPENINGS] = { "openings", .counted = true },
+	[AK_SESSION] = { .json = "session_patterns", .many = true },
+	[AK_FROM] = { .json = "from", .many = true },
+	[AK_SESSIONS] = { .json = "sessions", .counted = true },
+	[AK_MAX_SESSIONS] = { .json = "max_sessions" },
+	[AK_DEVICES] = { .json = "devices", .counted = true },
+	[AK_MAX_DEVICES] = { .json = "max_devices" },
+	[AK_MEMORY] = { .json = "pinned_bytes", .counted = true },
+	[AK_MAX_MEMORY] = { .json = "max_memory_bytes" },
+	[AK_DENIED] = { .json = "denied_total", .counted = true },
+	[AK_PATH] = { .json = "path" },
+	[AK_IO_MODE] = { .json = "io_mode" },
+	[AK_ALLOW] = { .json = "allow", .many = true },
+	[AK_OPENINGS] = { .json = "openings", .counted = true },
 };
 
 static char *bytes_problem(const char *what, const char *s, size_t most)
