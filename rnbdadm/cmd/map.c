@@ -259,7 +259,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 	case ENOENT:
 		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path or exports)",
 			 p->req.device_path);
-		fail_hint(f, "on the server 'rnbdadm server access test' tells whether its list allows it");
+		fail_hint(f, "if the server has an access list, 'rnbdadm server access test' there tells what it allows");
 		return true;
 	case EEXIST:
 		if (extack_says(e, SAYS_SESSION))

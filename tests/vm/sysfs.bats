@@ -170,7 +170,7 @@ rtrs_server sess_queue_depth 444'
 
 @test "in-tree: what is refused has its sentence" {
 	says 4 "server has no device '/dev/nosuch'" map /dev/nosuch --session s1
-	[[ $stderr == *"hint: on the server 'rnbdadm server access test' tells whether its list allows it"* ]]
+	[[ $stderr == *"hint: if the server has an access list, 'rnbdadm server access test' there tells what it allows"* ]]
 	says 6 "already mapped as /dev/rnbd0" map /dev/ram0 --session s1
 	says 7 "already open read-write by another client (EPERM)" map /dev/ram0 --session s2 --path 10.0.0.1
 	says 2 "device path contains a space" map "/dev/ram 1" --session s1

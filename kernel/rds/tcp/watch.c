@@ -7,8 +7,9 @@
  * refuses it, the path connects anew at once.
  *
  * Scouts of a thousand paths would take the CPU from the answers that they are sent for: each new
- * one costs more than it finds, and nothing comes back. So few are under way at once, and a host
- * that is late itself sends none: the answer may lie in its own queues.
+ * one costs more than it finds, and nothing comes back. So few are under way at once; where there
+ * is no room for more, who has had one lets others go first: peers that stay away hold up nobody.
+ * And a host that is late itself sends none: the answer may lie in its own queues.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -82,14 +83,17 @@ static void scout_state_change(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void scout_begin(struct rds_tcp_path *tp)
+/* @again: this path has just had one. */
+static void scout_begin(struct rds_tcp_path *tp, bool again)
 {
 	struct rds_tcp_net *tn = rds_tcp_net(read_pnet(&tp->path->conn->net));
 	struct socket *sock;
 	struct sock *sk;
 
-	if (!atomic_add_unless(&tn->scouts, 1, SCOUTS_MAX))
+	if (atomic_inc_return(&tn->scouts) + again > SCOUTS_MAX) {
+		atomic_dec(&tn->scouts);
 		return;
+	}
 	sock = rds_tcp_sock_make(tp->path);
 	if (IS_ERR(sock)) {
 		atomic_dec(&tn->scouts);
@@ -168,6 +172,7 @@ static unsigned long period(const struct rds_tcp_path *tp)
 static void look(struct rds_tcp_path *tp, bool is_late)
 {
 	struct sock *sk = tp->sock->sk;
+	bool had = tp->scout;
 
 	if (!stuck(sk)) {
 		rds_tcp_watch_end(tp);
@@ -181,7 +186,7 @@ static void look(struct rds_tcp_path *tp, bool is_late)
 		return;
 	scout_end(tp);
 	if (!is_late)
-		scout_begin(tp);
+		scout_begin(tp, had);
 	look_after(tp, period(tp));
 }
 

@@ -99,7 +99,7 @@ struct rnbd_server_closer {
  * @work: tries again
  * @wq: its queue
  * @session: of the OPEN
- * @from: path that it came over
+ * @from: addresses of the path that it came over
  * @key: of the disk
  * @io_mode: that it wants
  * @reason: why the last try was refused, where the list did that
@@ -175,7 +175,7 @@ struct rnbd_server_late {
  * @answers: how often it was told; the same
  * @since_ns: CLOCK_REALTIME at which it was opened
  * @path: as asked for
- * @from: path over which it was
+ * @from: addresses of the path over which it was
  * @access_number: of what has let it in, before it is published
  * @where: that leads to
  * @by: export of the list, empty without one; exports_lock

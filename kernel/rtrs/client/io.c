@@ -184,23 +184,6 @@ static int build_request(struct rtrs_client_req *req, const struct rtrs_client_r
 }
 
 /*
- * Do requests come one at a time? Softirqs that the device's driver raises (Soft-RoCE for all of
- * its work) run at once for a lone request: to wake the kernel's thread for one costs more than to
- * send it. Otherwise that thread runs them after a while, for several requests together. Requests
- * that are sent at once may be done before the next one comes, so a few of each round are not: had
- * the user more to submit, one of those would find another one in flight.
- */
-static bool is_lone(struct rtrs_client_con *con)
-{
-	u32 idle = atomic_read(&con->credits) + READ_ONCE(con->unsignalled);
-	u32 lone = idle >= con->c.max_send_wr ? READ_ONCE(con->lone) + 1 : 0;
-
-	WRITE_ONCE(con->lone, lone);
-	return lone % RTRS_CLIENT_LONE_ROUND >= RTRS_CLIENT_LONE_PROOF && !in_hardirq() &&
-	       !irqs_disabled();
-}
-
-/*
  * Puts a request on the send queue if there is room for all of it. Completions
  * are asked for now and again; each gives back all entries posted up to it. What
  * the request holds until it is done is room for the invalidation, and keeps those
@@ -211,17 +194,12 @@ static int post_request(struct rtrs_client_req *req, struct wire *w)
 {
 	struct rtrs_client_con *con = req->con;
 	u32 wrs = w->reg_used ? 2 : 1, wait = RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER;
-	bool lone = is_lone(con);
 	unsigned long flags;
 	int err;
 
-	if (lone)
-		local_bh_disable();
 	spin_lock_irqsave(&con->send_lock, flags);
 	if (atomic_read(&con->credits) < wrs + RTRS_CLIENT_SEND_HELD + RTRS_CLIENT_SEND_SPARE) {
 		spin_unlock_irqrestore(&con->send_lock, flags);
-		if (lone)
-			local_bh_enable();
 		return -EAGAIN;
 	}
 	atomic_sub(wrs + RTRS_CLIENT_SEND_HELD, &con->credits);
@@ -235,8 +213,6 @@ static int post_request(struct rtrs_client_req *req, struct wire *w)
 	atomic_or(wait, &req->pending);
 	err = ib_post_send(con->c.qp, w->reg_used ? &w->reg.wr : &w->write.wr, NULL);
 	spin_unlock_irqrestore(&con->send_lock, flags);
-	if (lone)
-		local_bh_enable();
 
 	/* Some of it may be out: only the path worker can end this request. */
 	if (err)
@@ -244,6 +220,34 @@ static int post_request(struct rtrs_client_req *req, struct wire *w)
 	else
 		rtrs_client_req_put(req, RTRS_CLIENT_REQ_POSTING);
 	return 0;
+}
+
+/*
+ * Do requests come one at a time? Softirqs that the device's driver raises (Soft-RoCE for all of
+ * its work) run at once for a lone request: to wake the kernel's thread for one costs more than to
+ * send it. Otherwise that thread runs them after a while, for several requests together. Requests
+ * that are sent at once may be done before the next one comes, so a few of each round are not: had
+ * the user more to submit, one of those would find another one in flight.
+ */
+static bool is_lone(struct rtrs_client_con *con)
+{
+	u32 idle = atomic_read(&con->credits) + READ_ONCE(con->unsignalled);
+	u32 lone = idle >= con->c.max_send_wr ? READ_ONCE(con->lone) + 1 : 0;
+
+	WRITE_ONCE(con->lone, lone);
+	return lone % RTRS_CLIENT_LONE_ROUND >= RTRS_CLIENT_LONE_PROOF && !irqs_disabled();
+}
+
+static int send_request(struct rtrs_client_req *req, struct wire *w)
+{
+	int err;
+
+	if (!is_lone(req->con))
+		return post_request(req, w);
+	local_bh_disable();
+	err = post_request(req, w);
+	local_bh_enable();
+	return err;
 }
 
 static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_client_request *rq)
@@ -283,7 +287,7 @@ static int submit_on_path(struct rtrs_client_path *path, const struct rtrs_clien
 	if (err)
 		goto unmap;
 	rtrs_client_stats_submit(path, req);
-	err = post_request(req, &w);
+	err = send_request(req, &w);
 	if (!err)
 		return 0;
 	rtrs_client_stats_unsubmit(path, req);
