@@ -84,11 +84,12 @@ told() {
 	adm_is 'all(.stats[]; .counters.failovers > 0)' stats
 }
 
-# away LINK: the path is lost, and what the server had of it
+# away LINK: the path is lost, and what both ends had of it. A client waits 5 s for the answer to its goodbye, and may have begun to
+# connect before the interface was down.
 away() {
 	await 10 lost "$1"
-	on_server await 10 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
-	await 10 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
+	on_server await 20 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
+	await 20 eval "[[ \$(rdma res show qp link rxe$1/1 | grep -c ' type RC ') == 0 ]]"
 }
 
 @test "while an interface is down its RDMA device is deleted, or modules go: nothing waits, and the path comes back" {
