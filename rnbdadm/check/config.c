@@ -87,9 +87,9 @@ static void compare(struct checkup *k, struct conf *c)
 	plan_free(&p);
 }
 
-static void compare_access(struct checkup *k, const struct conf *c)
+static void compare_access(struct checkup *k, struct conf *c)
 {
-	struct access_list want = { .state = ACCESS_LISTED }, now = { 0 };
+	struct access_list want, now = { 0 };
 	json_t *doc = json_object();
 	size_t n;
 	int rc;

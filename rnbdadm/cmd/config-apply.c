@@ -158,10 +158,9 @@ static int differs(struct ctx *ctx, const struct plan *p, size_t access)
 }
 
 /* A list that is configured, and the one that is loaded; false where one of them is not there. --only is of sessions and devices alone. */
-static bool read_access(struct ctx *ctx, const struct work *w, struct access_list *lists, int *rc)
+static bool read_access(struct ctx *ctx, struct work *w, struct access_list *lists, int *rc)
 {
 	memset(lists, 0, 2 * sizeof(*lists));
-	lists[1].state = ACCESS_LISTED;
 	*rc = XC_OK;
 	if (w->only.n || !conf_access(&w->c, &lists[1]))
 		return false;
@@ -174,7 +173,7 @@ static bool read_access(struct ctx *ctx, const struct work *w, struct access_lis
 }
 
 /* The access list, in a document of its own; *@n: how much differs. */
-static int diff_access(struct ctx *ctx, const struct work *w, size_t *n)
+static int diff_access(struct ctx *ctx, struct work *w, size_t *n)
 {
 	json_t *doc = json_pack("{sb}", "changed", 0);
 	struct access_list lists[2];
@@ -208,7 +207,7 @@ static void print_access_plan(struct ctx *ctx)
 }
 
 /* The list comes first: a server lets its clients in before it maps disks of others. Its failure does not keep those back. */
-static int apply_access(struct ctx *ctx, const struct work *w, bool *failed)
+static int apply_access(struct ctx *ctx, struct work *w, bool *failed)
 {
 	json_t *doc = json_pack("{sb}", "changed", 0);
 	struct access_list lists[2];
@@ -218,7 +217,7 @@ static int apply_access(struct ctx *ctx, const struct work *w, bool *failed)
 		rc = access_replace(ctx, &lists[0], &lists[1], doc);
 		js_set(doc, "error", rc ? js_fail(ctx, &ctx->fail) : json_null());
 		json_object_set(ctx->data, "access", doc);
-		if (!rc && ctx->dry_run && json_array_size(json_object_get(doc, "changes")) && ctx->out.fmt == OUT_TEXT)
+		if (!rc && ctx->dry_run && access_differ(&lists[0], &lists[1]) && ctx->out.fmt == OUT_TEXT)
 			print_access_plan(ctx);
 		*failed = rc;
 	}

@@ -257,9 +257,7 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		return false;
 	switch (e->err) {
 	case ENOENT:
-		fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path or exports)",
-			 p->req.device_path);
-		fail_hint(f, "if the server has an access list, 'rnbdadm server access test' there tells what it allows");
+		fail_no_device(f, p->req.device_path);
 		return true;
 	case EEXIST:
 		if (extack_says(e, SAYS_SESSION))

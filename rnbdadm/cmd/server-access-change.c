@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/commands.h"
 #include "config/access-list.h"
@@ -127,6 +128,7 @@ static int edit_options(struct ctx *ctx, struct edit *ed)
 		if (holds && ((id >= OPT_AUTH && id <= OPT_ALLOW) || id == OPT_IO_MODE))
 			conf_set(&ed->c, s, opt_table[id].name, a->opts[i].value, &nowhere);
 	}
+	conf_access_read(&ed->c);
 	if (ed->kind == ACCESS_PEER)
 		conf_access_check(&ed->c);
 	for (size_t i = 0; i < ed->c.nproblems; i++)
@@ -191,13 +193,11 @@ static int save_check(struct ctx *ctx, struct edit *ed)
 static int edit_add(struct ctx *ctx, struct edit *ed)
 {
 	const struct access_item *old = access_get(&ed->now, ed->kind, ed->name);
-	bool same = old;
+	bool same = old && access_same(old, ed->one.of[ed->kind].v, AK_N);
 
-	for (int k = 0; k < AK_N && same; k++)
-		same = access_same(old, ed->one.of[ed->kind].v, k);
 	access_copy(&ed->want, &ed->now, ed->kind, NULL);
 	if (!old)
-		conf_access(&ed->c, &ed->want);
+		access_copy(&ed->want, &ed->one, ed->kind, NULL);
 	if (!old || (same && ctx->idempotent))
 		return XC_OK;
 	fail_hint(&ctx->fail, "rnbdadm server %s remove, or change the configuration and 'server access apply'",
@@ -216,6 +216,24 @@ static int name_unknown(struct ctx *ctx, const struct edit *ed)
 	return ctx->fail.code;
 }
 
+/* It may come later, as those of a configuration may. */
+static void warn_absent(struct ctx *ctx, const struct access_item *x)
+{
+	const char *is = x->of[AK_PATH].n ? x->of[AK_PATH].v[0].word : "";
+	char *path = xasprintf("%s%s", ctx->test_root, is), *each = strstr(path, "%SESSNAME%");
+	struct stat st;
+	int err;
+
+	if (each)
+		*each = '\0';
+	err = stat(path, &st) ? errno : 0;
+	if (*is && err && err != EACCES)
+		warn(ctx, "%s is not there (%s): nobody can open export '%s' until it is", is, errno_name(err), x->name);
+	else if (*is && !err && !each && !S_ISBLK(st.st_mode) && !S_ISREG(st.st_mode) && !access_is_directory(x->name))
+		warn(ctx, "%s is neither a block device nor a file: nobody can open export '%s'", is, x->name);
+	free(path);
+}
+
 int cmd_access_add(struct ctx *ctx)
 {
 	struct edit ed;
@@ -231,6 +249,8 @@ int cmd_access_add(struct ctx *ctx)
 		rc = access_replace(ctx, &ed.now, &ed.want, ctx->data);
 	if (rc == XC_FAILED)
 		rc = name_unknown(ctx, &ed);
+	if (!rc)
+		warn_absent(ctx, ed.one.of[ed.kind].v);
 	if (!rc && ed.saved && !ctx->dry_run) {
 		rc = saved_append(ctx, ed.saved, &ed.c);
 		if (!rc)

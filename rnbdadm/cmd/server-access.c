@@ -221,7 +221,6 @@ int cmd_access_diff(struct ctx *ctx)
 static char *find_source(struct ctx *ctx, const struct access_answer *a)
 {
 	struct conf c = { .lenient = true };
-	struct access_list l = { 0 };
 	const struct access_value *best = NULL;
 	const struct access_item *x;
 	char *where = NULL;
@@ -229,9 +228,7 @@ static char *find_source(struct ctx *ctx, const struct access_answer *a)
 	/* it only adds to the answer */
 	if (conf_read(ctx, NULL, &c))
 		fail_clear(&ctx->fail);
-	if (!c.errors)
-		conf_access(&c, &l);
-	x = *a->peer ? access_get(&l, ACCESS_EXPORT, a->export) : NULL;
+	x = *a->peer && !c.errors ? access_get(&c.access, ACCESS_EXPORT, a->export) : NULL;
 	for (size_t i = 0; x && i < x->of[AK_ALLOW].n; i++) {
 		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 
@@ -240,7 +237,6 @@ static char *find_source(struct ctx *ctx, const struct access_answer *a)
 	}
 	if (x)
 		where = conf_place_text(best ? best->at : x->at);
-	access_free(&l);
 	conf_free(&c);
 	return where;
 }

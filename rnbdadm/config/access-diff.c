@@ -17,14 +17,48 @@ static bool is_same(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
+/* The same values in the same order */
+static bool is_equal(const struct access_values *a, const struct access_values *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (i == b->n || a->v[i].n != b->v[i].n || !is_same(a->v[i].word, b->v[i].word) ||
+		    memcmp(&a->v[i].addr, &b->v[i].addr, sizeof(a->v[i].addr)))
+			return false;
+	return a->n == b->n;
+}
+
 bool access_same(const struct access_item *a, const struct access_item *b, enum access_key k)
 {
-	char *was = access_text(a, k), *is = access_text(b, k);
-	bool same = access_keys[k].counted || is_same(was, is);
+	char *was, *is;
+	bool same;
 
+	if (k == AK_N) {
+		for (k = 0; k < AK_N && access_same(a, b, k);)
+			k++;
+		return k == AK_N;
+	}
+	if (access_keys[k].counted || is_equal(&a->of[k], &b->of[k]))
+		return true;
+	was = access_text(a, k);
+	is = access_text(b, k);
+	same = is_same(was, is);
 	free(was);
 	free(is);
 	return same;
+}
+
+bool access_differ(const struct access_list *a, const struct access_list *b)
+{
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		const struct access_items *x = &a->of[kind], *y = &b->of[kind];
+
+		for (size_t i = 0; i < x->n; i++)
+			if (i == y->n || strcmp(x->v[i].name, y->v[i].name) || !access_same(&x->v[i], &y->v[i], AK_N))
+				return true;
+		if (x->n < y->n)
+			return true;
+	}
+	return a->state != b->state;
 }
 
 /* Takes both texts, which may be the same: then nothing changes. */
@@ -80,7 +114,7 @@ static void compare(json_t *list, const char *object, const struct access_item *
 		return;
 	}
 	for (int k = 0; k < AK_N; k++) {
-		if (access_keys[k].counted)
+		if (access_same(from, to, k))
 			continue;
 		ch.key = key_name(k);
 		ch.old = access_text(from, k);

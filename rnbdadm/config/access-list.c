@@ -53,7 +53,7 @@ int access_conf(struct ctx *ctx, struct conf *c, struct access_list *l)
 	int rc = conf_load(ctx, ctx->args.nargs ? ctx->args.args[0] : NULL, c);
 
 	*l = (struct access_list){ .state = ACCESS_LISTED };
-	if (rc || conf_access(c, l))
+	if (conf_access(c, l) || rc)
 		return rc;
 	fail_hint(&ctx->fail, "write some, see rnbdadm-access(8); 'rnbdadm server access open' lets everybody in");
 	return fail_set(&ctx->fail, XC_NOT_FOUND, "the configuration has neither [peer] nor [export]");

@@ -10,7 +10,8 @@
 struct change {
 	struct ctx *ctx;
 	const struct access_list *from, *to;
-	json_t *ended;			/* of the document */
+	struct strlist lines;		/* what ends, for people */
+	json_t *ended;			/* and of the document */
 };
 
 /* Why the new list does not have the opening, to be freed. */
@@ -34,10 +35,9 @@ static char *why_closed(const struct change *c, const struct export *x)
 			 "the export no longer allows %s that", x->peer);
 }
 
-/* One opening or path that would end: a line of the failure, and an entry of the document. */
-static void name_id(const struct change *c, const struct snapshot *s, bool is_path, uint32_t id)
+/* One opening or path that would end: a line, and an entry of the document. */
+static void name_id(struct change *c, const struct snapshot *s, bool is_path, uint32_t id)
 {
-	struct ctx *ctx = c->ctx;
 	char *why, *number = xasprintf("id:%u", id);
 	const struct export *x = NULL;
 	const struct path *p = NULL;
@@ -51,12 +51,12 @@ static void name_id(const struct change *c, const struct snapshot *s, bool is_pa
 			p = &s->paths.v[i];
 	if (x) {
 		why = why_closed(c, x);
-		strlist_addf(&ctx->fail.details, "%s has %s open (%s): %s", x->session, x->device_path,
+		strlist_addf(&c->lines, "%s has %s open (%s): %s", x->session, x->device_path,
 			     access_name(x->access) ? access_name(x->access) : "unknown", why);
 	} else if (p) {
 		why = xstrdup(c->to->state == ACCESS_CLOSED ? "the server is to be closed" :
 			      "no peer of the list takes it");
-		strlist_addf(&ctx->fail.details, "%s %s: %s", p->session, p->name, why);
+		strlist_addf(&c->lines, "%s %s: %s", p->session, p->name, why);
 	} else {
 		why = xstrdup("it is gone already");
 	}
@@ -70,7 +70,7 @@ static void name_id(const struct change *c, const struct snapshot *s, bool is_pa
 	free(why);
 }
 
-static int name_ended(const struct change *c, const struct access_ended *end)
+static int name_ended(struct change *c, const struct access_ended *end)
 {
 	struct ctx *ctx = c->ctx;
 	size_t more = end->exports.n + end->paths.n - end->exports.nids - end->paths.nids;
@@ -85,7 +85,7 @@ static int name_ended(const struct change *c, const struct access_ended *end)
 	for (size_t i = 0; i < end->paths.nids; i++)
 		name_id(c, &s, true, end->paths.ids[i]);
 	if (more)
-		strlist_addf(&ctx->fail.details, "and %zu more", more);
+		strlist_addf(&c->lines, "and %zu more", more);
 	snapshot_free(&s);
 	return XC_OK;
 }
@@ -106,9 +106,10 @@ static char *count_text(const struct access_ended *end)
 }
 
 /* Class C: what is in use ends with --force alone. Opening lets everybody in, so it is refused as well. */
-static int may_end(struct ctx *ctx, const struct access_list *to, const char *count)
+static int may_end(const struct change *c, const char *count)
 {
-	bool open = to->state == ACCESS_OPEN, of_file = !strcmp(ctx->args.cmd->verb, "apply");
+	struct ctx *ctx = c->ctx;
+	bool open = c->to->state == ACCESS_OPEN, of_file = !strcmp(ctx->args.cmd->verb, "apply");
 	const char *file = of_file && ctx->args.nargs ? ctx->args.args[0] : NULL;
 	char *question;
 	int rc;
@@ -116,13 +117,14 @@ static int may_end(struct ctx *ctx, const struct access_list *to, const char *co
 	if (!open && !*count)
 		return XC_OK;
 	if (!ctx->force) {
+		for (size_t i = 0; i < c->lines.n; i++)
+			strlist_add(&ctx->fail.details, c->lines.v[i]);
 		fail_hint(&ctx->fail, open ? "--force does it" : !of_file ? "--force ends them" :
 			  "--force ends them; 'rnbdadm server access diff%s%s' shows the whole change",
 			  file ? " " : "", file ? file : "");
 		return fail_set(&ctx->fail, XC_BUSY, "refused, %s%s", open ? "" : count, open ?
 				"every client could map every device below dev_search_path" : " would end");
 	}
-	strlist_free(&ctx->fail.details);
 	question = open ? xstrdup("Let everybody in") : xasprintf("End %s", count);
 	rc = use_confirm(ctx, question);
 	free(question);
@@ -130,7 +132,7 @@ static int may_end(struct ctx *ctx, const struct access_list *to, const char *co
 }
 
 /* Asks the kernel what it would end; only root may. */
-static int look_ahead(const struct change *c, struct access_request *req, struct access_ended *end)
+static int look_ahead(struct change *c, struct access_request *req, struct access_ended *end)
 {
 	struct ctx *ctx = c->ctx;
 	struct nl_error e;
@@ -147,12 +149,17 @@ static int look_ahead(const struct change *c, struct access_request *req, struct
 	return XC_OK;
 }
 
-static int set_list(struct ctx *ctx, struct access_request *req, json_t *doc)
+/* @busy is set, if given, where the kernel would end something for it, which it does by force alone. */
+static int set_list(struct ctx *ctx, struct access_request *req, json_t *doc, bool *busy)
 {
 	struct access_ended end;
 	struct nl_error e;
 
 	if (!ctx->kernel->ops->access_set(ctx->kernel, req, &end, &e)) {
+		if (busy && e.kind == NL_FAIL_KERNEL && e.err == EBUSY) {
+			*busy = true;
+			return XC_OK;
+		}
 		fail_nl(&ctx->fail, &e, "server");
 		if (e.kind != NL_FAIL_KERNEL || e.err != EAGAIN)
 			return ctx->fail.code;
@@ -166,29 +173,58 @@ static int set_list(struct ctx *ctx, struct access_request *req, json_t *doc)
 	return XC_OK;
 }
 
+static void tell_ended(const struct change *c, const char *count)
+{
+	char *text;
+
+	if (!*count || c->ctx->quiet || c->ctx->out.fmt != OUT_TEXT)
+		return;
+	fprintf(stderr, "rnbdadm: %s: %s ended\n", c->ctx->args.label, count);
+	for (size_t i = 0; i < c->lines.n; i++) {
+		text = printable(c->lines.v[i]);
+		fprintf(stderr, "  %s\n", text);
+		free(text);
+	}
+}
+
+/* What ends is looked at first. */
+static int replace_asked(struct change *c, struct access_request *req, json_t *doc)
+{
+	struct access_ended end = { 0 };
+	int rc = look_ahead(c, req, &end);
+	char *count = count_text(&end);
+
+	if (!rc)
+		rc = may_end(c, count);
+	if (!rc && !c->ctx->dry_run) {
+		req->force = c->ctx->force;
+		rc = set_list(c->ctx, req, doc, NULL);
+		if (!rc)
+			tell_ended(c, count);
+	}
+	free(count);
+	return rc;
+}
+
 int access_replace(struct ctx *ctx, const struct access_list *from, const struct access_list *to, json_t *doc)
 {
-	struct access_request req = { .list = to, .expect = from->number, .force = ctx->force };
-	size_t n = access_diff(from, to, doc);
-	struct access_ended end = { 0 };
-	struct change c = { ctx, from, to, json_array() };
-	char *count;
-	int rc;
+	struct access_request req = { .list = to, .expect = from->number };
+	struct change c = { .ctx = ctx, .from = from, .to = to, .ended = json_array() };
+	bool busy = ctx->dry_run || to->state == ACCESS_OPEN;
+	int rc = XC_OK;
 
 	js_set(doc, "ended", c.ended);
-	if (!n) {
+	if (ctx->out.fmt != OUT_TEXT)
+		access_diff(from, to, doc);
+	if (!access_differ(from, to)) {
 		say(ctx, "nothing to change");
 		return XC_OK;
 	}
-	rc = look_ahead(&c, &req, &end);
-	count = count_text(&end);
-	if (!rc)
-		rc = may_end(ctx, to, count);
-	if (!rc && !ctx->dry_run) {
-		rc = set_list(ctx, &req, doc);
-		if (!rc && *count)
-			say(ctx, "%s ended", count);
-	}
-	free(count);
+	/* most changes end nothing: the list is sent once */
+	if (!busy)
+		rc = set_list(ctx, &req, doc, &busy);
+	if (busy)
+		rc = replace_asked(&c, &req, doc);
+	strlist_free(&c.lines);
 	return rc;
 }

@@ -11,25 +11,6 @@ const enum conf_key conf_access_keys[AK_N] = {
 	[AK_IO_MODE] = CK_IO_MODE, [AK_ALLOW] = CK_ALLOW,
 };
 
-char *conf_access_problem(enum conf_key k, const char *text)
-{
-	struct access_item x = { .name = xstrdup("") };
-	char *msg = NULL, *named;
-
-	if (k == CK_KEY)
-		msg = xstrdup("authentication is not there yet: peers come with 'auth = none', and are told "
-			      "apart by session and from");
-	for (int i = 0; i < AK_N && *text; i++)
-		if (!access_keys[i].counted && conf_access_keys[i] == k)
-			msg = access_say(&x, i, text, NULL);
-	access_item_free(&x);
-	if (k == CK_KEY || (!msg && *text))
-		return msg;
-	named = xasprintf("%s: %s", conf_key_name(k), msg ? msg : "a value is needed");
-	free(msg);
-	return named;
-}
-
 /* A peer without a key is recognised by its names and its addresses, so it must have both. */
 static void check_peer(struct conf *c, const struct conf_section *s)
 {
@@ -44,8 +25,9 @@ static void check_peer(struct conf *c, const struct conf_section *s)
 				     conf_key_name(needed[i]));
 }
 
-static void check_export(struct conf *c, const struct conf_section *s, const struct access_item *x)
+static void check_export(struct conf *c, const struct conf_section *s)
 {
+	const struct access_item *x = access_get(&c->access, ACCESS_EXPORT, s->name);
 	const struct conf_value *path = &s->v[CK_EXPORT_PATH];
 
 	if (!path->text)
@@ -56,7 +38,7 @@ static void check_export(struct conf *c, const struct conf_section *s, const str
 	for (size_t i = 0; i < x->of[AK_ALLOW].n; i++) {
 		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 
-		if (strcmp(v->word, "*") && !conf_find(c, CONF_PEER, v->word))
+		if (strcmp(v->word, "*") && !access_get(&c->access, ACCESS_PEER, v->word))
 			conf_problem(c, v->at, "there is no [peer %s]", v->word);
 	}
 	if (!conf_nth(s, CK_ALLOW, 0))
@@ -66,57 +48,75 @@ static void check_export(struct conf *c, const struct conf_section *s, const str
 /* The first in the order of the files takes whom two would take. */
 static void warn_overlap(struct conf *c, const struct access_items *peers)
 {
-	for (size_t i = 1; i < peers->n; i++) {
-		const struct access_item *p = &peers->v[i], *first = peers->v;
+	size_t *first = access_overlaps(peers);
 
-		while (first < p && !access_overlap(p, first))
-			first++;
-		if (first < p)
-			conf_warning(c, p->at, "peer '%s' overlaps with '%s': a client that fits "
-					       "both is '%s', which comes first", p->name, first->name, first->name);
+	for (size_t i = 0; i < peers->n; i++) {
+		const char *name = peers->v[first[i]].name;
+
+		if (first[i] < i)
+			conf_warning(c, peers->v[i].at, "peer '%s' overlaps with '%s': a client that fits "
+				     "both is '%s', which comes first", peers->v[i].name, name, name);
 	}
+	free(first);
 }
 
 void conf_access_check(struct conf *c)
 {
-	struct access_list l = { 0 };
-
-	conf_access(c, &l);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct conf_section *s = &c->v[i];
-
-		if (s->kind == CONF_PEER)
-			check_peer(c, s);
-		else if (s->kind == CONF_EXPORT)
-			check_export(c, s, access_get(&l, ACCESS_EXPORT, s->name));
+		if (c->v[i].kind == CONF_PEER)
+			check_peer(c, &c->v[i]);
+		else if (c->v[i].kind == CONF_EXPORT)
+			check_export(c, &c->v[i]);
 	}
 	if (!c->errors)
-		warn_overlap(c, &l.of[ACCESS_PEER]);
-	access_free(&l);
+		warn_overlap(c, &c->access.of[ACCESS_PEER]);
 }
 
-static void add_item(struct access_list *l, enum access_kind kind, const struct conf_section *s)
+/* What its option has a word against is told once. */
+static bool is_told(const struct conf *c, const struct conf_place *at)
 {
-	struct access_item *x = access_new(l, kind, s->name);
+	for (size_t i = 0; i < c->nproblems; i++) {
+		const struct conf_place *p = &c->problems[i].at;
+
+		if (p->file == at->file && p->line == at->line && p->col == at->col && p->section == at->section)
+			return true;
+	}
+	return false;
+}
+
+static void add_item(struct conf *c, enum access_kind kind, const struct conf_section *s)
+{
+	struct access_item *x = access_new(&c->access, kind, s->name);
 	const struct conf_value *v;
+	char *msg;
 
 	x->at = &s->at;
 	if (kind == ACCESS_EXPORT)
 		access_put(x, AK_IO_MODE, &(struct access_value){ .at = &s->at });
-	for (int k = 0; k < AK_N; k++)
-		for (size_t n = 0; !access_keys[k].counted && (v = conf_nth(s, conf_access_keys[k], n)); n++)
-			free(access_say(x, k, v->text, &v->at));
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t n = 0; !access_keys[k].counted && (v = conf_nth(s, conf_access_keys[k], n)); n++) {
+			msg = *v->text ? access_say(x, k, v->text, &v->at) : NULL;
+			if (msg && !is_told(c, &v->at))
+				conf_problem(c, &v->at, "%s: %s", conf_key_name(conf_access_keys[k]), msg);
+			free(msg);
+		}
+	}
 }
 
-bool conf_access(const struct conf *c, struct access_list *l)
+void conf_access_read(struct conf *c)
 {
-	size_t before = l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n;
-
+	c->access.state = ACCESS_LISTED;
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].kind >= CONF_PEER)
-			add_item(l, c->v[i].kind - CONF_PEER, &c->v[i]);
-	access_sort(l);
-	return l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n > before;
+			add_item(c, c->v[i].kind - CONF_PEER, &c->v[i]);
+	access_sort(&c->access);
+}
+
+bool conf_access(struct conf *c, struct access_list *l)
+{
+	*l = c->access;
+	c->access = (struct access_list){ 0 };
+	return l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n;
 }
 
 /* Takes @text. */

@@ -320,8 +320,7 @@ static void do_map(struct apply *a, struct plan_step *st)
 		forget(a, st->session, req.device_path);
 		step_nl(a, st, &e);
 		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT)
-			fail_set(&st->fail, XC_NOT_FOUND, "server has no device '%s' (its "
-				 "dev_search_path or exports)", req.device_path);
+			fail_no_device(&st->fail, req.device_path);
 		return;
 	}
 	step_done(a, st, "added", &e);

@@ -72,6 +72,7 @@ struct conf {
 	struct conf_section *v;		/* pointers into it hold until the next section */
 	size_t n;
 	json_t *index;			/* into @v, of names, and of what devices map */
+	struct access_list access;	/* what is read of [peer] and [export], which it refers to */
 	struct conf_problem *problems;
 	size_t nproblems, errors;
 	bool lenient;			/* unknown keys are warnings */
@@ -185,12 +186,12 @@ void conf_ini_read(struct conf *c, const char *file, const char *text, size_t le
 /* @sources: with a comment that says where each value is from. */
 void conf_ini_write(const struct conf *c, struct strbuf *b, bool sources);
 
-/* access.c: the sections of the access list. What is wrong with a value, to be freed, or NULL. */
+/* access.c: the sections of the access list, as @c->access; then what can only be seen when all of it is there. */
 extern const enum conf_key conf_access_keys[AK_N];
-char *conf_access_problem(enum conf_key k, const char *text);
+void conf_access_read(struct conf *c);
 void conf_access_check(struct conf *c);
-/* Adds what the sections say to @l, which refers to their places; false if there are none. */
-bool conf_access(const struct conf *c, struct access_list *l);
+/* Takes the list out of @c, to whose places it refers; false if it is empty. */
+bool conf_access(struct conf *c, struct access_list *l);
 /* The same the other way round. */
 void conf_access_running(struct conf *c, const struct access_list *l);
 

@@ -26,6 +26,12 @@ bool extack_says(const struct nl_error *e, enum extack_says what)
 	return false;
 }
 
+void fail_no_device(struct fail *f, const char *device_path)
+{
+	fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path or exports)", device_path);
+	fail_hint(f, "if the server has an access list, 'rnbdadm server access test' there tells what it allows");
+}
+
 static void fail_unloaded(struct fail *f, const char *module, const char *why)
 {
 	fail_set(f, XC_UNAVAILABLE, "rnbd %s module is not loaded (%s)", module, why);

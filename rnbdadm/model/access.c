@@ -257,25 +257,34 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct access_item *)a)->name, ((const struct access_item *)b)->name);
 }
 
+static int by_name_at(const void *a, const void *b)
+{
+	return by_name(*(const void *const *)a, *(const void *const *)b);
+}
+
 void access_sort(struct access_list *l)
 {
-	struct access_items *all = &l->of[ACCESS_EXPORT];
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
+		struct access_items *all = &l->of[kind];
 
-	if (all->n)
-		qsort(all->v, all->n, sizeof(*all->v), by_name);
+		if (!all->n)
+			continue;
+		if (kind == ACCESS_EXPORT)
+			qsort(all->v, all->n, sizeof(*all->v), by_name);
+		all->by_name = xrealloc(all->by_name, all->n * sizeof(*all->by_name));
+		for (size_t i = 0; i < all->n; i++)
+			all->by_name[i] = &all->v[i];
+		qsort(all->by_name, all->n, sizeof(*all->by_name), by_name_at);
+	}
 }
 
 struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name)
 {
-	const struct access_item key = { .name = (char *)name };
+	const struct access_item is = { .name = (char *)name }, *key = &is;
 	const struct access_items *all = &l->of[kind];
+	struct access_item **at = all->n ? bsearch(&key, all->by_name, all->n, sizeof(key), by_name_at) : NULL;
 
-	if (kind == ACCESS_EXPORT && all->n)
-		return bsearch(&key, all->v, all->n, sizeof(key), by_name);
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].name, name))
-			return &all->v[i];
-	return NULL;
+	return at ? *at : NULL;
 }
 
 static void copy_item(struct access_item *x, const struct access_item *old, const char *without)
@@ -302,6 +311,7 @@ void access_copy(struct access_list *l, const struct access_list *from, enum acc
 				copy_item(access_new(l, which, old->name), old, kind == ACCESS_PEER ? without : NULL);
 		}
 	}
+	access_sort(l);
 }
 
 void access_item_free(struct access_item *x)
@@ -320,6 +330,7 @@ void access_free(struct access_list *l)
 		for (size_t i = 0; i < l->of[kind].n; i++)
 			access_item_free(&l->of[kind].v[i]);
 		free(l->of[kind].v);
+		free(l->of[kind].by_name);
 	}
 	memset(l, 0, sizeof(*l));
 }
@@ -343,8 +354,17 @@ struct access_item *access_find(const struct access_list *l, const char *name)
 static bool patterns_meet(const char *a, const char *b)
 {
 	static bool meet[ACCESS_NAME_MAX + 2][ACCESS_NAME_MAX + 2];
-	size_t na = strlen(a), nb = strlen(b);
+	size_t na, nb;
 
+	/* most differ before the first wildcard */
+	while (*a && *a == *b && *a != '*') {
+		a++;
+		b++;
+	}
+	if (!strchr("*?", *a) && !strchr("*?", *b))
+		return false;
+	na = strlen(a);
+	nb = strlen(b);
 	for (size_t i = na + 1; i--;) {
 		for (size_t j = nb + 1; j--;) {
 			if (a[i] == '*')
@@ -365,22 +385,63 @@ static bool froms_meet(const struct access_value *a, const struct access_value *
 	unsigned int bits = (unsigned int)(a->n < b->n ? a->n : b->n), bytes = bits / 8;
 	const uint8_t *x = a->addr.raw, *y = b->addr.raw;
 
-	/* each peer is held against each other one, so this is to be quick */
 	return a->addr.family == b->addr.family && !memcmp(x, y, bytes) &&
 	       (!(bits % 8) || !((x[bytes] ^ y[bytes]) >> (8 - bits % 8)));
 }
 
-static bool values_meet(const struct access_item *a, const struct access_item *b, enum access_key k)
+static bool sessions_meet(const struct access_item *a, const struct access_item *b)
 {
-	for (size_t i = 0; i < a->of[k].n; i++)
-		for (size_t j = 0; j < b->of[k].n; j++)
-			if (k == AK_FROM ? froms_meet(&a->of[k].v[i], &b->of[k].v[j]) :
-			    patterns_meet(a->of[k].v[i].word, b->of[k].v[j].word))
+	for (size_t i = 0; i < a->of[AK_SESSION].n; i++)
+		for (size_t j = 0; j < b->of[AK_SESSION].n; j++)
+			if (patterns_meet(a->of[AK_SESSION].v[i].word, b->of[AK_SESSION].v[j].word))
 				return true;
 	return false;
 }
 
-bool access_overlap(const struct access_item *a, const struct access_item *b)
+struct range {
+	const struct access_value *from;
+	size_t peer;
+};
+
+/* What a range contains comes right behind it. */
+static int by_range(const void *a, const void *b)
 {
-	return values_meet(a, b, AK_FROM) && values_meet(a, b, AK_SESSION);
+	const struct access_value *x = ((const struct range *)a)->from, *y = ((const struct range *)b)->from;
+	int diff = (int)x->addr.family - (int)y->addr.family;
+
+	if (!diff)
+		diff = memcmp(x->addr.raw, y->addr.raw, sizeof(x->addr.raw));
+	return diff ? diff : (x->n > y->n) - (x->n < y->n);
+}
+
+size_t *access_overlaps(const struct access_items *peers)
+{
+	size_t n = 0, depth = 0, *first = xcalloc(peers->n + 1, sizeof(*first));
+	struct range *r = NULL;
+
+	for (size_t i = 0; i < peers->n; i++) {
+		first[i] = i;
+		for (size_t j = 0; j < peers->v[i].of[AK_FROM].n; j++) {
+			r = xgrow(r, n, sizeof(*r));
+			r[n++] = (struct range){ &peers->v[i].of[AK_FROM].v[j], i };
+		}
+	}
+	if (n)
+		qsort(r, n, sizeof(*r), by_range);
+	/* the first @depth contain the next one; they take the places of those that are done */
+	for (size_t i = 0; i < n; i++) {
+		struct range next = r[i];
+
+		while (depth && !froms_meet(r[depth - 1].from, next.from))
+			depth--;
+		for (size_t d = 0; d < depth; d++) {
+			size_t a = r[d].peer < next.peer ? r[d].peer : next.peer, b = r[d].peer + next.peer - a;
+
+			if (a < first[b] && sessions_meet(&peers->v[a], &peers->v[b]))
+				first[b] = a;
+		}
+		r[depth++] = next;
+	}
+	free(r);
+	return first;
 }

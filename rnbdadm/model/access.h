@@ -60,7 +60,7 @@ struct access_item {
 };
 
 struct access_items {
-	struct access_item *v;
+	struct access_item *v, **by_name;
 	size_t n;
 };
 
@@ -133,15 +133,17 @@ bool access_is_directory(const char *name);
 void access_item_free(struct access_item *x);
 
 struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name);
+/* Of a list that is sorted. */
 struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name);
 /* The export that a client means by @name: of that name, or the longest directory above it. */
 struct access_item *access_find(const struct access_list *l, const char *name);
-/* Adds all of @from but @without, which may be NULL, and what is allowed to it. */
+/* Adds all of @from but @without, which may be NULL, and what is allowed to it; sorts. */
 void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without);
+/* To be done when the last one was added. */
 void access_sort(struct access_list *l);
 void access_free(struct access_list *l);
 
-/* Is there a client without a key whom both peers would take? */
-bool access_overlap(const struct access_item *a, const struct access_item *b);
+/* For each peer the first one that could take the same client; itself where there is none. To be freed. */
+size_t *access_overlaps(const struct access_items *peers);
 
 #endif

@@ -229,13 +229,23 @@ path = 10.0.0.1' >"$BATS_TEST_TMPDIR/c"
 	[[ $stderr == *"cl7@here has vol1 open (rw): there is no export vol1"* ]]
 	[[ $stderr == *"cl8@here ip:10.0.0.8@ip:10.0.0.1: no peer of the list takes it"*"hint: --force ends them"* ]]
 	FORMS=json shown access-busy server access apply "$LIST" --force
-	[[ $(adm 0 server access apply "$LIST" --force -v 2>&1) == *"2 openings and 1 path ended"* ]]
-	adm 0 server access apply "$LIST" --force -n
-	[ "$output" = "rnbdadm server access apply $LIST --force" ]
+	# what was ended is told without being asked for
+	adm 0 server access apply "$LIST" --force
+	[ "${stderr_lines[0]}" = "rnbdadm: server access apply $LIST: 2 openings and 1 path ended" ]
+	[[ ${stderr_lines[1]} == "  cl7@here has vol1 open (rw): there is no export vol1" && ${#stderr_lines[@]} = 4 ]]
+	adm 0 server access apply "$LIST" --force -q
+	[ -z "$stderr" ]
 	fails 7 busy server access close
 	[[ $stderr == *"the server is to be closed"* ]]
 	adm 0 server access close --force -j
 	[ "$(jqv '[.state, .changed, (.changes | length), (.ended | length)] | tojson')" = '["closed",true,6,3]' ]
+	replay access-busy-dry
+	adm 0 server access apply "$LIST" --force -n
+	[ "$output$stderr" = "rnbdadm server access apply $LIST --force" ]
+	# what came meanwhile is not ended without a word
+	replay access-busy-again
+	fails 7 busy server access apply "$LIST"
+	[[ $stderr == *"kernel: openings and paths would end"* ]]
 	# it ended by itself before it had a name
 	replay access-gone
 	adm 0 server access close --force -j
@@ -337,6 +347,17 @@ ends_for() {
 	fails 4 not_found server export remove vol1
 	[[ $stderr == *"did you mean vol0"* ]]
 	adm 0 server export remove vol1 --idempotent
+	# it may come later, and a device of characters is none
+	adm 0 server export add /dev/sdz --allow hv
+	[ "$stderr" = "rnbdadm: warning: /dev/sdz is not there (ENOENT): nobody can open export 'sdz' until it is" ]
+	mkdir "$ROOT/etc/d"
+	adm 0 server export add /etc/d --allow hv
+	[ "$stderr" = "rnbdadm: warning: /etc/d is neither a block device nor a file: nobody can open export 'd'" ]
+	truncate -s 1M "$ROOT/etc/f"
+	for there in /etc/f "/etc/d/%SESSNAME%/f"; do
+		adm 0 server export add "$there" --allow hv
+		[ -z "$stderr" ]
+	done
 	world access-open
 	fails 6 conflict server export add /dev/sdb --allow hv
 	[[ $stderr == *"the server is open and has no list"* ]]

@@ -32,6 +32,7 @@ def ends(exports=(), paths=(), number=14):
 
 
 DONE = {"do": "access-set", "reply": {"number": 15, "ended-paths": 0, "ended-exports": 0}}
+BUSY = {"do": "access-set", "error": "EBUSY", "extack": "openings and paths would end; a dry run tells which"}
 MAY = {"do": "access-test", "reply": {"allowed": 1, "reason": 0, "error": 0, "peer-name": "old1", "export-name": "vol0",
                                       "path": "/dev/vg0/vol0", "granted-mode": 0, "number": 14}}
 
@@ -73,22 +74,24 @@ def recordings(server, lists, clients, exports):
                      exports=[dict(e, **{"peer-name": "hv", "export-name": "vol0", "device-path": "vol0"}) for e in exports])
     return {
         "access": [UP] + [listed()] + of_list + 9 * [listed()] + lists(),
-        "access-open": [UP] + 9 * [opened()] + [ends(), DONE] + server() + lists(),
+        "access-open": [UP] + 9 * [opened()] + [DONE] + server() + lists(),
         "access-closed": [UP] + 9 * [listed(dict(STATE, state=1), [], [])] + [ends(), DONE] + server() + lists(),
-        "access-set": [UP] + 9 * [listed()] + [ends(), DONE] + of_list,
+        "access-set": [UP] + 9 * [listed()] + [DONE] + of_list,
         "access-same": [UP] + 2 * [listed(peers=CONFIGURED, exports=WANTED)] + server() + lists(),
-        "access-asked": [UP] + [listed(), ends(), dict(DONE, request={
+        "access-asked": [UP] + [listed(), dict(DONE, request={
             "state": 2, "expect": 14, "peer": CONFIGURED, "export": WANTED})],
         "access-asked-dry": [UP] + [listed(), dict(ends(), request={
             "state": 2, "expect": 14, "dry-run": 1, "peer": CONFIGURED, "export": WANTED})],
-        "access-busy": [UP] + 3 * [listed()] + [ends((32, 31), (23,)), DONE] + of_list,
-        "access-both": [UP] + [listed(), ends(), DONE] + lists(),
-        "access-refused": [UP] + [listed(), ends((32, 31), (23,))] + of_list + lists(),
-        "access-moved": [UP] + [listed(), ends((31,))] + of_vol0,
+        "access-busy": [UP] + 3 * [listed()] + [BUSY, ends((32, 31), (23,)), DONE] + of_list,
+        "access-busy-dry": [UP] + [listed(), ends((32, 31), (23,))] + of_list,
+        "access-busy-again": [UP] + [listed(), BUSY, ends(), BUSY],
+        "access-both": [UP] + [listed(), DONE] + lists(),
+        "access-refused": [UP] + [listed(), BUSY, ends((32, 31), (23,))] + of_list + lists(),
+        "access-moved": [UP] + [listed(), BUSY, ends((31,))] + of_vol0,
         "access-no-peer": [UP] + [listed(), {"do": "access-test", "error": "ENOENT", "extack": "the list has no peer 'vh'"},
                                   {"do": "access-set", "error": "EINVAL", "extack": "'vh' is allowed an export, but is no peer"}],
-        "access-gone": [UP] + [listed(), ends((99,), (98,)), DONE] + of_list,
-        "access-late": [UP] + [listed(), ends(), {"do": "access-set", "error": "EAGAIN", "extack": "the list is number 15"}],
+        "access-gone": [UP] + [listed(), BUSY, ends((99,), (98,)), DONE] + of_list,
+        "access-late": [UP] + [listed(), {"do": "access-set", "error": "EAGAIN", "extack": "the list is number 15"}],
         "access-denied": [UP] + 9 * [listed()] + 3 * [{"do": c, "error": "EPERM"} for c in ("access-set", "access-test")],
         "access-invalid": [UP] + [listed(), {"do": "access-set", "any": True, "request": {"state": 2, "peer": [{"name": "x"}]},
                                              "error": "EINVAL", "extack": "it is odd", "attr": "peer.name"}],
@@ -109,5 +112,5 @@ def recordings(server, lists, clients, exports):
         "access-all": [UP] + 2 * [{"do": "access-test", "reply": {"allowed": 1, "reason": 0, "path": "/vol9"}}],
         "access-events": [UP] + EVENTS,
         "access-many": [UP] + [listed(peers=[dict(PEERS[1], name="peer%d" % i) for i in range(1000)], exports=[
-            dict(EXPORTS[2], name="vol%05d" % i, allow=[{"peer": "peer%d" % (i % 1000)}]) for i in range(10000)])] + [ends(), DONE],
+            dict(EXPORTS[2], name="vol%05d" % i, allow=[{"peer": "peer%d" % (i % 1000)}]) for i in range(10000)])] + [DONE],
     }

@@ -300,20 +300,18 @@ bool rnbd_server_list_is_peer(const struct rnbd_access_entry *peer,
 			      const struct sockaddr_storage *from, const u8 *gid,
 			      const char *session)
 {
-	bool named = !session, placed = false;
 	const struct nlattr *attr;
-	const char *pattern;
+	bool named = !session;
 	int rem;
 
-	nla_for_each_nested(attr, peer->nest, rem) {
-		if (nla_type(attr) == RNBD_A_ACL_PEER_FROM) {
-			placed = placed || is_from(attr, from, gid);
-		} else if (nla_type(attr) == RNBD_A_ACL_PEER_SESSION) {
-			pattern = rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN);
-			named = named || rnbd_server_list_match(pattern, session);
-		}
-	}
-	return named && placed;
+	nla_for_each_nested(attr, peer->nest, rem)
+		if (!named && nla_type(attr) == RNBD_A_ACL_PEER_SESSION)
+			named = rnbd_server_list_match(
+				rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN), session);
+	nla_for_each_nested(attr, peer->nest, rem)
+		if (named && nla_type(attr) == RNBD_A_ACL_PEER_FROM && is_from(attr, from, gid))
+			return true;
+	return false;
 }
 
 const struct rnbd_access_entry *rnbd_server_list_find_peer(const struct rnbd_access_list *list,

@@ -158,9 +158,10 @@ int rnbd_server_access_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	list = rnbd_server_access.list;
 	if (list) {
 		count = list->peers + list->exports;
-		for (i = 0; i < count; i++)
+		for (i = 0; i < count && !*cursor; i++)
 			list->entry[i].openings = 0;
-		rnbd_server_export_walk(0, count_opening, list);
+		if (!*cursor)
+			rnbd_server_export_walk(0, count_opening, list);
 		cb->min_dump_alloc = list->longest + 256;	/* from the next message on */
 	}
 	for (; !err && *cursor <= count; *cursor += !err)

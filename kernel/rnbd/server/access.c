@@ -66,12 +66,12 @@ enum rnbd_access_reason rnbd_server_access_recognise(const struct rnbd_access *a
 		return RNBD_ACCESS_REASON_CLOSED;
 	if (guest->forged)
 		return RNBD_ACCESS_REASON_ADDRESS_FORGED;
-	if (!rnbd_server_list_find_peer(list, from, guest->gid, NULL))
-		return RNBD_ACCESS_REASON_NO_KEY;
 	*peer = *known ? rnbd_server_list_peer(list, known) :
 			 rnbd_server_list_find_peer(list, from, guest->gid, guest->name);
-	return *peer && rnbd_server_list_is_peer(*peer, from, guest->gid, guest->name) ?
-	       RNBD_ACCESS_REASON_NONE : RNBD_ACCESS_REASON_SESSION_NAME;
+	if (*peer && rnbd_server_list_is_peer(*peer, from, guest->gid, guest->name))
+		return RNBD_ACCESS_REASON_NONE;
+	return rnbd_server_list_find_peer(list, from, guest->gid, NULL) ?
+	       RNBD_ACCESS_REASON_SESSION_NAME : RNBD_ACCESS_REASON_NO_KEY;
 }
 
 int rnbd_server_access_admit(const struct rtrs_server_guest *guest)
