@@ -17,34 +17,21 @@ static bool is_same(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* The same values in the same order */
 static bool is_equal(const struct access_values *a, const struct access_values *b)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (i == b->n || a->v[i].n != b->v[i].n || !is_same(a->v[i].word, b->v[i].word) ||
-		    memcmp(&a->v[i].addr, &b->v[i].addr, sizeof(a->v[i].addr)))
+		if (i == b->n || a->v[i].n != b->v[i].n || access_value_cmp(&a->v[i], &b->v[i]))
 			return false;
 	return a->n == b->n;
 }
 
 bool access_same(const struct access_item *a, const struct access_item *b, enum access_key k)
 {
-	char *was, *is;
-	bool same;
-
-	if (k == AK_N) {
-		for (k = 0; k < AK_N && access_same(a, b, k);)
-			k++;
-		return k == AK_N;
-	}
-	if (access_keys[k].counted || is_equal(&a->of[k], &b->of[k]))
-		return true;
-	was = access_text(a, k);
-	is = access_text(b, k);
-	same = is_same(was, is);
-	free(was);
-	free(is);
-	return same;
+	if (k < AK_N)
+		return access_keys[k].counted || is_equal(&a->of[k], &b->of[k]);
+	for (k = 0; k < AK_N && access_same(a, b, k); k++)
+		;
+	return k == AK_N;
 }
 
 bool access_differ(const struct access_list *a, const struct access_list *b)

@@ -17,14 +17,15 @@ struct change {
 /* Why the new list does not have the opening, to be freed. */
 static char *why_closed(const struct change *c, const struct export *x)
 {
-	const struct access_item *was = access_find(c->from, x->device_path), *is = access_find(c->to, x->device_path);
+	const struct access_item *was = access_get(c->from, ACCESS_EXPORT, x->listed);
+	const struct access_item *is = access_get(c->to, ACCESS_EXPORT, x->listed);
 
 	if (c->to->state == ACCESS_CLOSED)
 		return xstrdup("the server is to be closed");
 	if (*x->peer && !access_get(c->to, ACCESS_PEER, x->peer))
 		return xasprintf("there is no peer %s any more", x->peer);
 	if (!is)
-		return xasprintf("there is no export %s", x->device_path);
+		return xasprintf("there is no export %s", *x->listed ? x->listed : x->device_path);
 	if (!*x->peer)
 		return xstrdup("the list does not let it in");
 	if (was && !access_same(was, is, AK_PATH))

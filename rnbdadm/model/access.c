@@ -197,8 +197,6 @@ char *access_text(const struct access_item *x, enum access_key k)
 		strlist_add(&l, text);
 		free(text);
 	}
-	if (k != AK_ALLOW)
-		strlist_sort(&l);
 	text = l.n ? strlist_join(&l, ", ") : NULL;
 	strlist_free(&l);
 	return text;
@@ -223,17 +221,27 @@ static void *more(void *v, size_t *n, size_t size)
 	return v;
 }
 
+int access_value_cmp(const struct access_value *a, const struct access_value *b)
+{
+	int diff = a->word && b->word ? strcmp(a->word, b->word) : (int)a->addr.family - (int)b->addr.family;
+
+	if (!diff && !a->word)
+		diff = memcmp(a->addr.raw, b->addr.raw, sizeof(a->addr.raw));
+	return diff || a->word ? diff : (a->n > b->n) - (a->n < b->n);
+}
+
 void access_put(struct access_item *x, enum access_key k, const struct access_value *v)
 {
 	struct access_values *all = &x->of[k];
-	size_t i = access_keys[k].many ? all->n : 0;
+	bool many = access_keys[k].many;
+	size_t i = many ? all->n : 0;
 
-	while (k == AK_ALLOW && i && strcmp(all->v[i - 1].word, v->word) >= 0)
+	while (i && access_value_cmp(&all->v[i - 1], v) >= 0)
 		i--;
-	if (i == all->n || (k == AK_ALLOW && strcmp(all->v[i].word, v->word))) {
+	if (i == all->n || (many && access_value_cmp(&all->v[i], v))) {
 		all->v = more(all->v, &all->n, sizeof(*all->v));
 		memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
-	} else if (k == AK_ALLOW && all->v[i].n >= v->n) {
+	} else if (many && all->v[i].n >= v->n) {
 		/* rights add up */
 		free(v->word);
 		return;
@@ -335,21 +343,6 @@ void access_free(struct access_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-struct access_item *access_find(const struct access_list *l, const char *name)
-{
-	char *s = xstrdup(name + strspn(name, "/"));
-	size_t len = strlen(s);
-	struct access_item *x = NULL;
-
-	for (size_t n = len; n && !x; n--) {
-		s[n] = '\0';
-		if (n == len || s[n - 1] == '/')
-			x = access_get(l, ACCESS_EXPORT, s);
-	}
-	free(s);
-	return x ? x : access_get(l, ACCESS_EXPORT, "/");
-}
-
 /* Is there a name that both patterns take? meet[i][j]: one that their rests from @i and @j take. */
 static bool patterns_meet(const char *a, const char *b)
 {
@@ -403,15 +396,9 @@ struct range {
 	size_t peer;
 };
 
-/* What a range contains comes right behind it. */
 static int by_range(const void *a, const void *b)
 {
-	const struct access_value *x = ((const struct range *)a)->from, *y = ((const struct range *)b)->from;
-	int diff = (int)x->addr.family - (int)y->addr.family;
-
-	if (!diff)
-		diff = memcmp(x->addr.raw, y->addr.raw, sizeof(x->addr.raw));
-	return diff ? diff : (x->n > y->n) - (x->n < y->n);
+	return access_value_cmp(((const struct range *)a)->from, ((const struct range *)b)->from);
 }
 
 size_t *access_overlaps(const struct access_items *peers)

@@ -55,7 +55,7 @@ struct access_values {
 /* A peer or an export. */
 struct access_item {
 	char *name;
-	struct access_values of[AK_N];	/* what is allowed is sorted by peer, each once */
+	struct access_values of[AK_N];	/* sorted, each once */
 	const struct conf_place *at;
 };
 
@@ -120,11 +120,13 @@ const char *access_word(enum access_words which, uint64_t v);
 char *access_name_problem(enum access_kind kind, const char *name);
 /* Adds what @text says; or returns what is wrong with it, to be freed. */
 char *access_say(struct access_item *x, enum access_key k, const char *text, const struct conf_place *at);
+/* By their words, or by addresses: what a range contains comes right behind it. */
+int access_value_cmp(const struct access_value *a, const struct access_value *b);
 /* Adds a value, or changes the only one; takes its word. */
 void access_put(struct access_item *x, enum access_key k, const struct access_value *v);
 /* As a configuration has it, to be freed. */
 char *access_value_text(enum access_key k, const struct access_value *v);
-/* All of them, sorted; NULL if there are none. */
+/* All of them; NULL if there are none. */
 char *access_text(const struct access_item *x, enum access_key k);
 /* The only value as a number; M_UNKNOWN if there is none. */
 uint64_t access_number(const struct access_item *x, enum access_key k);
@@ -135,8 +137,6 @@ void access_item_free(struct access_item *x);
 struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name);
 /* Of a list that is sorted. */
 struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name);
-/* The export that a client means by @name: of that name, or the longest directory above it. */
-struct access_item *access_find(const struct access_list *l, const char *name);
 /* Adds all of @from but @without, which may be NULL, and what is allowed to it; sorts. */
 void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without);
 /* To be done when the last one was added. */

@@ -70,6 +70,8 @@ def recordings(server, lists, clients, exports):
     """@server and @lists make the dumps of the other objects, which the list of peers and names belongs to."""
     of_list = server([dict(c, **{"peer-name": "hv"}) for c in clients],
                      exports=[dict(e, **{"peer-name": "hv", "export-name": "vol0"}) for e in exports])
+    of_own = server([dict(c, **{"peer-name": "hv"}) for c in clients],
+                    exports=[dict(e, **{"peer-name": "hv", "export-name": e["device-path"]}) for e in exports])
     of_vol0 = server([dict(c, **{"peer-name": "hv"}) for c in clients],
                      exports=[dict(e, **{"peer-name": "hv", "export-name": "vol0", "device-path": "vol0"}) for e in exports])
     return {
@@ -82,11 +84,11 @@ def recordings(server, lists, clients, exports):
             "state": 2, "expect": 14, "peer": CONFIGURED, "export": WANTED})],
         "access-asked-dry": [UP] + [listed(), dict(ends(), request={
             "state": 2, "expect": 14, "dry-run": 1, "peer": CONFIGURED, "export": WANTED})],
-        "access-busy": [UP] + 3 * [listed()] + [BUSY, ends((32, 31), (23,)), DONE] + of_list,
-        "access-busy-dry": [UP] + [listed(), ends((32, 31), (23,))] + of_list,
+        "access-busy": [UP] + 3 * [listed()] + [BUSY, ends((32, 31), (23,)), DONE] + of_own,
+        "access-busy-dry": [UP] + [listed(), ends((32, 31), (23,))] + of_own,
         "access-busy-again": [UP] + [listed(), BUSY, ends(), BUSY],
         "access-both": [UP] + [listed(), DONE] + lists(),
-        "access-refused": [UP] + [listed(), BUSY, ends((32, 31), (23,))] + of_list + lists(),
+        "access-refused": [UP] + [listed(), BUSY, ends((32, 31), (23,))] + of_own + lists(),
         "access-moved": [UP] + [listed(), BUSY, ends((31,))] + of_vol0,
         "access-no-peer": [UP] + [listed(), {"do": "access-test", "error": "ENOENT", "extack": "the list has no peer 'vh'"},
                                   {"do": "access-set", "error": "EINVAL", "extack": "'vh' is allowed an export, but is no peer"}],

@@ -44,7 +44,7 @@ static bool is_nest(enum access_key k)
 static void get_value(struct access_item *x, enum access_key k, struct nlattr *a)
 {
 	struct nlattr *tb[ATTR_MAX + 1] = { NULL }, *word = a;
-	struct access_value v = { .n = is_nest(k) ? M_UNKNOWN : get_uint(a) };
+	struct access_value v = { 0 };
 
 	if (is_nest(k)) {
 		if (nla_parse_nested(tb, ATTR_MAX, a, NULL) < 0)
@@ -52,14 +52,15 @@ static void get_value(struct access_item *x, enum access_key k, struct nlattr *a
 		word = tb[values[k].word];
 		get_addr(tb[values[k].addr], &v.addr);
 		v.addr.port = 0;
-		v.n = get_u32(tb[values[k].n]);
-		if (v.n == M_UNKNOWN)
-			v.n = k == AK_FROM ? access_bits(&v.addr) : RNBD_ACCESS_MODE_RW;
 	}
+	if (values[k].n || !(values[k].word || k == AK_PATH))
+		v.n = values[k].n ? get_u32(tb[values[k].n]) : get_uint(a);
 	if (values[k].word || k == AK_PATH)
 		v.word = word ? xstrndup(nla_data(word), (size_t)nla_len(word)) : xstrdup("");
-	else if (v.n == M_UNKNOWN)
+	if (v.n == M_UNKNOWN && !values[k].n)
 		return;
+	if (v.n == M_UNKNOWN)
+		v.n = k == AK_FROM ? access_bits(&v.addr) : RNBD_ACCESS_MODE_RW;
 	access_put(x, k, &v);
 }
 
