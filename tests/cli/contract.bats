@@ -141,6 +141,7 @@ setup() {
 		cp -r "$REC/root" "$root"
 		case "$*" in
 		*revalidate*) replay revalidate-shrank ;;
+		*"server access open"*) replay access-closed ;;
 		*"server access"* | *"export remove"* | *"peer remove"*) replay access-busy ;;
 		*) replay changes ;;
 		esac

@@ -210,21 +210,23 @@ file_data() {
 	cmp "/dev/$disk" /run/tmp/image
 }
 
-@test "a file system in a file: what was copied is there, and it is sound" {
-	local disk
+@test "both modes: a file system in a file: what was copied is there, and it is sound" {
+	local disk mode
 	file_system
-	disk=$(map blockio)
-	mkfs.ext4 -q "/dev/$disk"
 	mkdir -p /run/tmp/mnt
-	mount "/dev/$disk" /run/tmp/mnt
 	dd if=/dev/urandom of=/run/tmp/data bs=1M count=3 status=none
-	cp /run/tmp/data /run/tmp/mnt/
-	fstrim /run/tmp/mnt
-	umount /run/tmp/mnt
-	unmap "$disk"
-	await 10 no_exports
-	e2fsck -fn $IMAGE
-	mount -o loop,ro $IMAGE /run/tmp/mnt
-	cmp /run/tmp/data /run/tmp/mnt/data
-	umount /run/tmp/mnt
+	for mode in blockio fileio; do
+		disk=$(map $mode)
+		mkfs.ext4 -qF "/dev/$disk"
+		mount "/dev/$disk" /run/tmp/mnt
+		cp /run/tmp/data /run/tmp/mnt/$mode
+		fstrim /run/tmp/mnt
+		umount /run/tmp/mnt
+		unmap "$disk"
+		await 10 no_exports
+		e2fsck -fn $IMAGE
+		mount -o loop,ro $IMAGE /run/tmp/mnt
+		cmp /run/tmp/data /run/tmp/mnt/$mode
+		umount /run/tmp/mnt
+	done
 }
