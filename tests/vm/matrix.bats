@@ -49,6 +49,25 @@ teardown() {
 	dmesg_clean
 }
 
+# They give the name of the export as device_path
+@test "in-tree client, our server with an access list: an export by its name, one of a directory, and nothing else" {
+	local name ctl=/sys/class/rnbd-client/ctl/map_device
+	on_server load_server sess_queue_depth=64
+	on_server server_listed
+	load_peer_client
+	for name in vol0 "vols/${BACK##*/}"; do
+		BACK=$name map
+		lay 0
+		same 0 4 $WANT
+		unmap
+	done
+	for name in $BACK vols/loop0 vol1; do
+		errno "No such file or directory" "sessname=matrix path=ip:10.1.0.1 device_path=$name" $ctl
+	done
+	run ! map_line "sessname=other path=ip:10.1.0.1 device_path=vol0"
+	dmesg_clean
+}
+
 # It knows no modes, and what it has in place of the answer means nothing
 @test "in-tree server: fileio is refused, nothing stays open there, blockio is what it does" {
 	on_server load_peer_server
