@@ -27,12 +27,10 @@ demo-rds: ## the same of RDS: two machines talk over TCP, one with our modules, 
 
 check: ## installs what it needs and runs the tests on the host and in emulated guests
 	@tests/deps.sh check
-	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/run
 
 check-debug: ## builds a kernel with sanitizers and runs the tests of the modules on it
 	@tests/deps.sh debug
-	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/debug/run
 
 check-all: ## both, each test on every kernel that it can run on; takes longer than CI has
@@ -44,7 +42,6 @@ debug-kernel: ## builds that kernel
 
 mutants: ## breaks the modules in small ways, one at a time, and demands that a test fails each time
 	@tests/deps.sh debug
-	@$(MAKE) -s --no-print-directory rnbdadm
 	@tests/mutants/run
 
 soak-rds: ## 10^6 messages over RDS under loss, cuts and kills, 1000 namespaces that come and go; on the debug kernel, about 30 minutes

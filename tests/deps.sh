@@ -32,6 +32,7 @@ packages() {
 		check zstd                 unpacks the second kernel
 		check bats                 tests of the tool and of the modules
 		check fio                  tests: I/O with verify
+		check ccache               what an earlier run has compiled
 		check patch                bench: modules without statistics, to compare; the debug kernel
 		check xfsprogs             tests: a second file system
 		check dmsetup              tests: logs and faults below the server

@@ -8,6 +8,11 @@ CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
 KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
 KERNEL=${KERNEL:-${KERNELS%% *}}
 
+# What a run has compiled of the same bytes by the same command no later one compiles: ccache stands behind the names of the compilers,
+# for all that makes, be it dpkg-buildpackage or DKMS. It repeats the warnings, too. It keys by dependencies, as kbuild has them written.
+export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=2G CCACHE_DEPEND=1
+[[ $PATH == /usr/lib/ccache:* ]] || PATH=/usr/lib/ccache:$PATH
+
 # places FILE: where CI runs a .bats file of guests, by its lines "# lab: on PLACE [for REGEX]: WHY": 6.1, 6.12, debug; REGEX picks
 # tests by their names, where others can do better: tests_at FILE PLACE
 places() { sed -nE 's/^# lab: on ([^ :]+)( for [^:]+)?: .+/\1/p' "$1"; }
