@@ -7,11 +7,13 @@
 
 log=$(mktemp) || exit
 trap 'rm -f "$log"' EXIT
+export QUIET
+QUIET=$CACHE/quiet/$(key "sparse $(sparse --version)" </dev/null) && mkdir -p "$QUIET" || exit
 
 # build NAME: its tree is build/NAME-REL
 build() {
 	out=''
-	dir=$(lab_modules "$1" C=2 CF=-D__CHECK_ENDIAN__ 2>"$log") || out=$(echo "exit status $?" && tail -n 40 "$log")
+	dir=$(lab_modules "$1" C=2 CHECK="$ROOT"/tests/lint/sparse CF=-D__CHECK_ENDIAN__ 2>"$log") || out=$(echo "exit status $?" && tail -n 40 "$log")
 	said=${dir%/kernel}/said
 }
 

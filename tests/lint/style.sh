@@ -16,7 +16,7 @@ patch_check() {
 	source=$(lab_source 2>/dev/null) || { echo "no source package"; return; }
 	all=$(handwritten kernel include)
 	patch_run() {
-		grep -E "$1" <<<"$all" | grep -vE "$2" | xargs -r perl "$source/scripts/checkpatch.pl" --no-tree --strict --terse \
+		grep -E "$1" <<<"$all" | grep -vE "$2" | quiet "" perl "$source/scripts/checkpatch.pl" --no-tree --strict --terse \
 			--show-types --no-summary --max-line-length=100 --ignore "$3" -f
 	}
 	patch_run '/trace\.h$' '^$' "$IGNORE_TRACE"
@@ -36,10 +36,15 @@ normal() {
 # The kernel's own style, for what stands beside what. Where lines break and columns line up is left to the writer:
 # clang-format knows no tables.
 format_check() {
-	local source f
+	local source
 	source=$(lab_source 2>/dev/null) || { echo "no source package"; return; }
 	sed 's/^ColumnLimit:.*/ColumnLimit: 0/' "$source/.clang-format" >"$style"
-	handwritten kernel rnbdadm tests | grep '\.c$' | while IFS= read -r f; do
+	handwritten kernel rnbdadm tests | grep '\.c$' | quiet "$(clang-format --version) $(<"$style") $(declare -f normal format_files)" format_files
+}
+
+format_files() {
+	local f
+	for f in "$@"; do
 		diff <(normal <"$f") <(clang-format --style="file:$style" "$f" 2>&1 | normal) | grep '^[<>]' | sed "s,^,$f: ,"
 	done
 	return 0
@@ -53,8 +58,10 @@ done; }
 # Files of tests besides: words of bash among their arguments, the first of several, variables for what they load. Without -x, which
 # reads again, with each of them, what it loads, and takes four times as long: that is looked at by itself.
 shell_check() {
-	shells | xargs -r shellcheck -S warning -x -f gcc
-	tree | grep '\.bats$' | xargs -r shellcheck -S warning -f gcc -e SC1090,SC1091,SC1010,SC2128,SC2178,SC2034,SC2046,SC2054,SC2010,SC2011,SC2043
+	local version
+	version=$(shellcheck --version) || return
+	shells | quiet "$version $(shells | key)" shellcheck -S warning -x -f gcc
+	tree | grep '\.bats$' | quiet "$version" shellcheck -S warning -f gcc -e SC1090,SC1091,SC1010,SC2128,SC2178,SC2034,SC2046,SC2054,SC2010,SC2011,SC2043
 }
 
 check "checkpatch" patch_check
