@@ -43,6 +43,8 @@ enum rtrs_client_event {
  * @held: the session stays without a device, for netlink; any context, may be NULL
  * @notice: rtrs_server_notify() of the server's user, once for each path that it came by; softirq
  *	or the process that polls, must not sleep; may be NULL
+ * @granted: the server has answered rtrs_client_want(), rtrs_client_granted() says what; the same.
+ *	NULL: the user may use all slots, and the server has memory for them from the first on
  */
 struct rtrs_client_ops {
 	struct module *owner;
@@ -50,6 +52,7 @@ struct rtrs_client_ops {
 	u32 (*devices)(void *priv);
 	bool (*held)(void *priv);
 	void (*notice)(void *priv, u32 what);
+	void (*granted)(void *priv);
 };
 
 enum rtrs_client_policy {
@@ -230,6 +233,23 @@ void rtrs_client_close(struct rtrs_client_session *session);
  * Return: 0 or -ENOTCONN where no path is connected (@attrs keep their last values)
  */
 int rtrs_client_query(struct rtrs_client_session *session, struct rtrs_client_attrs *attrs);
+
+/* Slots that may be used, the first ones; queue_depth or more where the server grants none. */
+u32 rtrs_client_granted(const struct rtrs_client_session *session);
+
+/**
+ * rtrs_client_want - ask the server for another number of slots
+ * @session: session
+ * @slots: that may be used then, up to queue_depth. If they are fewer than before, they are from
+ *	now on, and none of the others may be in use
+ *
+ * The answer comes with the callback granted(), and not at all where the path is lost meanwhile. It
+ * may be the number of before. A session that comes back has what it had when it was lost, or more.
+ * Any context but hard interrupts.
+ *
+ * Return: 0, -ENOTCONN where no path can ask, -EAGAIN
+ */
+int rtrs_client_want(struct rtrs_client_session *session, u32 slots);
 
 /* Id of the session in netlink. */
 u32 rtrs_client_session_id(const struct rtrs_client_session *session);

@@ -80,6 +80,7 @@ struct rtrs_msg_conn_req {
 #define RTRS_CONN_REQ_FENCES	0x10	/* the client asks for RTRS_CONN_RSP_FENCES */
 #define RTRS_CONN_REQ_FENCE_CNT	0x08	/* ... and for RTRS_CONN_RSP_FENCE_CNT */
 #define RTRS_CONN_REQ_EAGER	0x04	/* the client asks for eager requests, see below */
+#define RTRS_CONN_REQ_GRANTS	0x02	/* the client uses the slots only that it was granted, see below */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -112,6 +113,9 @@ struct rtrs_msg_conn_rsp {
  * recon_cnt of the lost path, and names no later attempt of it. Without, that is taken for 0.
  */
 #define RTRS_CONN_RSP_FENCE_CNT	0x20000000U
+
+/* Granted where it was asked for: see rtrs_imm_slots(). */
+#define RTRS_CONN_RSP_GRANTS	0x10000000U
 
 /*
  * Lean paths: two messages for a request. An extension; the in-tree peers send
@@ -156,10 +160,56 @@ static inline bool rtrs_is_eager(__u32 eager_bytes, __u32 off)
 	return eager_bytes && off <= eager_bytes + RTRS_EAGER_USR_MAX;
 }
 
+/*
+ * Grants: a session has the memory of the slots that its requests need. An extension, of a client
+ * with RTRS_CONN_REQ_GRANTS on all of its paths and a server with RTRS_CONN_RSP_GRANTS. INFO_REQ
+ * says how many slots it needs at once, INFO_RSP how many of the first ones have a chunk. The others have an address and a key, and no memory. Grants are a session's.
+ *
+ * RTRS_IMM_SLOTS of a client, over any of its paths, asks for another number. The client uses no
+ * slot from that number on, nor has it a request there, until the answer comes: RTRS_IMM_SLOTS of
+ * the server, over each path, with the number of slots that may be used from now on, over all paths.
+ * A server that has no memory for more, or still has an operation in a slot that it is to take
+ * back, answers with the number that was granted before. Questions are numbered in their order. The
+ * server does nothing on one that is not newer than the last one, its answer has the number of
+ * the question, and the client takes the answer to its last one only: whichever path is lost, both
+ * ends agree. A grant moves no key.
+ */
+static inline __u32 rtrs_imm_slots(__u32 number, __u32 slots)
+{
+	return (number & 0xfff) << 16 | (slots & 0xffff);
+}
+
+static inline void rtrs_imm_slots_parse(__u32 payload, __u32 *number, __u32 *slots)
+{
+	*number = payload >> 16 & 0xfff;
+	*slots = payload & 0xffff;
+}
+
+/* Is question @number behind @last? Of 4096 numbers half are. */
+static inline bool rtrs_slots_newer(__u32 number, __u32 last)
+{
+	__u32 ahead = (number - last) & 0xfff;
+
+	return ahead && ahead < 0x800;
+}
+
+/* A first grant that is large enough for the control messages and some requests of a client. */
+#define RTRS_SLOTS_MIN		16
+#define RTRS_SLOTS_SHARE	32
+
+static inline __u32 rtrs_slots_first(__u32 queue_depth)
+{
+	__u32 first = queue_depth / RTRS_SLOTS_SHARE;
+
+	first = first < RTRS_SLOTS_MIN ? RTRS_SLOTS_MIN : first;
+	return first < queue_depth ? first : queue_depth;
+}
+
 struct rtrs_msg_info_req {
 	__le16	type;
 	__u8	name[RTRS_WIRE_NAME_LEN];
-	__u8	reserved[15];
+	__le16	slots;		/* needed at once, see above */
+	__u8	reserved[13];
 } __packed;
 
 struct rtrs_msg_desc {
@@ -171,7 +221,7 @@ struct rtrs_msg_desc {
 struct rtrs_msg_info_rsp {
 	__le16	type;
 	__le16	sg_cnt;
-	__le32	reserved;
+	__le32	slots;		/* granted, see above */
 	struct rtrs_msg_desc desc[];
 } __packed;
 
@@ -289,6 +339,7 @@ enum rtrs_imm_type {
 	RTRS_IMM_NOTICE		= 10,	/* extension, to a client: its payload is the users' */
 	RTRS_IMM_FENCE		= 11,	/* extension, to a server: see RTRS_CONN_RSP_FENCES */
 	RTRS_IMM_FENCED		= 12,	/* its answer */
+	RTRS_IMM_SLOTS		= 13,	/* extension, both ways: see rtrs_imm_slots() */
 };
 
 static inline __u32 rtrs_imm_pack(enum rtrs_imm_type type, __u32 payload)
@@ -366,6 +417,7 @@ static inline int rtrs_imm_io_rsp_parse(__u32 imm, const struct rtrs_geometry *g
  * @fences: the client asks for RTRS_IMM_FENCE
  * @fence_cnt: the client asks for RTRS_CONN_RSP_FENCE_CNT
  * @eager: the client asks for eager requests
+ * @grants: the client uses the slots only that it was granted
  * @founding: number of this attempt of a client that is alone, 0 for none
  * @sess_uuid: identity of the path
  * @paths_uuid: identity of the session
@@ -381,6 +433,7 @@ struct rtrs_conn_req {
 	bool	fences;
 	bool	fence_cnt;
 	bool	eager;
+	bool	grants;
 	__u32	founding;
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	paths_uuid[RTRS_UUID_LEN];
@@ -405,6 +458,7 @@ static inline int rtrs_conn_req_parse(const void *p, size_t len, struct rtrs_con
 	out->fences = m->flags & RTRS_CONN_REQ_FENCES;
 	out->fence_cnt = m->flags & RTRS_CONN_REQ_FENCE_CNT;
 	out->eager = m->flags & RTRS_CONN_REQ_EAGER;
+	out->grants = m->flags & RTRS_CONN_REQ_GRANTS;
 	out->founding = rtrs_get_le32(&m->founding);
 	__builtin_memcpy(out->sess_uuid, m->sess_uuid, RTRS_UUID_LEN);
 	__builtin_memcpy(out->paths_uuid, m->paths_uuid, RTRS_UUID_LEN);
@@ -426,7 +480,8 @@ static inline void rtrs_conn_req_pack(struct rtrs_msg_conn_req *m, const struct 
 		   (r->notices ? RTRS_CONN_REQ_NOTICES : 0) |
 		   (r->fences ? RTRS_CONN_REQ_FENCES : 0) |
 		   (r->fence_cnt ? RTRS_CONN_REQ_FENCE_CNT : 0) |
-		   (r->eager ? RTRS_CONN_REQ_EAGER : 0);
+		   (r->eager ? RTRS_CONN_REQ_EAGER : 0) |
+		   (r->grants ? RTRS_CONN_REQ_GRANTS : 0);
 	rtrs_put_le32(&m->founding, r->founding);
 }
 
@@ -607,6 +662,15 @@ static inline int rtrs_info_rsp_parse(const void *p, size_t len, const struct rt
 		}
 	}
 	return n == g->queue_depth ? 0 : -EINVAL;
+}
+
+/* Slots granted by an INFO_RSP that was parsed; 0 if they are more than there are. */
+static inline __u32 rtrs_info_rsp_slots(const void *p, const struct rtrs_geometry *g)
+{
+	const struct rtrs_msg_info_rsp *m = p;
+	__u32 slots = rtrs_get_le32(&m->slots);
+
+	return slots <= g->queue_depth ? slots : 0;
 }
 
 /**

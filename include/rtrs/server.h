@@ -77,6 +77,7 @@ struct rtrs_server_guest {
  * @request: a request. Called in the completion context of a connection, process context
  *	(workqueue): it must hand over whatever blocks for long. Every request is answered
  *	exactly once, from the callback or later.
+ * @grown: the session has taken memory for more requests: may it keep that? Process context.
  * @opens: number of devices that a session has open, for netlink; may be NULL
  */
 struct rtrs_server_ops {
@@ -88,6 +89,7 @@ struct rtrs_server_ops {
 	void (*session_lost)(void *priv);
 	void (*session_down)(void *priv);
 	void (*request)(void *priv, const struct rtrs_server_request *req);
+	int (*grown)(void *priv);
 	u32 (*opens)(void *priv);
 };
 

@@ -168,7 +168,7 @@ void session_init(struct session *s)
 	memset(s, 0, sizeof(*s));
 	s->role = s->state = s->queue_depth = s->poll_queues = s->held = M_UNKNOWN;
 	s->max_io_bytes = s->paths_connected = s->paths_configured = M_UNKNOWN;
-	s->devices = s->pinned_bytes = M_UNKNOWN;
+	s->devices = s->pinned_bytes = s->pinned_max_bytes = M_UNKNOWN;
 	settings_init(&s->set);
 }
 

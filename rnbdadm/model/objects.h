@@ -100,7 +100,7 @@ struct session {
 	char name[M_NAME_MAX];
 	uint64_t role, state, queue_depth, max_io_bytes, poll_queues, held;
 	bool removing;			/* it will not stay */
-	uint64_t paths_connected, paths_configured, devices, pinned_bytes;
+	uint64_t paths_connected, paths_configured, devices, pinned_bytes, pinned_max_bytes;
 	char peer[M_NAME_MAX];		/* of the access list, "" without one */
 	struct session_settings set;
 };

@@ -28,6 +28,8 @@ static const struct field session_fields[] = {
 	{ "paths_configured", NULL, F_COUNT, false, "paths in all" },
 	{ "devices_mapped", NULL, F_COUNT, false, "devices mapped" },
 	{ "pinned_bytes", NULL, F_BYTES, false, "memory that it keeps in this host" },
+	{ "pinned_max_bytes", NULL, F_BYTES, false,
+	  "memory that it keeps with all requests in flight (server)" },
 	{ "peer", NULL, F_STR, true, "peer of the access list that it is (server)" },
 	{ "poll_queues", NULL, F_COUNT, false, "connections for polled I/O" },
 	{ "held", NULL, F_BOOL, false, "stays without a device until it is removed" },
@@ -59,6 +61,7 @@ static const struct column client_columns[] = {
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
 	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
+	{ .title = "AT-MOST", .field = "pinned_max_bytes", .right = true, .drop = 2 },
 	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
 	{ 0 }
 };

@@ -153,6 +153,7 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set(j, "devices_mapped", js_u64(sess->devices == M_UNKNOWN ?
 					   ndevices + nexports : sess->devices));
 	js_set(j, "pinned_bytes", js_u64(sess->pinned_bytes));
+	js_set(j, "pinned_max_bytes", js_u64(sess->pinned_max_bytes));
 	/* with an access list alone */
 	if (*sess->peer)
 		js_set(j, "peer", js_str(sess->peer));

@@ -12,7 +12,8 @@ static const char *const left_out[] = {
 	"openers", "counters", "peer_hostname", "owner",
 };
 static const char *const moving[] = {
-	"heartbeat_latency_ns", "since", "pinned_bytes", "open_count", "reconnect_attempts",
+	"heartbeat_latency_ns", "since", "pinned_bytes", "pinned_max_bytes", "open_count",
+	"reconnect_attempts",
 };
 
 void watch_init(struct watch *w)

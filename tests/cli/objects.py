@@ -86,8 +86,8 @@ del STATS[1]["heartbeat-latency-ns"]
 
 
 C1, C2 = "cl7@here", "cl8@here"
-CLIENTS = [session(12, C2, paths=1, up=1, role=1, **{"pinned-bytes": 68 << 20}),
-           session(11, C1, paths=2, up=2, devices=2, role=1, **{"pinned-bytes": 136 << 20})]
+CLIENTS = [session(12, C2, paths=1, up=1, role=1, **{"pinned-bytes": 5 << 20, "pinned-max-bytes": 69 << 20}),
+           session(11, C1, paths=2, up=2, devices=2, role=1, **{"pinned-bytes": 136 << 20, "pinned-max-bytes": 138 << 20})]
 for c in CLIENTS:
     del c["mp-policy"], c["max-reconnect-attempts"]
 CLIENT_PATHS = [path(21, 11, C1, "ip:10.0.0.7", "ip:10.0.0.1", "mlx5_0", role=1),

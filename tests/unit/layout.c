@@ -71,11 +71,12 @@ static void info(void)
 	FIELDS(rtrs_msg_info_req, 272,
 	       F(rtrs_msg_info_req, type, 0, 2),
 	       F(rtrs_msg_info_req, name, 2, 255),
-	       F(rtrs_msg_info_req, reserved, 257, 15));
+	       F(rtrs_msg_info_req, slots, 257, 2),
+	       F(rtrs_msg_info_req, reserved, 259, 13));
 	FIELDS(rtrs_msg_info_rsp, 8,
 	       F(rtrs_msg_info_rsp, type, 0, 2),
 	       F(rtrs_msg_info_rsp, sg_cnt, 2, 2),
-	       F(rtrs_msg_info_rsp, reserved, 4, 4));
+	       F(rtrs_msg_info_rsp, slots, 4, 4));
 	EQ(offsetof(struct rtrs_msg_info_rsp, desc[0].addr), 8);
 	EQ(offsetof(struct rtrs_msg_info_rsp, desc[0].rkey), 16);
 	EQ(offsetof(struct rtrs_msg_info_rsp, desc[0].len), 20);

@@ -163,6 +163,8 @@ proper_client() {
 
 @test "lean paths, always_invalidate=Y" { group Y lean; }
 
+@test "grants of slots, always_invalidate=Y" { group Y slots; }
+
 @test "what a client writes to a chunk while the disk holds an eager request reaches no disk" {
 	local pid
 	invalidating Y
@@ -326,6 +328,8 @@ no_session() { ! compgen -G "/sys/class/rtrs-server/$1" >/dev/null; }
 @test "requests of the transport, always_invalidate=N" { group N request; }
 
 @test "lean paths, always_invalidate=N" { group N lean; }
+
+@test "grants of slots, always_invalidate=N" { group N slots; }
 
 @test "I/O, always_invalidate=N" { group N io; }
 

@@ -32,10 +32,18 @@ static inline u32 rnbd_client_ctrl_slots(u32 queue_depth)
 }
 
 /* Spare slots: each replaces one whose request was given up while the server may still run it. */
+#define RNBD_CLIENT_SPARE_SHARE	32
+
 static inline u32 rnbd_client_spare_slots(u32 queue_depth)
 {
-	return queue_depth / 32;
+	return queue_depth / RNBD_CLIENT_SPARE_SHARE;
 }
+
+/* Bits of session->slot_mode */
+enum {
+	RNBD_CLIENT_SLOTS_FEW,	/* the server came back with fewer slots than there are tags */
+	RNBD_CLIENT_SLOTS_CALM,	/* no request since session->slots_work looked, or that rests */
+};
 
 /* Access modes; values are those of the OPEN message and of the uapi. */
 enum rnbd_client_access {
@@ -80,16 +88,26 @@ struct rnbd_client_recoverer {
  * @wait: for changes of @state
  * @id: in netlink
  * @rtrs: transport; valid while READY and for the connecting and the closing process
- * @tags: requests of all disks; the slot of a tag is @slot[tag], unless @few_slots
+ * @tags: requests of all disks; the slot of a tag is @slot[tag], unless FEW of @slot_mode
  * @no_disk: a queue without disk and requests, see rnbd_client_queue_init()
- * @slots: free slots, used with @few_slots only
- * @few_slots: the server came back with fewer slots than there are tags
- * @slot_lock: protects @slot and @spares*. The request of a tag reads its own @slot without
+ * @slots: free slots, used with FEW of @slot_mode only
+ * @slot_mode: RNBD_CLIENT_SLOTS_*; 0 nearly always
+ * @few_base: with FEW: the first slot that is not for control messages
+ * @slot_lock: protects @slot, @spares*, @kept and @kept_count. The request of a tag reads its own
+ *	@slot without
  * @slot: first the slot of each tag, then @spares slots without a tag: @spares_left that are free,
  *	and those of requests that the server has not answered
  * @spares: slots without a tag
  * @spares_left: spare slots that are free in @spares_epoch
  * @spares_epoch: epoch of @spares_left; in a later one all are free
+ * @kept: tags that no request may have, as the server has not granted their slots
+ * @kept_count: of @kept
+ * @slots_min: granted slots of a session that is idle
+ * @slots_work: asks for more or fewer; of it alone is all up to @slots_asked
+ * @slots_pending: the server has not answered the last question
+ * @slots_peak: most requests in flight, until @slots_until
+ * @slots_until: jiffies when slots may be given back
+ * @slots_asked: jiffies of the last question
  * @io_cons: interrupt driven connections of each path
  * @poll_cons: polled connections of each path
  * @max_bytes: limit of a request, for any alignment
@@ -115,7 +133,7 @@ struct rnbd_client_recoverer {
  * @msgs: control messages in flight
  * @orphans: OPENs that succeeded behind the time-out of their waiters
  * @orphan_work: sends a CLOSE for each of @orphans
- * @ctrl_busy: bitmap of the slots for control messages, from the session's last one down
+ * @ctrl_busy: bitmap of the slots for control messages, the first ones of the session
  * @closing: no message may be sent any more
  * @msg_wait: for a free slot in @ctrl_busy
  */
@@ -135,12 +153,21 @@ struct rnbd_client_session {
 	struct blk_mq_tag_set tags;
 	struct request_queue *no_disk;
 	struct sbitmap slots;
-	bool few_slots;
+	unsigned long slot_mode;
+	u32 few_base;
 	spinlock_t slot_lock; /* any context but hard interrupts */
 	u32 *slot;
 	u32 spares;
 	u32 spares_left;
 	u32 spares_epoch;
+	unsigned long *kept;
+	u32 kept_count;
+	u32 slots_min;
+	struct delayed_work slots_work;
+	bool slots_pending;
+	u32 slots_peak;
+	unsigned long slots_until;
+	unsigned long slots_asked;
 	unsigned int io_cons;
 	unsigned int poll_cons;
 	u32 max_bytes;
@@ -280,7 +307,7 @@ struct rnbd_client_dev {
  * struct rnbd_client_io - the driver's part of a block request
  * @status: result
  * @slot: on the wire
- * @borrowed: @slot is from session->slots
+ * @borrowed: @slot is from session->slots, behind as many slots for control messages; else 0
  * @took_dirty: a flush that has cleared RNBD_CLIENT_DEV_DIRTY
  * @epoch: epoch of the session in which it was sent
  * @msg: user message
@@ -289,7 +316,7 @@ struct rnbd_client_dev {
 struct rnbd_client_io {
 	blk_status_t status;
 	int slot;
-	bool borrowed;
+	u8 borrowed;
 	bool took_dirty;
 	u32 epoch;
 	struct rnbd_msg_io msg;
@@ -495,8 +522,18 @@ extern const struct blk_mq_ops rnbd_client_mq_ops;
 int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 spares);
 void rnbd_client_queue_drop_work(struct work_struct *work);
 void rnbd_client_queue_exit(struct rnbd_client_session *session);
-/* The server has @count slots only. Under session->lock; no request of this epoch is in flight. */
-void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count);
+/* The server has @depth slots only. Under session->lock; no request of this epoch is in flight. */
+void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 depth, u32 count);
+
+/* slots.c */
+
+/* Behind the tag set, before a disk. Process context. */
+int rnbd_client_slots_init(struct rnbd_client_session *session);
+/* A request came. Any context but hard interrupts. */
+void rnbd_client_slots_watch(struct rnbd_client_session *session);
+/* The server has granted another number of slots. Any context but hard interrupts. */
+void rnbd_client_slots_granted(void *priv);
+void rnbd_client_slots_work(struct work_struct *work);
 
 /* Default time-out for each step of a command. */
 static inline unsigned int rnbd_client_timeout_ms(const struct rnbd_client_session *session)

@@ -186,7 +186,7 @@ static void msg_done(void *priv, int err)
 static int msg_submit(struct rnbd_client_msg *msg)
 {
 	struct rtrs_client_request req = {
-		.slot = msg->depth - 1 - msg->bit,
+		.slot = msg->bit,
 		.epoch = msg->epoch,
 		.con = RTRS_CLIENT_CON_SERVICE,
 		.is_read = msg->rsp_len,

@@ -20,16 +20,28 @@ static bool dev_io_waits(const struct rnbd_client_dev *dev)
 	return test_bit(RNBD_CLIENT_DEV_WAITS, &dev->flags);
 }
 
+static bool rq_take_rare_slot(struct rnbd_client_session *session, struct rnbd_client_io *io)
+{
+	if (test_bit(RNBD_CLIENT_SLOTS_CALM, &session->slot_mode))
+		rnbd_client_slots_watch(session);
+	if (!test_bit(RNBD_CLIENT_SLOTS_FEW, &session->slot_mode))
+		return true;
+	io->borrowed = READ_ONCE(session->few_base);
+	io->slot = sbitmap_get(&session->slots);
+	if (io->slot < 0)
+		return false;
+	io->slot += io->borrowed;
+	return true;
+}
+
 /* Takes the slot of the tag of @rq; if there are more tags than slots, a free one. */
 static bool rq_take_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
 	io->slot = session->slot[rq->tag];
-	io->borrowed = READ_ONCE(session->few_slots);
-	if (unlikely(io->borrowed))
-		io->slot = sbitmap_get(&session->slots);
-	return io->slot >= 0;
+	io->borrowed = 0;
+	return likely(!READ_ONCE(session->slot_mode)) || rq_take_rare_slot(session, io);
 }
 
 static void rq_put_slot(struct rnbd_client_session *session, struct request *rq)
@@ -37,7 +49,7 @@ static void rq_put_slot(struct rnbd_client_session *session, struct request *rq)
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
 
 	if (unlikely(io->borrowed))
-		sbitmap_put(&session->slots, io->slot);
+		sbitmap_put(&session->slots, io->slot - io->borrowed);
 }
 
 /*
@@ -47,6 +59,7 @@ static void rq_put_slot(struct rnbd_client_session *session, struct request *rq)
 static void rq_lose_slot(struct rnbd_client_session *session, struct request *rq)
 {
 	struct rnbd_client_io *io = blk_mq_rq_to_pdu(rq);
+	u32 *spare = session->slot + session->tags.queue_depth;
 	bool found = false;
 
 	spin_lock_bh(&session->slot_lock);
@@ -54,10 +67,10 @@ static void rq_lose_slot(struct rnbd_client_session *session, struct request *rq
 		session->spares_epoch = io->epoch;
 		session->spares_left = session->spares;
 	}
-	if (!io->borrowed && session->spares_left) {
+	if (!io->borrowed && session->spares_left &&
+	    spare[session->spares_left - 1] < rtrs_client_granted(session->rtrs)) {
 		session->spares_left--;
-		swap(session->slot[rq->tag],
-		     session->slot[session->tags.queue_depth + session->spares_left]);
+		swap(session->slot[rq->tag], spare[session->spares_left]);
 		found = true;
 	}
 	spin_unlock_bh(&session->slot_lock);
@@ -391,26 +404,46 @@ const struct blk_mq_ops rnbd_client_mq_ops = {
 	.map_queues	= map_queues,
 };
 
-void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 count)
+void rnbd_client_queue_shrink(struct rnbd_client_session *session, u32 depth, u32 count)
 {
 	lockdep_assert_held(&session->lock);
 	if (count >= session->slots.depth)
 		return;
 	sbitmap_resize(&session->slots, count);
-	WRITE_ONCE(session->few_slots, true);
+	WRITE_ONCE(session->few_base, rnbd_client_ctrl_slots(depth));
+	smp_mb__before_atomic();	/* for rq_take_rare_slot() */
+	set_bit(RNBD_CLIENT_SLOTS_FEW, &session->slot_mode);
+}
+
+/*
+ * The slots for control messages are the first ones, as the server grants these first. Spare ones
+ * are among all others: one of each so many, the lowest is taken first.
+ */
+static void assign_slots(struct rnbd_client_session *session, u32 slot, u32 depth, u32 spares)
+{
+	u32 tag = 0, left = spares;
+
+	for (; tag < depth; slot++) {
+		if (left && slot % RNBD_CLIENT_SPARE_SHARE == RNBD_CLIENT_SPARE_SHARE / 2 - 1)
+			session->slot[depth + --left] = slot;
+		else
+			session->slot[tag++] = slot;
+	}
+	while (left)
+		session->slot[depth + --left] = slot++;
 }
 
 int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 spares)
 {
 	struct blk_mq_tag_set *set = &session->tags;
+	struct rtrs_client_attrs attrs;
 	int err;
-	u32 i;
 
+	rtrs_client_query(session->rtrs, &attrs);
 	session->slot = kvcalloc(depth + spares, sizeof(*session->slot), GFP_KERNEL);
 	if (!session->slot)
 		return -ENOMEM;
-	for (i = 0; i < depth + spares; i++)
-		session->slot[i] = i;
+	assign_slots(session, rnbd_client_ctrl_slots(attrs.queue_depth), depth, spares);
 	session->spares = spares;
 	session->spares_left = spares;
 	spin_lock_init(&session->slot_lock);
@@ -438,7 +471,7 @@ int rnbd_client_queue_init(struct rnbd_client_session *session, u32 depth, u32 s
 	 * the set is shared from the first disk to the last.
 	 */
 	session->no_disk = rnbd_queue_alloc(set);
-	return PTR_ERR_OR_ZERO(session->no_disk);
+	return PTR_ERR_OR_ZERO(session->no_disk) ?: rnbd_client_slots_init(session);
 }
 
 void rnbd_client_queue_exit(struct rnbd_client_session *session)
@@ -452,4 +485,6 @@ void rnbd_client_queue_exit(struct rnbd_client_session *session)
 	sbitmap_free(&session->slots);
 	kvfree(session->slot);
 	session->slot = NULL;
+	bitmap_free(session->kept);
+	session->kept = NULL;
 }

@@ -65,6 +65,7 @@ static void session_disconnect(struct rnbd_client_session *session)
 	rnbd_client_msg_session_stop(session);
 	rnbd_client_recover_stop(session);
 	cancel_work_sync(&session->revalidate_work);
+	cancel_delayed_work_sync(&session->slots_work);		/* nor requests to start this */
 	cancel_delayed_work_sync(&session->expire_work);	/* no device is left to start it */
 	rtrs_client_close(session->rtrs);
 }
@@ -119,6 +120,7 @@ static const struct rtrs_client_ops rtrs_ops = {
 	.devices	= session_devices,
 	.held		= session_held,
 	.notice		= rnbd_client_notice,
+	.granted	= rnbd_client_slots_granted,
 };
 
 /* Slots for requests: those that are neither for control messages nor spare. */
@@ -155,8 +157,10 @@ int rnbd_client_session_limits(struct rnbd_client_session *session,
 				 bytes, PAGE_SIZE);
 	WRITE_ONCE(session->max_bytes, bytes);
 	WRITE_ONCE(session->max_segments, DIV_ROUND_UP(session->max_bytes, page) + 1);
-	if (session->tags.tags)
-		rnbd_client_queue_shrink(session, io_slots(attrs.queue_depth));
+	if (session->tags.tags) {
+		rnbd_client_queue_shrink(session, attrs.queue_depth, io_slots(attrs.queue_depth));
+		rnbd_client_slots_granted(session);
+	}
 	return 0;
 }
 
@@ -267,6 +271,7 @@ static struct rnbd_client_session *session_create(const char *name)
 	INIT_DELAYED_WORK(&session->expire_work, rnbd_client_park_expired);
 	rnbd_client_recover_init(session);
 	INIT_WORK(&session->revalidate_work, rnbd_client_revalidate_work);
+	INIT_DELAYED_WORK(&session->slots_work, rnbd_client_slots_work);
 	rnbd_client_msg_session_init(session);
 	list_add_tail(&session->entry, &sessions);
 	return session;

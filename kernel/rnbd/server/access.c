@@ -135,6 +135,23 @@ int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest
 	return rnbd_server_access_errno(reason);
 }
 
+/* What it has grown by counts already. */
+int rnbd_server_access_grown(void *priv)
+{
+	const struct rnbd_access *access = &rnbd_server_access;
+	const struct rnbd_server_session *session = priv;
+	const struct rnbd_access_entry *peer = NULL;
+	enum rnbd_access_reason reason = RNBD_ACCESS_REASON_NONE;
+
+	mutex_lock(&rnbd_server_access_lock);
+	if (access->state == RNBD_ACCESS_STATE_LISTED && session->peer[0])
+		peer = rnbd_server_list_peer(access->list, session->peer);
+	if (peer)
+		reason = check_limits(peer);
+	mutex_unlock(&rnbd_server_access_lock);
+	return reason == RNBD_ACCESS_REASON_LIMIT_MEMORY ? -ENOMEM : 0;
+}
+
 static struct rnbd_server_session *session_by_id(u32 id)
 {
 	struct rnbd_server_session *session;

@@ -61,6 +61,7 @@ static const struct rtrs_server_ops ops = {
 	.admit = rnbd_server_access_admit,
 	.name_taken = rnbd_server_access_name_taken,
 	.path_up = rnbd_server_access_path_up,
+	.grown = rnbd_server_access_grown,
 	.peer_name = rnbd_server_access_peer_name,
 	.session_up = rnbd_server_session_up,
 	.session_lost = rnbd_server_session_lost,

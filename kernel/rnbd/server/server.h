@@ -376,6 +376,7 @@ void rnbd_server_access_exit(void);
 int rnbd_server_access_admit(const struct rtrs_server_guest *guest);
 void rnbd_server_access_name_taken(const struct rtrs_server_guest *guest);
 int rnbd_server_access_path_up(void *priv, const struct rtrs_server_guest *guest);
+int rnbd_server_access_grown(void *priv);
 void rnbd_server_access_peer_name(u32 session_id, char *name);
 void rnbd_server_access_add(struct rnbd_server_session *session);
 void rnbd_server_access_del(struct rnbd_server_session *session);

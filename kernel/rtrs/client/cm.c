@@ -22,6 +22,7 @@ static int cm_established(struct rtrs_client_con *con, const struct rdma_conn_pa
 	path->eager_bytes = path->lean ? min(rsp.eager_bytes, rsp.geo.max_io_size) : 0;
 	path->fences = rsp.flags & RTRS_CONN_RSP_FENCES;
 	path->fence_cnt = rsp.flags & RTRS_CONN_RSP_FENCE_CNT;
+	path->grants = path->session->ops->granted && rsp.flags & RTRS_CONN_RSP_GRANTS;
 	return 0;
 }
 

@@ -192,6 +192,7 @@ static int send_connect_request(struct rtrs_client_con *con)
 		.fences = true,
 		.fence_cnt = true,
 		.eager = true,
+		.grants = path->session->ops->granted,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {

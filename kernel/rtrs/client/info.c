@@ -30,6 +30,16 @@ static void info_sent(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_client_wc_failed(con, wc, "login");
 }
 
+/* As many as may be in use, or were: they come back with requests that wait for the path. */
+static u32 slots_needed(const struct rtrs_client_path *path)
+{
+	const struct rtrs_client_session *session = path->session;
+	u32 depth = path->geo.queue_depth;
+
+	/* Fewer than before: the user takes them by another order. */
+	return depth < session->attrs.queue_depth ? depth : READ_ONCE(session->granted);
+}
+
 /* The path frees both buffers when it is drained: until then the queue pair may use them. */
 int rtrs_client_info(struct rtrs_client_path *path)
 {
@@ -51,6 +61,9 @@ int rtrs_client_info(struct rtrs_client_path *path)
 	if (err)
 		return err;
 	rtrs_info_req_pack(path->info_tx->buf, path->session->name);
+	if (path->grants)
+		rtrs_put_le16(&((struct rtrs_msg_info_req *)path->info_tx->buf)->slots,
+			      slots_needed(path));
 	if (rtrs_client_bounce_reg(path, &reg))
 		head = &reg.wr;
 	atomic_sub(head ? 2 : 1, &con->credits);
@@ -62,5 +75,11 @@ int rtrs_client_info(struct rtrs_client_path *path)
 		return err;
 	ib_dma_sync_single_for_cpu(path->dev->ib_dev, path->info_rx->dma, path->info_rx->size,
 				   DMA_FROM_DEVICE);
-	return rtrs_info_rsp_parse(path->info_rx->buf, path->info_len, &path->geo, path->chunk);
+	err = rtrs_info_rsp_parse(path->info_rx->buf, path->info_len, &path->geo, path->chunk);
+	path->granted = path->geo.queue_depth;
+	if (!err && path->grants) {
+		path->granted = rtrs_info_rsp_slots(path->info_rx->buf, &path->geo);
+		err = path->granted ? 0 : -EINVAL;
+	}
+	return err;
 }

@@ -458,6 +458,9 @@ int rtrs_client_path_up(struct rtrs_client_path *path)
 	else if (!path->founds && !session->connected)
 		err = -EBUSY;
 	path->epoch = session->losses;
+	/* Of one that joins others, it is theirs. */
+	if (!session->connected)
+		WRITE_ONCE(session->granted, path->granted);
 	if (!err && !path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
 		err = path->last_error ?: -ECONNABORTED;
 	if (!err) {

@@ -101,6 +101,27 @@ static void handle_notice(struct rtrs_client_session *session, u32 what)
 		session->ops->notice(session->priv, what);
 }
 
+/* The answer to the last question: an older one may count slots that were given back since. */
+static int handle_slots(struct rtrs_client_con *con, u32 imm)
+{
+	struct rtrs_client_path *path = con->path;
+	struct rtrs_client_session *session = path->session;
+	u32 number, slots;
+	bool last;
+
+	rtrs_imm_slots_parse(imm & RTRS_IMM_PAYLOAD_MASK, &number, &slots);
+	if (!path->grants || !slots || slots > path->geo.queue_depth)
+		return recv_protocol_error(con, "a grant of too many slots", imm);
+	spin_lock_bh(&session->state_lock);
+	last = number == session->question && session->opened;
+	if (last)
+		WRITE_ONCE(session->granted, slots);
+	spin_unlock_bh(&session->state_lock);
+	if (last)
+		session->ops->granted(session->priv);
+	return 0;
+}
+
 static int handle_immediate(struct rtrs_client_con *con, const struct incoming *in)
 {
 	struct rtrs_client_path *path = con->path;
@@ -118,6 +139,8 @@ static int handle_immediate(struct rtrs_client_con *con, const struct incoming *
 	case RTRS_IMM_NOTICE:
 		handle_notice(path->session, in->imm & RTRS_IMM_PAYLOAD_MASK);
 		return 0;
+	case RTRS_IMM_SLOTS:
+		return handle_slots(con, in->imm);
 	case RTRS_IMM_FENCED:
 		WRITE_ONCE(path->fenced, true);
 		wake_up_all(&path->wait);

@@ -678,6 +678,41 @@ int rtrs_client_session_fill(struct sk_buff *msg, struct rtrs_client_session *se
 }
 EXPORT_SYMBOL_GPL(rtrs_client_session_fill);
 
+u32 rtrs_client_granted(const struct rtrs_client_session *session)
+{
+	return READ_ONCE(session->granted);
+}
+EXPORT_SYMBOL_GPL(rtrs_client_granted);
+
+static int send_question(struct rtrs_client_session *session, u32 payload)
+{
+	const struct rtrs_client_path_set *set;
+	int err = -ENOTCONN;
+	unsigned int i;
+
+	rcu_read_lock();
+	set = rcu_dereference(session->paths);
+	for (i = 0; i < set->count && err; i++)
+		if (rtrs_client_path_connected(set->path[i]) && set->path[i]->grants)
+			err = rtrs_client_con_send_imm(set->path[i]->con[0], RTRS_IMM_SLOTS,
+						       payload);
+	rcu_read_unlock();
+	return err;
+}
+
+int rtrs_client_want(struct rtrs_client_session *session, u32 slots)
+{
+	u32 payload;
+
+	spin_lock_bh(&session->state_lock);
+	WRITE_ONCE(session->granted, min(session->granted, slots));
+	payload = rtrs_imm_slots(++session->question, slots);
+	session->question &= 0xfff;
+	spin_unlock_bh(&session->state_lock);
+	return send_question(session, payload);
+}
+EXPORT_SYMBOL_GPL(rtrs_client_want);
+
 u32 rtrs_client_session_id(const struct rtrs_client_session *session)
 {
 	return session->id;

@@ -13,13 +13,15 @@
 /**
  * struct spare - chunks of a session that is gone
  * @entry: in spares
- * @chunk: as of a session
+ * @chunk: as of a session, and the next two
+ * @count: of them
  * @node: where they are
  * @until: in jiffies
  */
 struct spare {
 	struct list_head entry;
 	struct page **chunk;
+	u32 count;
 	int node;
 	unsigned long until;
 };
@@ -30,12 +32,17 @@ static DEFINE_MUTEX(spares_lock);
 static void spares_age(struct work_struct *work);
 static DECLARE_DELAYED_WORK(age_work, spares_age);
 
-static void chunks_free(struct page **chunk)
+static void pages_free(struct page **chunk, u32 from, u32 to)
 {
-	u32 i;
+	while (to > from) {
+		__free_pages(chunk[--to], get_order(rtrs_server_geo.chunk_size));
+		chunk[to] = NULL;
+	}
+}
 
-	for (i = 0; i < rtrs_server_geo.queue_depth && chunk[i]; i++)
-		__free_pages(chunk[i], get_order(rtrs_server_geo.chunk_size));
+static void chunks_free(struct page **chunk, u32 count)
+{
+	pages_free(chunk, 0, count);
 	kvfree(chunk);
 }
 
@@ -47,26 +54,6 @@ struct page *rtrs_server_pages(int node, u32 bytes)
 			  __GFP_RETRY_MAYFAIL;
 
 	return alloc_pages_node(node, gfp, get_order(bytes));
-}
-
-static struct page **chunks_alloc(int node)
-{
-	u32 depth = rtrs_server_geo.queue_depth;
-	struct page **chunk;
-	u32 i;
-
-	chunk = kvcalloc(depth, sizeof(chunk[0]), GFP_KERNEL);
-	if (!chunk)
-		return NULL;
-	for (i = 0; i < depth; i++) {
-		chunk[i] = rtrs_server_pages(node, rtrs_server_geo.chunk_size);
-		if (!chunk[i]) {
-			chunks_free(chunk);
-			return NULL;
-		}
-		cond_resched();
-	}
-	return chunk;
 }
 
 /* The oldest that is over, or is on @node, or any; out of the list. */
@@ -103,9 +90,9 @@ static bool is_any(const struct spare *spare, int node)
 
 static void spare_free(struct spare *spare)
 {
-	chunks_free(spare->chunk);
+	chunks_free(spare->chunk, spare->count);
+	rtrs_server_mem_give(NULL, rtrs_server_mem_session(spare->count));
 	kfree(spare);
-	rtrs_server_mem_give(NULL, rtrs_server_mem_session());
 }
 
 static void spares_age(struct work_struct *work)
@@ -122,54 +109,105 @@ static void spares_age(struct work_struct *work)
 	mutex_unlock(&spares_lock);
 }
 
-/* The session's from now on, with their place in the account; zeroed. */
-static bool spare_use(struct rtrs_server_session *session, struct spare *spare)
+/* To @count chunks. Where the host has none, it takes those that are kept for a session that is gone. */
+int rtrs_server_chunks_grow(struct rtrs_server_session *session, u32 count)
 {
-	u32 i;
-
-	if (!spare)
-		return false;
-	session->chunk = spare->chunk;
-	session->node = spare->node;
-	kfree(spare);
-	rtrs_server_mem_pass(session, rtrs_server_mem_session());
-	for (i = 0; i < rtrs_server_geo.queue_depth; i++) {
-		memset(page_address(session->chunk[i]), 0, rtrs_server_geo.chunk_size);
-		cond_resched();
-	}
-	return true;
-}
-
-int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev)
-{
+	u32 before = session->chunk_count, i = before;
+	u64 bytes = (u64)rtrs_server_geo.chunk_size * (count - before);
 	int err;
 
 	lockdep_assert_held(&session->lock);
-	if (session->chunk)
+	if (before >= count)
 		return 0;
+	err = rtrs_server_mem_take(session, bytes);
+	if (err)
+		return err;
+	while (i < count) {
+		session->chunk[i] = rtrs_server_pages(session->node, rtrs_server_geo.chunk_size);
+		if (session->chunk[i])
+			i++;
+		else if (!rtrs_server_chunks_drop())
+			break;
+		cond_resched();
+	}
+	if (i == count) {
+		session->chunk_count = count;
+		return 0;
+	}
+	pages_free(session->chunk, before, i);
+	rtrs_server_mem_give(session, bytes);
+	return -ENOMEM;
+}
+
+/* No path has those behind the first @count mapped. */
+void rtrs_server_chunks_shrink(struct rtrs_server_session *session, u32 count)
+{
+	u32 before = session->chunk_count;
+
+	lockdep_assert_held(&session->lock);
+	if (before <= count)
+		return;
+	session->chunk_count = count;
+	pages_free(session->chunk, count, before);
+	rtrs_server_mem_give(session, (u64)rtrs_server_geo.chunk_size * (before - count));
+}
+
+/* The session's from now on, with its place in the account; no more than @count, zeroed. */
+static void spare_use(struct rtrs_server_session *session, struct spare *spare, u32 count)
+{
+	u32 i;
+
+	session->chunk = spare->chunk;
+	session->chunk_count = spare->count;
+	session->node = spare->node;
+	kfree(spare);
+	rtrs_server_mem_pass(session, rtrs_server_mem_session(session->chunk_count));
+	rtrs_server_chunks_shrink(session, count);
+	for (i = 0; i < session->chunk_count; i++) {
+		memset(page_address(session->chunk[i]), 0, rtrs_server_geo.chunk_size);
+		cond_resched();
+	}
+}
+
+static int chunks_begin(struct rtrs_server_session *session, struct ib_device *ib_dev, u32 count)
+{
+	u32 depth = rtrs_server_geo.queue_depth;
+	struct spare *spare;
+	int err;
+
 	if (!session->slots)
-		session->slots = kvcalloc(rtrs_server_geo.queue_depth, sizeof(session->slots[0]),
-					  GFP_KERNEL);
+		session->slots = kvcalloc(depth, sizeof(session->slots[0]), GFP_KERNEL);
 	if (!session->slots)
 		return -ENOMEM;
 	session->node = ibdev_to_node(ib_dev);
-	if (spare_use(session, spare_find(is_near, session->node)))
+	spare = spare_find(is_near, session->node);
+	if (spare) {
+		spare_use(session, spare, count);
 		return 0;
-	err = rtrs_server_mem_take(session, rtrs_server_mem_session());
+	}
+	err = rtrs_server_mem_take(session, rtrs_server_mem_session(0));
 	if (err)
 		return err;
-	session->chunk = chunks_alloc(session->node);
+	session->chunk = kvcalloc(depth, sizeof(session->chunk[0]), GFP_KERNEL);
 	if (session->chunk)
 		return 0;
-	rtrs_server_mem_give(session, rtrs_server_mem_session());
-	return spare_use(session, spare_find(is_any, 0)) ? 0 : -ENOMEM;
+	rtrs_server_mem_give(session, rtrs_server_mem_session(0));
+	return -ENOMEM;
+}
+
+/* The session has @count chunks or more then. */
+int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev, u32 count)
+{
+	int err = session->chunk ? 0 : chunks_begin(session, ib_dev, count);
+
+	return err ?: rtrs_server_chunks_grow(session, count);
 }
 
 /*
  * A client that connects is told of too little memory, and when it has logged in takes it: whoever
- * may send a connect request cannot keep it from others. @bytes: needed besides
+ * may send a connect request cannot keep it from others. @count: chunks; @bytes: needed besides
  */
-int rtrs_server_chunks_look(struct rtrs_server_session *session, u64 bytes)
+int rtrs_server_chunks_look(struct rtrs_server_session *session, u32 count, u64 bytes)
 {
 	bool spare;
 	int err;
@@ -180,7 +218,7 @@ int rtrs_server_chunks_look(struct rtrs_server_session *session, u64 bytes)
 	mutex_unlock(&spares_lock);
 	if (session->chunk || spare)
 		return 0;
-	bytes += rtrs_server_mem_session();
+	bytes += rtrs_server_mem_session(count);
 	err = rtrs_server_mem_take(session, bytes);
 	if (!err)
 		rtrs_server_mem_give(session, bytes);
@@ -197,13 +235,14 @@ void rtrs_server_chunks_put(struct rtrs_server_session *session)
 	if (session->vanished)
 		spare = kmalloc(sizeof(*spare), GFP_KERNEL);
 	if (!spare) {
-		chunks_free(session->chunk);
+		chunks_free(session->chunk, session->chunk_count);
 		return;
 	}
 	spare->chunk = session->chunk;
+	spare->count = session->chunk_count;
 	spare->node = session->node;
 	spare->until = jiffies + msecs_to_jiffies(SPARE_MS);
-	rtrs_server_mem_pass(session, -rtrs_server_mem_session());
+	rtrs_server_mem_pass(session, -rtrs_server_mem_session(spare->count));
 	mutex_lock(&spares_lock);
 	list_add_tail(&spare->entry, &spares);
 	mutex_unlock(&spares_lock);

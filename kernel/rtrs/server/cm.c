@@ -50,7 +50,8 @@ static int accept(struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 		.flags	= (rtrs_server_new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0) |
 			  (req->lean ? RTRS_CONN_RSP_LEAN : 0) |
 			  (req->fences ? RTRS_CONN_RSP_FENCES : 0) |
-			  (req->fence_cnt ? RTRS_CONN_RSP_FENCE_CNT : 0),
+			  (req->fence_cnt ? RTRS_CONN_RSP_FENCE_CNT : 0) |
+			  (req->grants ? RTRS_CONN_RSP_GRANTS : 0),
 		.eager_bytes = req->lean && req->eager ? rtrs_server_eager_bytes : 0,
 		.geo	= rtrs_server_geo,
 	};
@@ -182,6 +183,7 @@ static int admit(struct rtrs_server_session *session, const struct rtrs_server_p
 static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 					struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 {
+	u32 depth = rtrs_server_geo.queue_depth;
 	struct rtrs_server_path *path;
 	int err;
 
@@ -202,8 +204,9 @@ static struct rtrs_server_path *path_of(struct rtrs_server_session *session,
 			return ERR_PTR(-ECONNRESET);
 		return path;
 	}
-	err = rtrs_server_chunks_look(session, rtrs_server_mem_path(req) +
-					       rtrs_server_mem_con(req->cid));
+	err = rtrs_server_chunks_look(session, req->grants ? rtrs_slots_first(depth) : depth,
+				      rtrs_server_mem_path(req) +
+				      rtrs_server_mem_con(req->cid));
 	if (err)
 		return ERR_PTR(err);
 	return rtrs_server_path_create(session, cm_id, req);

@@ -215,6 +215,21 @@ static int con_probe(struct rtrs_server_con *con)
 	return rtrs_post_probe(&con->base, &con->send_cqe);
 }
 
+/* Has the device done with all that was posted? If not, it is asked to tell when it has. */
+bool rtrs_server_con_idle(struct rtrs_server_con *con)
+{
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&con->send_lock, flags);
+	idle = con->credits == con->base.max_send_wr;
+	/* Where that fails the path is lost, and its heartbeat tells. */
+	if (!idle && con->fifo_head == con->fifo_tail && con->credits && !con->dead)
+		con_probe(con);
+	spin_unlock_irqrestore(&con->send_lock, flags);
+	return idle;
+}
+
 /*
  * At a tick of the heartbeat, which tells of the service connection only. Answers are under way
  * on this one, and neither are they acknowledged nor comes anything: the client's device is asked.

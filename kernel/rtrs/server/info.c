@@ -11,6 +11,7 @@
 #include "server.h"
 
 #define REG_BATCH_MAX	128U
+#define RETRY		(HZ / 50)	/* for a send queue to be free */
 
 static void info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -45,9 +46,14 @@ static void info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
 static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_server_path *path = container_of(wc->wr_cqe, struct rtrs_server_path, reg_cqe);
+	u32 count = path->registers;
 
 	if (wc->status != IB_WC_SUCCESS)
 		path->reg_err = wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNABORTED : -EIO;
+	/* Its error before it is over, for rtrs_server_info_fit() */
+	smp_store_release(&path->registers, 0);
+	if (wc->status == IB_WC_SUCCESS)
+		rtrs_server_con_credit(path->con[0], count);
 	queue_delayed_work(path->info.wq, &path->info.work, 0);
 }
 
@@ -67,45 +73,100 @@ void rtrs_server_info_free(struct rtrs_server_path *path)
 	path->info_rsp = NULL;
 }
 
-/* The send queue of the service connection is empty until the path is up: no credits are needed. */
-static int post_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 first, u32 count)
+/* Heartbeats and answers have room beside it. */
+static int post_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 count)
 {
 	struct rtrs_server_con *con = path->con[0];
 	int err = -ECONNABORTED;
 	u32 i;
 
-	memset(wr, 0, count * sizeof(*wr));
 	for (i = 0; i < count; i++) {
-		rtrs_server_buf_reg_wr(path->mr[first + i], &wr[i]);
 		wr[i].wr.wr_cqe = &path->reg_cqe;
 		wr[i].wr.next = i + 1 < count ? &wr[i + 1].wr : NULL;
 	}
 	wr[count - 1].wr.send_flags = IB_SEND_SIGNALED;
 
 	spin_lock_irq(&con->send_lock);
-	if (!con->dead)
+	if (!con->dead && con->credits <= count) {
+		err = -EAGAIN;
+	} else if (!con->dead) {
+		con->credits -= count;
+		path->registers = count;	/* it may be done before we are back */
 		err = ib_post_send(con->base.qp, &wr[0].wr, NULL);
+	}
 	spin_unlock_irq(&con->send_lock);
 	return err;
 }
 
-/* The completion of one batch leads here for the next. All have the time of the handshake. */
-static int register_regions(struct rtrs_server_path *path)
+/* The next batch towards @goal regions: they are registered, or invalidated from the last one on. */
+static int next_batch(struct rtrs_server_path *path, u32 goal)
 {
-	u32 count = min3(REG_BATCH_MAX, path->con[0]->base.max_send_wr,
-			 path->region_count - path->registered);
+	bool more = goal > path->registered;
+	u32 left = more ? goal - path->registered : path->registered - goal;
+	u32 count = min3(REG_BATCH_MAX, path->con[0]->base.max_send_wr / 2, left);
+	u32 first = more ? path->registered : path->registered - count;
 	struct ib_reg_wr *wr;
 	int err;
+	u32 i;
 
-	if (path->reg_err || !count)
-		return path->reg_err;
 	wr = kcalloc(count, sizeof(*wr), GFP_KERNEL);
 	if (!wr)
 		return -ENOMEM;
-	path->registered += count;	/* it may be done before we are back */
-	err = post_batch(path, wr, path->registered - count, count);
+	for (i = 0; i < count; i++) {
+		if (more) {
+			rtrs_server_buf_reg_wr(path->mr[first + i], &wr[i]);
+			continue;
+		}
+		wr[i].wr.opcode = IB_WR_LOCAL_INV;
+		wr[i].wr.ex.invalidate_rkey = path->mr[first + i]->rkey;
+	}
+	err = post_batch(path, wr, count);
 	kfree(wr);
-	return err ?: -EINPROGRESS;
+	if (!err)
+		path->registered = more ? first + count : first;
+	return err;
+}
+
+static bool cons_idle(struct rtrs_server_path *path)
+{
+	bool idle = true;
+	u32 i;
+
+	for (i = 1; i < path->con_num; i++)
+		idle &= rtrs_server_con_idle(path->con[i]);
+	return idle;
+}
+
+/*
+ * Has the first path->want chunks registered, and no others. -EINPROGRESS: a completion leads here
+ * again. What is taken back may be in an answer that the device has still to repeat: all answers
+ * are waited for. In INFO all have the time of the handshake.
+ */
+int rtrs_server_info_fit(struct rtrs_server_path *path)
+{
+	u32 want = READ_ONCE(path->want), goal = want / path->region_chunks;
+	int err = 0;
+
+	if (smp_load_acquire(&path->registers))
+		return -EINPROGRESS;
+	if (path->reg_err)
+		return path->reg_err;
+	if (goal > path->filled)
+		err = rtrs_server_buf_fill(path, want);
+	if (!err && goal < path->registered && READ_ONCE(path->shrinks)) {
+		if (cons_idle(path))
+			WRITE_ONCE(path->shrinks, false);
+		else
+			err = -EAGAIN;
+	}
+	if (!err && goal != path->registered)
+		err = next_batch(path, goal) ?: -EINPROGRESS;
+	if (!err)
+		rtrs_server_buf_empty(path, want);
+	if (err != -EAGAIN)
+		return err;
+	queue_delayed_work(path->info.wq, &path->info.work, RETRY);
+	return -EINPROGRESS;
 }
 
 static int send_rsp(struct rtrs_server_path *path)
@@ -116,6 +177,8 @@ static int send_rsp(struct rtrs_server_path *path)
 	u32 i;
 
 	rtrs_info_rsp_pack_head(rsp, path->region_count);
+	if (path->grants)
+		rtrs_put_le32(&rsp->slots, path->want);
 	for (i = 0; i < path->region_count; i++) {
 		const struct rtrs_desc desc = {
 			.addr	= path->mr[i]->iova,
@@ -136,6 +199,17 @@ static int send_rsp(struct rtrs_server_path *path)
 	return err;
 }
 
+/* Chunks that the client needs at once. The session may have more, which are another path's. */
+static u32 chunks_needed(const struct rtrs_server_path *path)
+{
+	const struct rtrs_msg_info_req *req = path->info_req->buf;
+	u32 depth = rtrs_server_geo.queue_depth;
+
+	if (!path->grants)
+		return depth;
+	return clamp_t(u32, rtrs_get_le16(&req->slots), rtrs_slots_first(depth), depth);
+}
+
 /* What is much comes now: a connect request is all that many a host can send. */
 static int get_memory(struct rtrs_server_path *path)
 {
@@ -144,12 +218,17 @@ static int get_memory(struct rtrs_server_path *path)
 
 	mutex_lock(&session->lock);
 	if (path->con_count == path->con_num)
-		err = rtrs_server_chunks_get(session, path->dev->ib_dev);
+		err = rtrs_server_chunks_get(session, path->dev->ib_dev, chunks_needed(path));
+	if (!err) {
+		WRITE_ONCE(path->want, session->chunk_count);
+		path->fits = true;
+		path->usable = path->want;
+	}
 	mutex_unlock(&session->lock);
 	if (!err)
 		err = rtrs_server_ops_alloc(path);
 	if (!err)
-		err = rtrs_server_buf_map(path);
+		err = rtrs_server_buf_map(path, path->want);
 	if (err)
 		return err;
 	path->info_rsp = rtrs_iu_alloc(path->dev, 1, rtrs_info_rsp_size(path->region_count),
@@ -170,10 +249,10 @@ static int begin(struct rtrs_server_path *path)
 
 static int info(struct rtrs_server_path *path)
 {
-	int err = path->registered ? 0 : begin(path);
+	int err = path->ops ? 0 : begin(path);
 
 	if (!err)
-		err = register_regions(path);
+		err = rtrs_server_info_fit(path);
 	if (!err)
 		err = rtrs_server_session_path_up(path);
 	if (err)
@@ -184,6 +263,7 @@ static int info(struct rtrs_server_path *path)
 	/* Not before: the client has one receive, for that. Nothing once the worker stopped it. */
 	if (!err)
 		rtrs_hb_start(&path->hb);
+	rtrs_server_slots_kick(path->session);
 	return err;
 }
 
@@ -195,6 +275,10 @@ void rtrs_server_info_work(struct work_struct *work)
 	int err;
 
 	rtrs_server_wait_end(&path->info);
+	if (path->told_info) {
+		rtrs_server_slots_fit(path);
+		return;
+	}
 	err = info(path);
 	if (!err || err == -EINPROGRESS)
 		return;

@@ -19,14 +19,15 @@
 static u64 limit;
 static atomic64_t used;
 
-u64 rtrs_server_mem_session(void)
+/* With @chunks */
+u64 rtrs_server_mem_session(u32 chunks)
 {
 	return (u64)rtrs_server_geo.queue_depth *
-	       (rtrs_server_geo.chunk_size + sizeof(struct page *) +
-		sizeof(struct rtrs_server_slot));
+	       (sizeof(struct page *) + sizeof(struct rtrs_server_slot)) +
+	       (u64)chunks * rtrs_server_geo.chunk_size;
 }
 
-/* Without its connections */
+/* Without its connections, and what comes with chunks */
 u64 rtrs_server_mem_path(const struct rtrs_conn_req *req)
 {
 	const struct rtrs_geometry *geo = &rtrs_server_geo;
@@ -35,10 +36,14 @@ u64 rtrs_server_mem_path(const struct rtrs_conn_req *req)
 
 	if (rtrs_server_new_rkey)
 		slot += REGION_BYTES + sizeof(struct rtrs_msg_rkey_rsp) + sizeof(struct rtrs_desc);
-	if (rtrs_server_new_rkey && req->lean && req->eager && rtrs_server_eager_bytes)
-		slot += PAGE_SIZE << get_order(rtrs_server_eager_bytes);
 	return sizeof(struct rtrs_server_path) + req->cid_num * sizeof(void *) +
 	       geo->queue_depth * slot;
+}
+
+/* For each of the chunks of its session */
+u64 rtrs_server_mem_copy(u32 eager_bytes)
+{
+	return rtrs_server_new_rkey && eager_bytes ? PAGE_SIZE << get_order(eager_bytes) : 0;
 }
 
 u64 rtrs_server_mem_con(u16 cid)
@@ -71,8 +76,10 @@ int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes)
 	while (!take(bytes, &available)) {
 		if (rtrs_server_chunks_drop())
 			continue;
-		pr_err_ratelimited("a session needs %llu bytes more, available are %llu of %llu\n",
-				   bytes, available, limit);
+		/* One that has slots is refused more of them, and asks again. */
+		if (!READ_ONCE(session->granted))
+			pr_err_ratelimited("a session needs %llu bytes more, available are %llu of %llu\n",
+					   bytes, available, limit);
 		return -ENOMEM;
 	}
 	atomic64_add(bytes, &session->pinned);

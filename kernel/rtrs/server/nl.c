@@ -33,6 +33,8 @@ static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
 	    nla_put_u32(msg, RNBD_A_SESSION_PATHS_CONFIGURED, session->path_count) ||
 	    nla_put_u32(msg, RNBD_A_SESSION_DEVICES, opens) ||
 	    nla_put_u64_64bit(msg, RNBD_A_SESSION_PINNED_BYTES, pinned, RNBD_A_SESSION_PAD) ||
+	    nla_put_u64_64bit(msg, RNBD_A_SESSION_PINNED_MAX_BYTES, rtrs_server_slots_max(session),
+			      RNBD_A_SESSION_PAD) ||
 	    put_peer(msg, RNBD_A_SESSION_PEER_NAME, session) ||
 	    nla_put_u32(msg, RNBD_A_SESSION_GENERATION, rtrs_nl_generation()))
 		return -EMSGSIZE;

@@ -121,9 +121,18 @@ static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	WRITE_ONCE(con->handling, false);
 }
 
-/* The slot is the operation's. */
+/*
+ * The slot is the operation's. Looks at the grant behind the full barrier of the cmpxchg() that took
+ * the slot: see may_shrink() in slots.c.
+ */
 void rtrs_server_op_begin(struct rtrs_server_op *op)
 {
+	if (unlikely(op->slot >= READ_ONCE(op->path->usable))) {
+		path_err(op->path, "slot %u was not granted\n", op->slot);
+		rtrs_server_path_close(op->path, -EPROTO);
+		rtrs_server_op_drop(op);
+		return;
+	}
 	if (!rtrs_server_new_rkey || op->eager) {
 		op_run(op);
 		return;
@@ -181,8 +190,6 @@ EXPORT_SYMBOL_GPL(rtrs_server_op_addr);
 /* On failure the caller frees. */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 {
-	bool copies = rtrs_server_new_rkey && path->eager_bytes;
-	struct page *page;
 	u32 i;
 
 	path->ops = kvcalloc(rtrs_server_geo.queue_depth, sizeof(path->ops[0]), GFP_KERNEL);
@@ -192,22 +199,45 @@ int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 		path->ops[i].path = path;
 		path->ops[i].slot = i;
 		path->ops[i].inv_cqe.done = inv_done;
-		if (!copies)
-			continue;
-		page = rtrs_server_pages(path->session->node, path->eager_bytes);
-		if (!page)
-			return -ENOMEM;
-		path->ops[i].copy = page_address(page);
 	}
 	return 0;
 }
 
+/* For the first @count slots; on failure fewer. */
+int rtrs_server_copies_alloc(struct rtrs_server_path *path, u32 count)
+{
+	u64 bytes = rtrs_server_mem_copy(path->eager_bytes);
+	struct page *page;
+	int err;
+
+	for (; bytes && path->copy_count < count; path->copy_count++) {
+		err = rtrs_server_mem_take(path->session, bytes);
+		if (err)
+			return err;
+		page = rtrs_server_pages(path->session->node, path->eager_bytes);
+		if (!page) {
+			rtrs_server_mem_give(path->session, bytes);
+			return -ENOMEM;
+		}
+		path->ops[path->copy_count].copy = page_address(page);
+	}
+	return 0;
+}
+
+void rtrs_server_copies_free(struct rtrs_server_path *path, u32 count)
+{
+	while (path->copy_count > count) {
+		struct rtrs_server_op *op = &path->ops[--path->copy_count];
+
+		free_pages((unsigned long)op->copy, get_order(path->eager_bytes));
+		op->copy = NULL;
+		rtrs_server_mem_give(path->session, rtrs_server_mem_copy(path->eager_bytes));
+	}
+}
+
 void rtrs_server_ops_free(struct rtrs_server_path *path)
 {
-	u32 i;
-
-	for (i = 0; path->ops && i < rtrs_server_geo.queue_depth && path->ops[i].copy; i++)
-		free_pages((unsigned long)path->ops[i].copy, get_order(path->eager_bytes));
+	rtrs_server_copies_free(path, 0);
 	kvfree(path->ops);
 	path->ops = NULL;
 }

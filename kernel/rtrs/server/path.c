@@ -274,6 +274,7 @@ void rtrs_server_path_end(struct rtrs_server_path *path)
 	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
 	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
 	rtrs_server_session_reap(session);
+	rtrs_server_slots_kick(session);
 	rtrs_server_wake(session);
 	smp_mb();	/* the state before the look for who waits */
 	wake_up_var(&path->state);
@@ -434,6 +435,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 	path->lean = req->lean;
 	if (req->lean && req->eager)
 		path->eager_bytes = rtrs_server_eager_bytes;
+	path->grants = req->grants;
 	path->notices = req->notices;
 	path->fence_cnt = req->fence_cnt;
 	path->recon_cnt = req->recon_cnt;

@@ -30,6 +30,10 @@ static void recv_imm(struct rtrs_server_con *con, u32 imm)
 		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED)
 			rtrs_server_lost_ask(path, imm & RTRS_IMM_PAYLOAD_MASK);
 		break;
+	case RTRS_IMM_SLOTS:
+		if (READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED)
+			rtrs_server_slots_ask(path, imm & RTRS_IMM_PAYLOAD_MASK);
+		break;
 	default:
 		break;	/* of a later protocol */
 	}

@@ -90,6 +90,7 @@ static void add_data(struct chain *c, const struct rtrs_server_op *op)
 
 static void add_reg(struct chain *c, const struct rtrs_server_op *op)
 {
+	rtrs_server_buf_next_key(op->path->mr[op->slot]);
 	rtrs_server_buf_reg_wr(op->path->mr[op->slot], &c->reg);
 	c->reg.wr.wr_cqe = &op->con->send_cqe;
 	chain_add(c, &c->reg.wr);

@@ -24,6 +24,7 @@
 #define RTRS_SERVER_STAY_MS		30000	/* between two words on what does not end */
 #define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
 #define RTRS_SERVER_ORIGINS		8U	/* where paths came from that are gone */
+#define RTRS_SERVER_ASKED		BIT(31)	/* beside the payload of RTRS_IMM_SLOTS */
 
 struct rtrs_server_session_dir;
 struct rtrs_server_path_dir;
@@ -118,7 +119,14 @@ struct rtrs_server_wait {
  * @priv: of session_up()
  * @told: state that netlink was told of last
  * @dir: sysfs, where @up is not 0
- * @chunk: queue_depth buffers of max_chunk_size; from the first INFO_REQ on, as the next two
+ * @chunk: buffers of max_chunk_size, room for queue_depth; from the first INFO_REQ on, as all up to
+ *	@slots
+ * @chunk_count: of them that there are
+ * @granted: the first slots, that the client may use; not more than @chunk_count
+ * @target: what @granted is on its way to, see slots.c
+ * @question: number of the last RTRS_IMM_SLOTS
+ * @answers: an answer to it is due
+ * @slots_work: looks for questions, and how far paths are
  * @node: where they are
  * @slots: queue_depth
  * @fence_lock: protects retries
@@ -156,6 +164,12 @@ struct rtrs_server_session {
 	int told;
 	struct rtrs_server_session_dir *dir;
 	struct page **chunk;
+	u32 chunk_count;
+	u32 granted;
+	u32 target;
+	u32 question;
+	bool answers;
+	struct work_struct slots_work;
 	int node;
 	struct rtrs_server_slot *slots;
 	spinlock_t fence_lock;	/* of retries */
@@ -212,21 +226,32 @@ struct rtrs_server_counts {
  * @con: by cid
  * @up: counted in session->up; session->lock
  * @serving: counted in session->serving; the same
- * @dma: address of each chunk for the device
- * @mr: one per region
+ * @dma: address of each chunk for the device, of the first @mapped
+ * @mr: one per region; the first @filled have their chunks
  * @region_chunks: chunks of a region
+ * @page_size: of regions
+ * @grants: the client uses the slots only that it was granted, see proto.h
+ * @asked: RTRS_IMM_SLOTS that came last, with RTRS_SERVER_ASKED
+ * @want: chunks that it is to have registered; session->lock
+ * @fits: it has, and the same
+ * @misfit: it has no memory for as many; the same
+ * @shrinks: what it gives back may be in answers that the device has not done with
+ * @usable: slots of requests that are taken
  * @rkeys: one buffer, an RKEY_RSP for each slot; only where rkeys change
  * @ops: one per slot; NULL before INFO_REQ
- * @copies: of them that have their copy mapped, the first ones
+ * @copy_count: of them that have a copy, the first ones
+ * @copies: of them that have it mapped
  * @inflight: one for each operation between its request and its answer
  * @close_work: stops the path
  * @idle_work: @inflight reached zero: ends it
  * @stay_work: says that it has not
  * @info: makes the path ready for requests; queued when INFO came
  * @info_until: it waits no longer for what the client has left, 0 before it has begun to
- * @pinned: bytes that it took, of those of its session; session->lock, then its worker's
- * @reg_cqe: of the first registrations
+ * @pinned: bytes that it took, of those of its session, without copies; session->lock, then its
+ *	worker's
+ * @reg_cqe: of registrations and invalidations, but for those of operations
  * @registered: regions of which they are done or under way; 0 before INFO
+ * @registers: some are under way, as many work requests
  * @reg_err: what became of them
  */
 struct rtrs_server_path {
@@ -279,11 +304,22 @@ struct rtrs_server_path {
 	struct rtrs_server_wait lost;
 
 	dma_addr_t *dma;
+	u32 mapped;
 	struct ib_mr **mr;
+	u32 filled;
 	u32 region_count;
 	u32 region_chunks;
+	u32 page_size;
+	bool grants;
+	u32 asked;
+	u32 want;
+	bool fits;
+	bool misfit;
+	bool shrinks;
 	struct rtrs_iu *rkeys;
+	u32 usable;
 	struct rtrs_server_op *ops;
+	u32 copy_count;
 	u32 copies;
 	struct percpu_ref inflight;
 	u64 pinned;
@@ -292,6 +328,7 @@ struct rtrs_server_path {
 	struct rtrs_iu *info_rsp;
 	struct ib_cqe reg_cqe;
 	u32 registered;
+	u32 registers;
 	int reg_err;
 
 	struct rtrs_server_counts __percpu *counts;
@@ -486,6 +523,7 @@ void rtrs_server_stranger(struct rtrs_server_session *session, const struct rdma
 struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
 					       struct rdma_cm_id *cm_id, u16 cid);
 int rtrs_server_con_post_recvs(struct rtrs_server_con *con);
+bool rtrs_server_con_idle(struct rtrs_server_con *con);
 void rtrs_server_con_stop(struct rtrs_server_con *con);
 void rtrs_server_con_flush(struct rtrs_server_con *con);
 void rtrs_server_con_detach(struct rtrs_server_con *con);
@@ -498,17 +536,23 @@ int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type typ
 void rtrs_server_wc_failed(struct rtrs_server_con *con, const struct ib_wc *wc, const char *what);
 int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses);
 
-/* chunks.c; process. _get, _look: session->lock held */
-int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev);
-int rtrs_server_chunks_look(struct rtrs_server_session *session, u64 bytes);
+/* chunks.c; process. _get, _grow, _shrink, _look: session->lock held */
+int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev,
+			   u32 count);
+int rtrs_server_chunks_grow(struct rtrs_server_session *session, u32 count);
+void rtrs_server_chunks_shrink(struct rtrs_server_session *session, u32 count);
+int rtrs_server_chunks_look(struct rtrs_server_session *session, u32 count, u64 bytes);
 void rtrs_server_chunks_put(struct rtrs_server_session *session);
 bool rtrs_server_chunks_drop(void);
 void rtrs_server_chunks_exit(void);
 struct page *rtrs_server_pages(int node, u32 bytes);
 
 /* buf.c; process */
-int rtrs_server_buf_map(struct rtrs_server_path *path);
+int rtrs_server_buf_map(struct rtrs_server_path *path, u32 count);
+int rtrs_server_buf_fill(struct rtrs_server_path *path, u32 count);
+void rtrs_server_buf_empty(struct rtrs_server_path *path, u32 count);
 void rtrs_server_buf_unmap(struct rtrs_server_path *path);
+void rtrs_server_buf_next_key(struct ib_mr *mr);
 void rtrs_server_buf_reg_wr(struct ib_mr *mr, struct ib_reg_wr *wr);
 
 static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 slot)
@@ -518,7 +562,8 @@ static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 s
 
 /* mem.c; process */
 void rtrs_server_mem_init(unsigned int mebibytes);
-u64 rtrs_server_mem_session(void);
+u64 rtrs_server_mem_session(u32 chunks);
+u64 rtrs_server_mem_copy(u32 eager_bytes);
 u64 rtrs_server_mem_path(const struct rtrs_conn_req *req);
 u64 rtrs_server_mem_con(u16 cid);
 int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes);
@@ -528,6 +573,8 @@ u64 rtrs_server_mem_limit(void);
 
 /* op.c; _start: CQ. _begin: CQ and worker. _drop, _put: any context */
 int rtrs_server_ops_alloc(struct rtrs_server_path *path);
+int rtrs_server_copies_alloc(struct rtrs_server_path *path, u32 count);
+void rtrs_server_copies_free(struct rtrs_server_path *path, u32 count);
 void rtrs_server_ops_free(struct rtrs_server_path *path);
 void rtrs_server_op_start(struct rtrs_server_con *con, u32 slot, u32 off);
 void rtrs_server_op_begin(struct rtrs_server_op *op);
@@ -560,6 +607,15 @@ void rtrs_server_lost_work(struct work_struct *work);
 int rtrs_server_info_alloc(struct rtrs_server_path *path);
 void rtrs_server_info_free(struct rtrs_server_path *path);
 void rtrs_server_info_work(struct work_struct *work);
+
+int rtrs_server_info_fit(struct rtrs_server_path *path);
+
+/* slots.c; _ask, _kick: any context where @path is not gone. _max: session->lock held */
+void rtrs_server_slots_ask(struct rtrs_server_path *path, u32 payload);
+void rtrs_server_slots_kick(struct rtrs_server_session *session);
+void rtrs_server_slots_fit(struct rtrs_server_path *path);
+void rtrs_server_slots_work(struct work_struct *work);
+u64 rtrs_server_slots_max(struct rtrs_server_session *session);
 
 /* recv.c; CQ */
 void rtrs_server_recv_done(struct ib_cq *cq, struct ib_wc *wc);

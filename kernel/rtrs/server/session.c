@@ -23,6 +23,7 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	INIT_LIST_HEAD(&session->paths);
 	INIT_LIST_HEAD(&session->waiting);
 	INIT_WORK(&session->down_work, down_work);
+	INIT_WORK(&session->slots_work, rtrs_server_slots_work);
 	rtrs_dev_pool_init(&session->devs);
 	memcpy(session->uuid, uuid, sizeof(session->uuid));
 	rtrs_server_live_get();
@@ -317,6 +318,11 @@ static int path_up(struct rtrs_server_path *path)
 		}
 		return err;
 	}
+	if (!session->up) {
+		WRITE_ONCE(session->granted, path->want);
+		session->target = path->want;
+		session->answers = false;
+	}
 	path->up = true;
 	path->serving = true;
 	session->serving++;
@@ -385,6 +391,8 @@ void rtrs_server_session_path_off(struct rtrs_server_path *path)
 		WRITE_ONCE(session->up, session->up - 1);
 		last = !session->up;
 		if (last) {
+			WRITE_ONCE(session->granted, 0);
+			session->answers = false;
 			rtrs_server_nl_session_event(session, RNBD_EVENT_DESTROY, session->told);
 			first_down(session);
 		} else {

@@ -73,6 +73,7 @@ static void parse_session(struct nlattr **tb, struct session *s)
 	s->paths_configured = get_u32(tb[RNBD_A_SESSION_PATHS_CONFIGURED]);
 	s->devices = get_u32(tb[RNBD_A_SESSION_DEVICES]);
 	s->pinned_bytes = get_u64(tb[RNBD_A_SESSION_PINNED_BYTES]);
+	s->pinned_max_bytes = get_u64(tb[RNBD_A_SESSION_PINNED_MAX_BYTES]);
 	GET_STR(tb[RNBD_A_SESSION_PEER_NAME], s->peer);
 }
 

@@ -55,6 +55,7 @@ static const struct nl_attr_desc session_attrs[] = {
 	A(RNBD_A_SESSION_HELD, "held", NL_U8),
 	A(RNBD_A_SESSION_REMOVING, "removing", NL_U8),
 	A(RNBD_A_SESSION_PEER_NAME, "peer-name", NL_STR),
+	A(RNBD_A_SESSION_PINNED_MAX_BYTES, "pinned-max-bytes", NL_U64),
 };
 
 static const struct nl_attr_desc path_attrs[] = {
