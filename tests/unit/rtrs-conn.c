@@ -165,6 +165,7 @@ static void request_lean(void)
 		EQ(got.fences, v >> 4 & 1);
 		EQ(got.fence_cnt, v >> 3 & 1);
 		EQ(got.eager, v >> 2 & 1);
+		EQ(got.grants, v >> 1 & 1);
 		EQ(got.first_conn, 1);
 	}
 }
@@ -201,6 +202,7 @@ static void request_round_trip(void)
 		r.fences = i == 4;
 		r.fence_cnt = i == 3;
 		r.eager = i == 2;
+		r.grants = i == 1;
 		r.founding = 0x81234567 >> i;
 		rtrs_conn_req_pack(&m, &r);
 		EQ(rtrs_conn_req_parse(&m, sizeof(m), &got), 0);
@@ -214,6 +216,7 @@ static void request_round_trip(void)
 		EQ(got.fences, r.fences);
 		EQ(got.fence_cnt, r.fence_cnt);
 		EQ(got.eager, r.eager);
+		EQ(got.grants, r.grants);
 		EQ(got.founding, r.founding);
 	}
 }

@@ -238,6 +238,28 @@ static void fence_tags(void)
 	EQ(rtrs_fence_tag(uuid, 0xffff), 0xfffd);
 }
 
+static void slots(void)
+{
+	__u32 number, count, n;
+
+	EQ(rtrs_imm_pack(RTRS_IMM_SLOTS, rtrs_imm_slots(0x123, 0x200)), 0xd1230200);
+	EQ(rtrs_imm_slots(0xffff, 0x1ffff), 0x0fffffff);
+	rtrs_imm_slots_parse(0x0abc1234, &number, &count);
+	EQ(number, 0xabc);
+	EQ(count, 0x1234);
+	for (n = 0; n < 4096; n += 273) {
+		EQ(rtrs_slots_newer(n, n), false);
+		EQ(rtrs_slots_newer((n + 1) & 0xfff, n), true);
+		EQ(rtrs_slots_newer((n + 0x7ff) & 0xfff, n), true);
+		EQ(rtrs_slots_newer((n + 0x800) & 0xfff, n), false);
+		EQ(rtrs_slots_newer(n, (n + 1) & 0xfff), false);
+	}
+	EQ(rtrs_slots_first(512), 16);
+	EQ(rtrs_slots_first(65535), 2047);
+	EQ(rtrs_slots_first(17), 16);
+	EQ(rtrs_slots_first(3), 3);
+}
+
 int main(void)
 {
 	RUN(examples, "immediates: the worked examples of the specification");
@@ -250,5 +272,6 @@ int main(void)
 	RUN(responses, "response: errno 0..511 arrives, 512, 524, 4095 and more become EIO");
 	RUN(response_bounds, "response: slot at its bounds");
 	RUN(fence_tags, "tag of a lost path: 28 bits, another one for each attempt");
+	RUN(slots, "grants: number and slots of an immediate, which question is newer, the first grant");
 	return tap_end();
 }

@@ -146,6 +146,19 @@ static void response_bytes(void)
 	EQ(chunk[7].len, 8192);
 }
 
+static void response_slots(void)
+{
+	static const struct { __u32 in, out; } t[] = { { 0, 0 }, { 1, 1 }, { 8, 8 }, { 9, 0 }, { 0x10000, 0 }, { 0xffffffff, 0 } };
+	__u8 m[8] = { 1 };
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		NOTE("%#x slots", t[i].in);
+		rtrs_put_le32(m + 4, t[i].in);
+		EQ(rtrs_info_rsp_slots(EXACT(m, 8), &eight), t[i].out);
+	}
+}
+
 /* @chunks of each region; the list must name every chunk in order. */
 static void whole(const __u32 *chunks, __u32 n)
 {
@@ -284,6 +297,7 @@ int main(void)
 	RUN(request_parse, "INFO_REQ: names that are taken and names that are not");
 	RUN(request_short, "INFO_REQ: every shorter length and every other type is refused");
 	RUN(response_bytes, "INFO_RSP: bytes as in the specification");
+	RUN(response_slots, "INFO_RSP: granted slots, at their bounds");
 	RUN(response_regions, "INFO_RSP: regions even and uneven become all chunks");
 	RUN(response_wrong_sum, "INFO_RSP: too few, too many and empty regions are refused");
 	RUN(response_wrong_region, "INFO_RSP: length and address of a region at their bounds");

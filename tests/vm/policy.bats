@@ -337,19 +337,19 @@ measure() {
 @test "memory: counted with its paths, refused where it is too much, given back" {
 	local one two
 	measure 64
-	((one > 64 * 131072 && one < 2 * 64 * 131072))
-	((two > one && two < one + 64 * 131072))
+	((one > 16 * 131072 && one < 2 * 16 * 131072))
+	((two > one && two < one + 16 * 131072))
 	# A path gives back what it took, not the end of the session alone
 	map2
 	echo 1 >$SESSION/paths/ip:10.0.1.1@ip:10.0.1.1/remove_path
 	await 10 pins "$one"
 	all_closed
 
-	mode sess_queue_depth=64 max_memory=12
+	mode sess_queue_depth=64 max_memory=4
 	map /dev/ram0
 	dmesg_mark
 	map_fails "Cannot allocate memory" sessname=s2 path=ip:10.0.0.1 device_path=/dev/ram1
-	[ "$(dmesg_new | grep -c 'a session needs [0-9]* bytes more, available are [0-9]* of 12582912')" -eq 1 ]
+	[ "$(dmesg_new | grep -c 'a session needs [0-9]* bytes more, available are [0-9]* of 4194304')" -eq 1 ]
 	reads /dev/rnbd0
 	all_closed
 	map /dev/ram1 sessname=s2
@@ -375,6 +375,87 @@ measure() {
 		((++tried))
 	done
 	((tried)) || fail "no depth leaves room for less than a path"
+	mode
+}
+
+# What the session s1 may come to pin
+most() { ynl do session-get '{"name":"s1","role":"server"}' | jq '.reply."pinned-max-bytes"'; }
+
+pins_less() { (($(pinned) < $1)); }
+
+pins_more() { (($(pinned) > $1)); }
+
+# load DEPTH [OPTION..]: I/O of that many requests, in the background, $pid; /run/tmp/load ends it
+load() {
+	: >/run/tmp/load
+	fio --name=load --filename=/dev/rnbd0 --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth="$1" --size=16m --time_based \
+		--runtime=300 --minimal "${@:2}" >/run/tmp/load.out 2>&1 3>&- &
+	pid=$!
+}
+
+# load_ends: it has not failed
+load_ends() {
+	local rc=0
+	kill -INT "$pid"
+	wait "$pid" || rc=$?
+	[[ $rc == 0 || $rc == 128 ]] || { cat /run/tmp/load.out; return 1; }
+	[[ $(cut -d';' -f5 /run/tmp/load.out) == 0 ]]
+}
+
+@test "memory follows use: an idle session pins a sixteenth, grows within a second, and is small again" {
+	local small most begin
+	mode
+	map2
+	small=$(pinned)
+	most=$(most)
+	echo "pinned $small of $most"
+	((small < 9 << 20 && most > 64 << 20))
+	adm_is ".clients[0] | .pinned_bytes == $small and .pinned_max_bytes == $most" server client list
+	reads /dev/rnbd0
+	load 400
+	begin=$(date +%s%N)
+	await 20 pins "$most"
+	echo "grown after $((($(date +%s%N) - begin) / 1000000)) ms"
+	(($(date +%s%N) - begin < 5000000000))
+	# One path is lost, and is back
+	echo 1 >/sys/class/rtrs-server/s1/paths/ip:10.0.1.1@*/disconnect
+	await 20 grep -q "^1 " $SESSION/paths/ip:10.0.1.1@ip:10.0.1.1/stats/reconnects
+	load_ends
+	await 20 pins "$most"
+	await 60 pins "$small"
+	reads /dev/rnbd0
+	[ "$(pinned)" -eq "$small" ]
+	unmap_all
+}
+
+@test "memory follows use: paths are lost while it grows and shrinks, the data is right" {
+	local i
+	map2 reconnect_delay_ms=10
+	for i in 1 2 3 4 5 6; do
+		fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bsrange=512-120k --size=8m --verify=crc32c --direct=1 --ioengine=libaio \
+			--iodepth=256 --minimal >/run/tmp/verify.out 2>&1 3>&- &
+		pid=$!
+		echo 1 >/sys/class/rtrs-server/s1/paths/ip:10.0.$((i % 2)).1@*/disconnect
+		wait $pid || { cat /run/tmp/verify.out; false; }
+		await 20 grep -q "^$(((i + 1) / 2)) " $SESSION/paths/ip:10.0.$((i % 2)).1@*/stats/reconnects
+	done
+	unmap_all
+}
+
+@test "memory follows use: a growth that is refused slows the session, and fails no request" {
+	local small
+	mode max_memory=8
+	map /dev/ram0
+	small=$(pinned)
+	dmesg_mark
+	load 400 --verify=crc32c
+	sleep 3
+	load_ends
+	(($(pinned) <= 8 << 20))
+	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bsrange=512-120k --size=8m --verify=crc32c --direct=1 --ioengine=libaio \
+		--iodepth=256 --minimal
+	[ -z "$(dmesg_new)" ]
+	all_closed
 	mode
 }
 

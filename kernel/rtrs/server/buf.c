@@ -100,6 +100,13 @@ static u32 region_chunks(const struct rtrs_server_path *path, u32 pages_per_chun
 	return depth / regions;
 }
 
+/* Where chunks come with grants the client is told the address before there is one. */
+static void region_place(const struct rtrs_server_path *path, u32 region)
+{
+	if (path->grants)
+		path->mr[region]->iova = (region + 1ULL) * rtrs_server_geo.chunk_size;
+}
+
 static int region_fill(struct rtrs_server_path *path, u32 region, struct scatterlist *sgl)
 {
 	u32 chunk_size = rtrs_server_geo.chunk_size;
@@ -119,9 +126,7 @@ static int region_fill(struct rtrs_server_path *path, u32 region, struct scatter
 		sg_dma_len(sg) = chunk_size;
 	}
 	n = ib_map_mr_sg(mr, sgl, chunks, NULL, path->page_size);
-	/* The client is told the address before there is a chunk. */
-	if (path->grants)
-		mr->iova = (region + 1ULL) * chunk_size;
+	region_place(path, region);
 	if (n == chunks)
 		return 0;
 	return n < 0 ? n : -EINVAL;
@@ -141,10 +146,9 @@ int rtrs_server_buf_fill(struct rtrs_server_path *path, u32 count)
 	sgl = kvcalloc(path->region_chunks, sizeof(*sgl), GFP_KERNEL);
 	if (!sgl)
 		return -ENOMEM;
-	for (; path->filled < regions && !err; path->filled++) {
+	while (path->filled < regions && !err) {
 		err = region_fill(path, path->filled, sgl);
-		if (err)
-			break;
+		path->filled += !err;
 	}
 	kvfree(sgl);
 	return err;
@@ -182,6 +186,7 @@ static int alloc_regions(struct rtrs_server_path *path)
 			return PTR_ERR(mr);
 		path->mr[i] = mr;
 		rtrs_server_buf_next_key(mr);
+		region_place(path, i);
 	}
 	return 0;
 }
