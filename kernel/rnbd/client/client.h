@@ -106,6 +106,7 @@ struct rnbd_client_recoverer {
  * @slots_work: asks for more or fewer; of it alone is all up to @slots_asked
  * @slots_pending: the server has not answered the last question
  * @slots_peak: most requests in flight, until @slots_until
+ * @slots_waited: tags that others waited for, so far
  * @slots_until: jiffies when slots may be given back
  * @slots_asked: jiffies of the last question
  * @io_cons: interrupt driven connections of each path
@@ -166,6 +167,7 @@ struct rnbd_client_session {
 	struct delayed_work slots_work;
 	bool slots_pending;
 	u32 slots_peak;
+	u32 slots_waited;
 	unsigned long slots_until;
 	unsigned long slots_asked;
 	unsigned int io_cons;

@@ -93,6 +93,7 @@ static void give_back(struct rnbd_client_session *session, u32 slots)
 	if (are_kept(session, slots))
 		ask(session, slots);
 	release_tags(session);
+	session->slots_waited = atomic_read(&tags_of(session)->completion_cnt);
 	spin_unlock_bh(&session->slot_lock);
 }
 
@@ -102,15 +103,20 @@ void rnbd_client_slots_watch(struct rnbd_client_session *session)
 		mod_delayed_work(rnbd_client_wq, &session->slots_work, TICK);
 }
 
-/* What the session needs, by the requests that are in flight now. */
+/*
+ * What the session needs, by the requests that are in flight now. The tag set counts the tags that
+ * came free while somebody waited for one.
+ */
 static void look(struct rnbd_client_session *session)
 {
 	u32 kept = READ_ONCE(session->kept_count), tags = session->tags.queue_depth - kept;
 	u32 busy = sbitmap_weight(&tags_of(session)->sb) - kept;
 	u32 granted = rtrs_client_granted(session->rtrs);
 	struct rtrs_client_attrs attrs;
-	bool more = kept && 4 * busy > 3 * tags;
+	u32 waited = atomic_read(&tags_of(session)->completion_cnt);
+	bool more = kept && (waited != session->slots_waited || 4 * busy > 3 * tags);
 
+	session->slots_waited = waited;
 	session->slots_peak = max(session->slots_peak, busy);
 	if (more || READ_ONCE(session->slots_pending)) {
 		rtrs_client_query(session->rtrs, &attrs);
