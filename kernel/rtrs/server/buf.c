@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * DMA mappings and memory regions of a path, for the chunks of its session. Where rkeys change or
- * chunks come with grants each chunk is a region; else a region has as many chunks as the device takes and the queue depth can
- * be divided by.
+ * chunks come with grants each chunk is a region; else a region has as many chunks as the device
+ * takes and the queue depth can be divided by.
  */
 #include <linux/mm.h>
 #include <linux/scatterlist.h>

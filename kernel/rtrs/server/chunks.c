@@ -109,7 +109,7 @@ static void spares_age(struct work_struct *work)
 	mutex_unlock(&spares_lock);
 }
 
-/* To @count chunks. Where the host has none, it takes those that are kept for a session that is gone. */
+/* To @count chunks. Where the host has none, those go that are kept for a session that is gone. */
 int rtrs_server_chunks_grow(struct rtrs_server_session *session, u32 count)
 {
 	u32 before = session->chunk_count, i = before;

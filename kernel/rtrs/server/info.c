@@ -98,7 +98,7 @@ static int post_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 c
 	return err;
 }
 
-/* The next batch towards @goal regions: they are registered, or invalidated from the last one on. */
+/* The next batch towards @goal regions: registers them, or invalidates them from the last one on. */
 static int next_batch(struct rtrs_server_path *path, u32 goal)
 {
 	bool more = goal > path->registered;
