@@ -267,8 +267,7 @@ struct rtrs_client_moves {
  * @new_rkey: each response brings a new key
  * @lean: two messages for a request, see proto.h
  * @eager_bytes: data of an eager request, 0 for none; see proto.h
- * @grants: the server grants slots, see proto.h
- * @granted: slots that INFO_RSP granted
+ * @grants: the server grants slots, see proto.h; @granted: by INFO_RSP
  * @fences: RTRS_CONN_RSP_FENCES: the server closes other paths on request
  * @fence_cnt: RTRS_CONN_RSP_FENCE_CNT: the request has the recon_cnt of the path
  * @fenced: the server has closed the path of the last request
@@ -414,8 +413,7 @@ struct rtrs_client_path_set {
  * @founder: while no path is connected: the one path for which the server may make the session
  * @founded: jiffies when @founder began to connect, or of the last answer of the server to it
  * @foundings: number of founders so far
- * @granted: slots that may be used
- * @question: number of the last RTRS_IMM_SLOTS
+ * @granted: slots that may be used; @question: number of the last RTRS_IMM_SLOTS
  * @opened: the user gets events
  * @losses: number of losses of the last connected path: the epoch of the session
  * @lost_err: errno of the last loss
