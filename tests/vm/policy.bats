@@ -398,7 +398,7 @@ load_ends() {
 	[[ $(sed -n 's/^3;//p' /run/tmp/load.out | cut -d';' -f4) == 0 ]] || { cat /run/tmp/load.out; return 1; }
 }
 
-@test "memory follows use: an idle session pins a sixteenth, grows within a second, and is small again" {
+@test "memory follows use: an idle session pins a sixteenth, grows under load, and is small again" {
 	local small most begin
 	mode
 	# So that requests are in flight, however slow they come
