@@ -36,7 +36,7 @@ static void state(struct checkup *k, const struct device *d)
 		check_hint(k, "others may have written to it, or it is another disk, and waiting "
 			      "I/O has failed; rnbdadm remap %s takes it as it is", d->name);
 	else
-		check_hint(k, "rnbdadm recover device %s", d->name);
+		check_hint(k, "rnbdadm recover %s", d->session);
 }
 
 static void device_state(struct checkup *k)
@@ -54,7 +54,7 @@ static void orphan(struct checkup *k, const struct device *d)
 	}
 	users = strlist_join(&d->users, ", ");
 	check_tell(k, CHECK_FAIL, d->name, "is %s and used by %s", device_state_name(d->state), users);
-	check_hint(k, "their I/O waits or fails: rnbdadm recover device %s", d->name);
+	check_hint(k, "their I/O waits or fails: rnbdadm recover %s", d->session);
 	free(users);
 }
 
@@ -137,10 +137,10 @@ static void device_node(struct checkup *k)
 const struct check device_checks[] = {
 	{ "device.state", "every device is mapped", device_state,
 	  .cause = "all paths are down, the server has closed the device, or others wrote to it meanwhile",
-	  .cure = "rnbdadm recover device DEVICE" },
+	  .cure = "rnbdadm recover SESSION" },
 	{ "device.orphan_mount", "no disconnected device is in use", device_orphan_mount,
 	  .cause = "the device went while a file system, swap or another disk used it",
-	  .cure = "rnbdadm recover device DEVICE; its users wait or have failed" },
+	  .cure = "rnbdadm recover SESSION; its users wait or have failed" },
 	{ "device.access", "nobody else writes to it", device_access,
 	  .cause = "a migration is under way, or was not ended",
 	  .cure = "end it: unmap it there; rnbdadm device set DEVICE --access rw" },

@@ -15,7 +15,7 @@
 #define WIDTH		80		/* where nobody says */
 #define LABELS		15		/* "134 - 268 ms  " and a gap */
 
-static json_t *js_quantiles(const struct stats *st)
+static json_t *js_each_op(const struct stats *st)
 {
 	static const char *const op[] = { "read", "write" };
 	static const struct { const char *name; double percent; } q[] = {
@@ -322,7 +322,7 @@ int cmd_stats_latency(struct ctx *ctx)
 	} else {
 		list = json_array();
 		for (size_t i = 0; i < l.n; i++)
-			json_array_append_new(list, js_quantiles(&l.v[i]));
+			json_array_append_new(list, js_each_op(&l.v[i]));
 		out_list(ctx, &latency_view, list);
 	}
 	stats_list_free(&l);

@@ -88,6 +88,7 @@ static void add_object(struct sample *sm, const struct stats *st, const struct s
 	js_set(o, "polling", js_polling(&d));
 	if (sm->rates)
 		js_set(o, "rates", js_rates(&c, sm->interval_ns));
+	js_quantiles(o, &d);
 	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
 	if (w->per_cpu)
 		js_set(o, "per_cpu", js_per_cpu(st, before, w, &sm->reset));

@@ -20,6 +20,7 @@ static const struct field stats_fields[] = {
 	{ "read_bytes_per_second", "rates", F_REAL, true, "bytes read per second" },
 	{ "write_ios_per_second", "rates", F_REAL, true, "writes per second" },
 	{ "write_bytes_per_second", "rates", F_REAL, true, "bytes written per second" },
+	LATENCY_FIELDS(false),
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
 	{ "per_cpu", NULL, F_JSON, true, "the same for each CPU, in JSON alone" },
 	{ "latency", NULL, F_JSON, true, "how long requests took, in JSON alone" },
@@ -28,50 +29,51 @@ static const struct field stats_fields[] = {
 };
 
 #define HEAD_PATH								\
-	{ .title = "SESSION", .field = "session", .drop = 1 },			\
+	{ .title = "SESSION", .field = "session" },			\
 	{ .title = "PATH", .field = "name", .text = col_short_path }
 
 static const char group_read[] = "READ", group_write[] = "WRITE", group_migrations[] = "MIGRATIONS";
 
 #define COLUMNS_TOTAL								\
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true, \
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, \
 	  .text = col_read_ios },						\
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true }, \
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true, \
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, \
 	  .text = col_write_ios },						\
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true }
 
 #define COLUMNS_RATE								\
 	{ .title = "IOPS", .field = "read_ios_per_second", .group = group_read,	\
-	  .right = true, .late = true, .text = col_iops_read },				\
+	  .right = true, .text = col_iops_read },				\
 	{ .title = "MiB/s", .field = "read_bytes_per_second", .group = group_read, \
 	  .right = true, .text = col_mib_read },				\
 	{ .title = "IOPS", .field = "write_ios_per_second", .group = group_write, \
-	  .right = true, .late = true, .text = col_iops_write },				\
+	  .right = true, .text = col_iops_write },				\
 	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, \
 	  .right = true, .text = col_mib_write }
 
-#define INFLIGHT	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 }
+#define INFLIGHT	{ .title = "INFL", .field = "inflight", .right = true }
 
 #define TAIL									\
 	INFLIGHT,								\
-	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 }, \
+	{ .title = "FAILOVER", .field = "failovers", .right = true }, \
 	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
-	  .drop = 3, .text = col_reconnects },					\
-	{ .title = "LAT us", .field = "heartbeat_latency_ns", .right = true,	\
-	  .drop = 2, .text = col_latency_us },					\
+	  .text = col_reconnects },					\
+	{ .title = "P50", .field = "io_p50_ns", .right = true },		\
+	{ .title = "P99", .field = "io_p99_ns", .right = true },		\
+	{ .title = "HB RTT", .field = "heartbeat_latency_ns", .right = true },	\
 	{ 0 }
 
 static const struct column path_columns[] = { HEAD_PATH, COLUMNS_TOTAL, TAIL };
 static const struct column path_rate_columns[] = { HEAD_PATH, COLUMNS_RATE, TAIL };
 
 static const struct column device_columns[] = {
-	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session" },
 	COLUMNS_TOTAL, INFLIGHT, { 0 }
 };
 
 static const struct column device_rate_columns[] = {
-	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session" },
 	COLUMNS_RATE, INFLIGHT, { 0 }
 };
 
@@ -131,17 +133,17 @@ static const struct field stats_cpu_fields[] = {
 static const struct column stats_cpu_columns[] = {
 	HEAD_PATH,
 	{ .title = "CPU", .field = "cpu", .right = true },
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true },
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true },
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true },
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
-	{ .title = "INFL", .field = "inflight", .right = true, .drop = 4 },
+	{ .title = "INFL", .field = "inflight", .right = true },
 	{ .title = "FROM", .field = "migrations_from", .group = group_migrations,
-	  .right = true, .drop = 2 },
+	  .right = true },
 	{ .title = "TO", .field = "migrations_to", .group = group_migrations,
-	  .right = true, .drop = 2 },
-	{ .title = "POLLS", .field = "polls", .right = true, .drop = 3 },
-	{ .title = "MAX", .field = "completions_max", .right = true, .drop = 5 },
+	  .right = true },
+	{ .title = "POLLS", .field = "polls", .right = true },
+	{ .title = "MAX", .field = "completions_max", .right = true },
 	{ 0 }
 };
 
@@ -254,10 +256,10 @@ static const struct field latency_device_fields[] = {
 
 static const struct column latency_device_columns[] = {
 	{ .title = "DEVICE", .field = "device" },
-	{ .title = "SESSION", .field = "session", .drop = 1 },
-	{ .title = "READS", .field = "read_ios", .right = true, .late = true },
+	{ .title = "SESSION", .field = "session" },
+	{ .title = "READS", .field = "read_ios", .right = true },
 	{ .title = "MEAN", .field = "read_mean_ns", .right = true },
-	{ .title = "WRITES", .field = "write_ios", .right = true, .late = true },
+	{ .title = "WRITES", .field = "write_ios", .right = true },
 	{ .title = "MEAN", .field = "write_mean_ns", .right = true },
 	{ 0 }
 };

@@ -199,6 +199,7 @@ json_t *js_stats_all(const struct stats *st, enum stats_by by)
 
 	js_set(o, "counters", js_counters(&st->c));
 	js_set(o, "polling", js_polling(&st->d));
+	js_quantiles(o, &st->d);
 	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
 	js_set(o, "per_cpu", js_per_cpu(st, NULL, &w, &reset));
 	js_distributions(o, &st->d, &w);

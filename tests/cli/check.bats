@@ -29,6 +29,19 @@ setup() {
 	[ -z "$stderr" ]
 }
 
+@test "problems and a count; with -v, and of the checks that are named, all" {
+	adm 0 check
+	[ "${#lines[@]}" = 1 ]
+	adm 0 check -v
+	golden check-good-v.txt
+	((${#lines[@]} > 40))
+	adm 0 check modules.client
+	[[ ${lines[0]} == "ok    modules.client "* ]]
+	put "$IB/state" "1: DOWN"
+	adm 11 check
+	[[ $output == "FAIL  rdma.port_state"* && $output != *$'\n'"ok "* && $output != *$'\n'"skip "* ]]
+}
+
 @test "every check of the table was run, each id in 'help checks'" {
 	adm 0 check -j
 	ids=$(jqv '[.results[].id] | unique[]')

@@ -19,7 +19,7 @@ SCREENS = {
     "remap rnbd2": ("remap", 0),
     "device set rnbd0 --access rw -v": ("set-rw", 0),
     "device set rnbd0 --access rw": ("set-rw-busy", 7),
-    "session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2": ("path-del-last", 7),
+    "path remove cl1@srv1 ip:10.0.0.1@ip:10.0.0.2": ("path-del-last", 7),
     "server export close ram0": ("two-sessions", 7),
     "server export revalidate sdb -v": ("revalidate", 3),
     "server port drain mlx5_1:1": ("drain", 0),

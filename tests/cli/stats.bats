@@ -15,12 +15,10 @@ setup() {
 	replay two-sessions
 }
 
-@test "a line of totals on a terminal or with --totals" {
+@test "a line of totals with --totals, on a terminal as elsewhere" {
 	adm 0 stats --totals
 	golden stats-totals.txt
-	run -0 script -qec "stty cols 120; $(printf '%q ' "$PLAIN" "${R[@]}" stats --color=never)" /dev/null
-	[[ $output == *" total "*"123 538 003"* ]]
-	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats --no-totals)" /dev/null
+	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats)" /dev/null
 	[[ $output != *" total "* ]]
 }
 
@@ -180,15 +178,7 @@ setup() {
 	adm 0 stats reset cl1@srv1 --hca mlx5_1 -n
 	[ "$output" = "rnbdadm stats reset cl1@srv1 --hca=mlx5_1" ]
 	replay reset-all
-	adm 0 stats reset --all -y
-}
-
-@test "reset --all asks: 12 without an answer" {
-	replay reset-all
-	fails 12 declined stats reset --all
-	[[ $stderr == *-y* ]]
-	run -12 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats reset --all)" /dev/null <<<no
-	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats reset --all)" /dev/null <<<yes
+	adm 0 stats reset --all
 }
 
 @test "reset: nothing named, too much named, dry run, refused" {

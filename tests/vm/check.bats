@@ -29,7 +29,7 @@ teardown_file() { . "$ROOT/tests/vm/guest.bash" && unmap_all; }
 
 # looks ID..: these checks are run; a failure is exit code 11
 looks() {
-	run --separate-stderr "$ADM" check "$@"
+	run --separate-stderr "$ADM" check -v "$@"
 	[[ $output == *FAIL* ]] && [[ $status == 11 ]] || [[ $output != *FAIL* && $status == 0 ]] || fail "status $status: $output"
 }
 
@@ -151,16 +151,16 @@ finds() { looks "$2" && told "$@"; }
 }
 
 @test "a path down, one path, no path, a session whose paths share a port" {
-	"$ADM" session disconnect s1 "$P2"
+	"$ADM" path disconnect s1 "$P2"
 	finds FAIL session.paths_down s1 "1 of 2 paths down: $P2 is disconnected" recover
-	"$ADM" session remove-path s1 "$P2"
-	finds warn session.single_path s1 "one path only" "session add-path s1"
+	"$ADM" path remove s1 "$P2"
+	finds warn session.single_path s1 "one path only" "path add s1"
 	ip addr add 10.0.0.9/24 dev dummy0
-	"$ADM" session add-path s1 10.0.0.9@10.0.0.9
+	"$ADM" path add s1 10.0.0.9@10.0.0.9
 	finds warn session.shared_fate s1 "the port rxe0" "another adapter"
-	"$ADM" session remove-path s1 ip:10.0.0.9@ip:10.0.0.9
+	"$ADM" path remove s1 ip:10.0.0.9@ip:10.0.0.9
 	ip addr del 10.0.0.9/24 dev dummy0
-	"$ADM" session add-path s1 "$P2"
+	"$ADM" path add s1 "$P2"
 	finds ok session.shared_fate s1 "nothing in common"
 }
 
@@ -170,9 +170,9 @@ finds() { looks "$2" && told "$@"; }
 	ip link set fast up
 	ip link set other up
 	rxe_add rxe7 fast
-	"$ADM" session add-path s1 10.0.7.1@10.0.7.1
-	finds warn session.policy s1 "round-robin over paths of" "mp-policy set s1"
-	"$ADM" session remove-path s1 ip:10.0.7.1@ip:10.0.7.1
+	"$ADM" path add s1 10.0.7.1@10.0.7.1
+	finds warn session.policy s1 "round-robin over paths of" "session set s1 --mp-policy"
+	"$ADM" path remove s1 ip:10.0.7.1@ip:10.0.7.1
 	rdma link delete rxe7
 	ip link delete fast
 }
@@ -209,7 +209,7 @@ finds() { looks "$2" && told "$@"; }
 @test "a server that is gone: no route, another route, no answer" {
 	local gone=ip:10.0.1.1@ip:10.0.9.1
 	ip addr add 10.0.9.1/32 dev dummy1
-	await 10 "$ADM" session add-path s1 10.0.1.1@10.0.9.1
+	await 10 "$ADM" path add s1 10.0.1.1@10.0.9.1
 	ip addr del 10.0.9.1/32 dev dummy1
 	finds FAIL net.route $gone "no route to 10.0.9.1" "ip route add 10.0.9.1 dev dummy1"
 	ip route add 10.0.9.0/24 dev dummy0
@@ -230,7 +230,7 @@ finds() { looks "$2" && told "$@"; }
 	run "$ADM" check server.reachable --server 10.0.9.1:1
 	told FAIL server.reachable 10.0.9.1:1 "does not answer ARP" "is the server up"
 	ip link set dummy1 arp off
-	"$ADM" session remove-path s1 $gone
+	"$ADM" path remove s1 $gone
 	ip route del 10.0.9.0/24 dev dummy1
 	rxe_sound rxe1 dummy1 >&3
 	await 30 finds ok session.paths_down s1 "all 2 paths"
@@ -240,7 +240,7 @@ finds() { looks "$2" && told "$@"; }
 	local gone=ip:fd00:1::1@ip:fd00:9::1
 	ip addr add fd00:1::1/64 dev dummy1 nodad # it went when the interface was down
 	ip addr add fd00:9::1/128 dev dummy1 nodad
-	await 10 "$ADM" session add-path s1 fd00:1::1@fd00:9::1
+	await 10 "$ADM" path add s1 fd00:1::1@fd00:9::1
 	finds ok net.route $gone "fd00:9::1 through lo"
 	ip addr del fd00:9::1/128 dev dummy1
 	finds FAIL net.route $gone "no route to fd00:9::1" "ip route add fd00:9::1 dev dummy1"
@@ -259,7 +259,7 @@ finds() { looks "$2" && told "$@"; }
 	ip neigh replace fd00:9::1 lladdr 02:00:00:00:09:01 dev dummy1
 	finds ok net.neigh $gone "fd00:9::1 answers NDP"
 	ip link set dummy1 arp off
-	"$ADM" session remove-path s1 $gone
+	"$ADM" path remove s1 $gone
 	ip route del fd00:9::/64 dev dummy1
 	rxe_sound rxe1 dummy1 >&3
 	await 30 finds ok session.paths_down s1 "all 2 paths"
@@ -335,13 +335,13 @@ finds() { looks "$2" && told "$@"; }
 	mkdir /run/tmp/mnt
 	mount /dev/rnbd0 /run/tmp/mnt
 	sync -f /run/tmp/mnt
-	"$ADM" session disconnect s1 --force
+	"$ADM" path disconnect s1 --force
 	run "$ADM" check -j
 	looks device session
-	told FAIL device.state rnbd0 disconnected "recover device rnbd0"
-	told FAIL device.orphan_mount rnbd0 "mount /run/tmp/mnt" "recover device rnbd0"
+	told FAIL device.state rnbd0 disconnected "recover s1"
+	told FAIL device.orphan_mount rnbd0 "mount /run/tmp/mnt" "recover s1"
 	told FAIL session.paths_down s1 "1 of 1 paths down" recover
-	"$ADM" session reconnect s1
+	"$ADM" path reconnect s1
 	await 10 finds ok device.state rnbd0 mapped
 }
 
@@ -370,7 +370,7 @@ finds() { looks "$2" && told "$@"; }
 	await 20 finds FAIL session.reconnects s1 "was given up after" "max-reconnect-attempts infinite"
 	load_server
 	"$ADM" session set s1 --max-reconnect-attempts infinite
-	"$ADM" session reconnect s1
+	"$ADM" path reconnect s1
 	await 10 finds ok device.state rnbd0 mapped
 }
 
@@ -440,7 +440,7 @@ finds() { looks "$2" && told "$@"; }
 }
 
 @test "it changed nothing" {
-	"$ADM" unmap --all -y
+	"$ADM" unmap --all
 	"$ADM" session remove s1 --if-exists
 	dmesg_clean
 }
