@@ -231,43 +231,6 @@ static void session_reconnects(struct checkup *k)
 }
 
 /* More than a tenth of the completions on another CPU. */
-static void migrations(struct checkup *k, const struct session *s)
-{
-	uint64_t moved = 0, ios = 0;
-	const struct stats *st;
-	const struct path *p;
-
-	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
-		st = snapshot_stats(&k->client, p->id);
-		for (size_t c = 0; st && c < st->ncpus; c++) {
-			const struct cpu_counters *cc = &st->cpu[c];
-
-			moved += cc->migrations_from == M_UNKNOWN ? 0 : cc->migrations_from;
-			ios += cc->read_ios == M_UNKNOWN ? 0 : cc->read_ios;
-			ios += cc->write_ios == M_UNKNOWN ? 0 : cc->write_ios;
-		}
-	}
-	if (!ios) {
-		check_tell(k, CHECK_SKIP, s->name, "no counters per CPU");
-		return;
-	}
-	if (moved > ios / 10) {
-		check_tell(k, CHECK_WARN, s->name, "%" PRIu64 " of %" PRIu64 " requests ended on another CPU",
-			   moved, ios);
-		check_hint(k, "bind the adapter's interrupts to the CPUs that use it (irqbalance, "
-			   "smp_affinity)");
-	} else {
-		check_tell(k, CHECK_PASS, s->name, "requests end where they began");
-	}
-	check_data(k, "migrations", js_u64(moved));
-	check_data(k, "ios", js_u64(ios));
-}
-
-static void session_cpu_migration(struct checkup *k)
-{
-	each_session(k, migrations);
-}
-
 static double rate_of(const struct checkup *k, const struct path *p)
 {
 	char *s = *p->hca && !strchr(p->hca, '/') && p->hca_port != M_UNKNOWN ?
@@ -322,9 +285,6 @@ const struct check session_checks[] = {
 	{ "session.reconnects", "no path was given up, none fails to reconnect", session_reconnects,
 	  .cause = "the server was away for longer than max-reconnect-attempts allow, or it comes and goes",
 	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm path reconnect SESSION" },
-	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration,
-	  .cause = "the adapter's interrupts go to CPUs that do no I/O",
-	  .cure = "irqbalance, or smp_affinity of the adapter's interrupts" },
 	{ "session.policy", "the path policy fits the paths", session_policy,
 	  .cause = "round-robin gives a slow path as much as a fast one",
 	  .cure = "rnbdadm session set SESSION --mp-policy min-inflight" },

@@ -101,7 +101,6 @@ int cmd_help_check(struct ctx *ctx);
 
 /* The views that some options choose. */
 const struct view *cmd_stats_view(const struct ctx *ctx);
-const struct view *cmd_stats_latency_view(const struct ctx *ctx);
 
 /* What an argument of that name may be. */
 void complete_argument(struct complete *c, const char *what);

@@ -346,14 +346,13 @@ static const struct cmd cmds[] = {
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
 	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
-		       OPT_BY, OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE,
+		       OPT_BY, OPT_LATENCY, OPT_TEXTFILE,
 		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
 		       OPT_TOTALS, OPT_WIDE, OPT_BRIEF),
 	  .text = "Totals since the path came up or the last reset. With -i the totals come "
 		  "first, then the difference of each interval; JSON is then one line per "
-		  "sample. In text and CSV --per-cpu, --latency and --sg have tables of their "
-		  "own. -o prom is for Prometheus. --save and --since compare without a reset, "
-		  "which others would see.",
+		  "sample. In text and CSV --per-cpu and --latency have tables of their "
+		  "own. -o prom is for Prometheus.",
 	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
 	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
 	  .page = "rnbdadm-stats", .view = &stats_view, .choose = cmd_stats_view, .flags = CMD_PROM | CMD_STREAM,
@@ -361,14 +360,14 @@ static const struct cmd cmds[] = {
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER,
+	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FIELDS, OPT_SORT, OPT_FILTER,
 		       OPT_NO_HEADERS, OPT_WIDE, OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
 		  "Where the modules do not count it: exit code 9.",
 	  .examples = { "rnbdadm stats latency", "rnbdadm stats latency cl1@srv1 --log" },
 	  .topic = "stats-latency", .empty = "{\"sessions\":[]}",
-	  .page = "rnbdadm-stats", .view = &latency_view, .choose = cmd_stats_latency_view,
+	  .page = "rnbdadm-stats", .view = &latency_view,
 	  .check = cmd_stats_latency_check, .run = cmd_stats_latency },
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
@@ -536,7 +535,8 @@ static const struct gone gone[] = {
 	{ "server access reload", "server access apply" },
 	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },
 	{ "--no-tree", "list" }, { "--tree", "status" }, { "--no-totals", "--totals" },
-	{ "--yes", "--force" }, { "-y", "--force" },
+	{ "--since", "-o prom, or -i" }, { "--save", "-o prom, or -i" }, { "--from-diskstats", "iostat -x" },
+	{ "--sg", "-o prom" }, { "--yes", "--force" }, { "-y", "--force" },
 };
 
 static const struct object_desc objects[] = {

@@ -24,7 +24,6 @@ static const struct field stats_fields[] = {
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
 	{ "per_cpu", NULL, F_JSON, true, "the same for each CPU, in JSON alone" },
 	{ "latency", NULL, F_JSON, true, "how long requests took, in JSON alone" },
-	{ "sg_entries", NULL, F_JSON, true, "entries of scatter-gather lists, in JSON alone" },
 	{ 0 }
 };
 
@@ -182,32 +181,6 @@ const struct view stats_latency_view = {
 	.columns = latency_columns, .pick = latency_pick, .brief = "name",
 };
 
-static const struct field stats_sg_fields[] = {
-	ROW_FIELDS,
-	CPU_FIELD(true),
-	{ "entries", NULL, F_COUNT, false, "at most so many, and more than the row before" },
-	{ "ios", NULL, F_COUNT, false, "requests" },
-	{ 0 }
-};
-
-#define SG_COLUMNS								\
-	{ .title = "ENTRIES", .field = "entries", .right = true },		\
-	{ .title = "IOS", .field = "ios", .right = true },			\
-	{ 0 }
-
-static const struct column sg_columns[] = { HEAD_PATH, SG_COLUMNS };
-static const struct column sg_cpu_columns[] = { HEAD_PATH, CPU_COLUMN, SG_COLUMNS };
-
-static const struct column *sg_pick(const json_t *list)
-{
-	return json_object_get(json_array_get(list, 0), "cpu") ? sg_cpu_columns : sg_columns;
-}
-
-const struct view stats_sg_view = {
-	.name = "stats-sg", .key = "stats", .fields = stats_sg_fields, .columns = sg_columns,
-	.pick = sg_pick, .brief = "name",
-};
-
 /* stats latency */
 #define QUANTILES(op)								\
 	{ op "_ios", NULL, F_COUNT, false, op "s" },				\
@@ -241,32 +214,6 @@ static const struct column latency_text_columns[] = {
 const struct view latency_view = {
 	.name = "latency", .key = "sessions", .fields = latency_fields,
 	.columns = latency_text_columns, .brief = "session",
-};
-
-/* stats latency --from-diskstats */
-static const struct field latency_device_fields[] = {
-	{ "device", NULL, F_STR, false, "disk" },
-	{ "session", NULL, F_STR, false, "session" },
-	{ "read_ios", NULL, F_COUNT, false, "reads" },
-	{ "read_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
-	{ "write_ios", NULL, F_COUNT, false, "writes" },
-	{ "write_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
-	{ 0 }
-};
-
-static const struct column latency_device_columns[] = {
-	{ .title = "DEVICE", .field = "device" },
-	{ .title = "SESSION", .field = "session" },
-	{ .title = "READS", .field = "read_ios", .right = true },
-	{ .title = "MEAN", .field = "read_mean_ns", .right = true },
-	{ .title = "WRITES", .field = "write_ios", .right = true },
-	{ .title = "MEAN", .field = "write_mean_ns", .right = true },
-	{ 0 }
-};
-
-const struct view latency_device_view = {
-	.name = "latency-device", .key = "devices", .fields = latency_device_fields,
-	.columns = latency_device_columns, .brief = "device",
 };
 
 static const struct field reset_fields[] = {

@@ -184,7 +184,6 @@ refuses() {
 	refuses '--by device is of this client' 'stats --by device --server'
 	refuses 'a device is not of one path' 'stats rnbd0 10.0.0.2 --by device'
 	refuses 'need -i' 'stats --count 2'
-	refuses 'a device is not of one path' 'stats latency rnbd0 10.0.0.2 --from-diskstats'
 	refuses "'mapp'" 'help mapp'
 }
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SCHEMAS = os.path.join(TOP, "rnbdadm", "schema")
+SCHEMAS = os.path.join(TOP, "build", "schema")
 problems = []
 
 

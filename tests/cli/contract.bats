@@ -198,9 +198,9 @@ setup() {
 }
 
 @test "schemas: those in the binary are those in the tree" {
-	[ "$("$PLAIN" schema)" = "$(cd "$TOP/rnbdadm/schema" && ls ./*.json | sed 's/^..//; s/.json$//' | sort)" ]
+	[ "$("$PLAIN" schema)" = "$(cd "$TOP/rnbdadm/schema" && ls ./*.json | sed 's/^..//; s/.json$//' | grep -v '^common$' | sort)" ]
 	for t in $("$PLAIN" schema --list); do
-		"$PLAIN" schema "$t" | cmp - "$TOP/rnbdadm/schema/$t.json"
+		"$PLAIN" schema "$t" | cmp - "$TOP/build/schema/$t.json"
 	done
 	adm 0 schema -j
 	valid rnbdadm.schema/1

@@ -360,6 +360,8 @@ as_named() {
 		stats --no-totals|--totals
 		session list --no-tree|list
 		resize rnbd0 --from-server|server export revalidate
+		stats --save x|-o prom, or -i
+		stats latency --from-diskstats|iostat -x
 	END
 }
 

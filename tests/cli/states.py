@@ -166,7 +166,7 @@ def leaves(obj, names):
 
 
 # What CSV tells of an interval, of CPUs and distributions alone, or not as JSON does
-CSV_ALONE = ("per_cpu", "latency", "sg_entries", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second",
+CSV_ALONE = ("per_cpu", "latency", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second",
              "write_bytes_per_second", "peer")
 # What neither a cell nor a line could hold
 JSON_ALONE = ("buckets", "path_details")

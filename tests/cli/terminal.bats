@@ -107,10 +107,8 @@ server path list
 server export list
 server port list
 stats --latency
-stats --sg
 stats --by device
-stats latency -F session,read_ios
-stats latency --from-diskstats"
+stats latency -F session,read_ios"
 
 # views COLUMNS COMMANDS: each on a terminal of that width, after a line "== COMMAND"; where COLUMNS is "pipe", in none
 views() {
@@ -179,10 +177,10 @@ fits() {
 	done
 }
 
-@test "80 and 200 columns: status, stats, monitor, check, latencies of disks" {
+@test "80 and 200 columns: status, stats, monitor, check" {
 	local w
 	for w in 80 200; do
-		for what in "status" "stats" "stats --per-cpu" "stats --by device" "stats latency --from-diskstats" "monitor --once" "check" \
+		for what in "status" "stats" "stats --per-cpu" "stats --by device" "monitor --once" "check" \
 			"server export list" "session list" "server port list"; do
 			# shellcheck disable=SC2086
 			case $what in
@@ -273,7 +271,7 @@ fits() {
 		localedef -i $l -f UTF-8 "$LOCPATH/$l.UTF-8"
 		[ "$(LC_ALL=$l.UTF-8 locale decimal_point)" = , ]
 	done
-	for args in "stats -j" "stats -o csv" "stats -o prom" "device list" "session list -j" "stats --totals" "stats latency --from-diskstats -j" \
+	for args in "stats -j" "stats -o csv" "stats -o prom" "device list" "session list -j" "stats --totals" \
 		"session list -o csv" "path list -j" "path list -o csv" "device list -j" "device list -o csv" "status -j" "show cl1@srv1 -j" \
 		"server export list -j" "server client list -o csv" "server port list -j" "config show -j"; do
 		# shellcheck disable=SC2086
