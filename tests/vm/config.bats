@@ -368,39 +368,6 @@ what_runs() {
 	rm $CONF
 }
 
-@test "apply: of eight servers three say nothing: the disks of the other five are there as soon as without them" {
-	local i pid alone with rc=0
-	# five [SILENT]: milliseconds until the disks are there
-	five() {
-		local i t0
-		for i in "$@"; do
-			ip neigh replace 10.0.2.$i lladdr 02:00:00:00:00:$i dev dummy2 nud permanent
-			printf '%s\n' "[session silent$i]" "path = 10.0.2.$i" 'wait = 25s' "[device d$i]" "session = silent$i" 'device-path = ram0'
-		done >$CONF
-		for i in 1 2 3 4 5; do
-			printf '%s\n' "[session z$i]" 'path = ip:10.0.0.1' "[device e$i]" "session = z$i" 'device-path = ram0' 'access = ro'
-		done >>$CONF
-		t0=${EPOCHREALTIME/./}
-		"$ADM" config apply & pid=$!
-		await 20 eval '((5 == $(ls -d /sys/block/rnbd* | wc -l)))'
-		took=$(((${EPOCHREALTIME/./} - t0) / 1000))
-	}
-	five
-	alone=$took
-	wait $pid
-	"$ADM" unmap --all
-	five 77 78 79
-	with=$took
-	kill -0 $pid
-	wait $pid || rc=$?
-	is $rc 3
-	echo "alone $alone ms, beside three that say nothing $with ms"
-	"$ADM" unmap --all
-	rm $CONF
-	# and the time of a look
-	((with * 10 <= alone * 13 + 2000))
-}
-
 hex() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
 
 @test "names with quotes, a backslash, wide characters and what is no text: mapped, listed, linked, selected, unmapped" {
