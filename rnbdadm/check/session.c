@@ -46,7 +46,7 @@ static const char *cure(int64_t err)
 	case ETIMEDOUT:
 		return "nobody answers: is the server up, and the network between?";
 	default:
-		return "rnbdadm session recover SESSION; rnbdadm check rdma net";
+		return "rnbdadm recover SESSION; rnbdadm check rdma net";
 	}
 }
 
@@ -275,7 +275,7 @@ static void session_policy(struct checkup *k)
 const struct check session_checks[] = {
 	{ "session.paths_down", "every path is connected; if not, why", session_paths_down,
 	  .cause = "cable, route, server; the last error says which",
-	  .cure = "the hint of the result; rnbdadm session recover SESSION" },
+	  .cure = "the hint of the result; rnbdadm recover SESSION" },
 	{ "session.single_path", "there is more than one path", session_single_path,
 	  .cause = "it was made with one",
 	  .cure = "rnbdadm path add SESSION [SRC@]DST over another port" },
