@@ -42,7 +42,7 @@ setup() {
 	done < <("$PLAIN" metadata | jq -r '.commands[] | select(.changes | not) | "\(.csv) \(.name)"')
 }
 
-@test "session list: UTF-8 draws the tree" {
+@test "session list: the same rows with UTF-8" {
 	LC_ALL=C.UTF-8 adm 0 session list
 	golden session-list-utf8.txt
 }
