@@ -146,36 +146,3 @@ bool ctx_lock(struct ctx *ctx)
 	free(path);
 	return true;
 }
-
-bool ctx_can_ask(void)
-{
-	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-}
-
-bool ctx_confirm(struct ctx *ctx, const char *question)
-{
-	char *line = NULL, *text;
-	size_t cap = 0;
-	bool yes = false;
-
-	if (ctx->yes)
-		return true;
-	if (!ctx_can_ask()) {
-		fail_set(&ctx->fail, XC_DECLINED, "%s: nobody there to answer", question);
-		fail_hint(&ctx->fail, "-y answers yes");
-		return false;
-	}
-	ctx_unlock();
-	fflush(stdout);
-	text = printable(question);
-	fprintf(stderr, "%s. Type yes: ", text);
-	free(text);
-	if (getline(&line, &cap, stdin) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		yes = !strcmp(line, "yes");
-	}
-	free(line);
-	if (!yes)
-		fail_set(&ctx->fail, XC_DECLINED, "declined");
-	return yes;
-}

@@ -22,16 +22,11 @@ bool ctx_snapshot(struct ctx *ctx, enum m_role role, unsigned int what,
 
 /*
  * The lock of changing commands: held while one looks and decides, and given back before its first request of
- * a change, a question or a wait, so that a silent server or a slow user holds up nobody else. What
+ * a change or a wait, so that a silent server holds up nobody else. What
  * changed meanwhile the kernel finds out.
  */
 bool ctx_lock(struct ctx *ctx);
 /* Was it held? */
 bool ctx_unlock(void);
-
-/* stdin and stderr are terminals, so a question can be asked. */
-bool ctx_can_ask(void);
-/* Asks; true if the user typed yes or gave -y. */
-bool ctx_confirm(struct ctx *ctx, const char *question);
 
 #endif

@@ -16,7 +16,7 @@ struct ctx {
 	struct out_opts out;
 	/* global options */
 	int quiet, verbose;
-	bool trace, dry_run, yes, force, idempotent, no_lock;
+	bool trace, dry_run, force, idempotent, no_lock;
 	int64_t timeout_ms;		/* -1 none, M_UNKNOWN_INT not given */
 	int64_t lock_timeout_ms;
 	const char *test_root;		/* "" or a prefix of /sys, /proc, ... */

@@ -68,12 +68,9 @@ static unsigned int terminal_width(void)
 
 static void set_output(struct ctx *ctx)
 {
-	static const enum opt_id totals[] = { OPT_TOTALS, OPT_NO_TOTALS };
-	static const enum opt_id trees[] = { OPT_TREE, OPT_NO_TREE };
 	const struct parsed *p = &ctx->args;
 	struct out_opts *o = &ctx->out;
 	const char *unit = args_value(p, OPT_UNIT);
-	enum opt_id t = args_last(p, totals, ARRAY_SIZE(totals));
 
 	set_format(ctx);
 	o->fields = args_value(p, OPT_FIELDS);
@@ -81,12 +78,11 @@ static void set_output(struct ctx *ctx)
 	o->filter = args_value(p, OPT_FILTER);
 	o->unit = unit && strcmp(unit, "auto") ? unit[0] : '\0';
 	o->no_headers = args_has(p, OPT_NO_HEADERS);
-	o->no_tree = args_last(p, trees, ARRAY_SIZE(trees)) == OPT_NO_TREE || args_has(p, OPT_FIELDS);
 	o->wide = args_has(p, OPT_WIDE);
 	o->brief = args_has(p, OPT_BRIEF);
 	o->verbose = ctx->verbose;
 	o->tty = isatty(STDOUT_FILENO);
-	o->totals = t == OPT_TOTALS || (t != OPT_NO_TOTALS && o->tty);
+	o->totals = args_has(p, OPT_TOTALS);
 	o->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	o->width = o->tty ? terminal_width() : 0;
 	o->color = want_color(ctx);
@@ -103,7 +99,6 @@ static void set_globals(struct ctx *ctx)
 	}
 	ctx->trace = args_has(p, OPT_TRACE);
 	ctx->dry_run = args_has(p, OPT_DRY_RUN);
-	ctx->yes = args_has(p, OPT_YES);
 	ctx->force = args_has(p, OPT_FORCE);
 	ctx->idempotent = args_has(p, OPT_IDEMPOTENT);
 	ctx->no_lock = args_has(p, OPT_NO_LOCK);

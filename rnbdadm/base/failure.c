@@ -18,8 +18,7 @@ const struct exit_desc exit_table[XC_MAX] = {
 	[XC_UNAVAILABLE] = { "unavailable", "modules not loaded, or no RDMA device" },
 	[XC_UNSUPPORTED] = { "unsupported", "these kernel modules have no such operation" },
 	[XC_TIMEOUT] = { "timeout", "a time-out ran out" },
-	[XC_DIFFERS] = { "differs", "a question was answered with no" },
-	[XC_DECLINED] = { "declined", "not confirmed, or nobody there to confirm it" },
+	[XC_DIFFERS] = { "differs", "differences or failed checks were found" },
 };
 
 void fail_clear(struct fail *f)

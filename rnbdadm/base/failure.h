@@ -19,7 +19,6 @@ enum exit_code {
 	XC_UNSUPPORTED,
 	XC_TIMEOUT,
 	XC_DIFFERS,
-	XC_DECLINED,
 	XC_MAX
 };
 

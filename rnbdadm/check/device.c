@@ -36,7 +36,7 @@ static void state(struct checkup *k, const struct device *d)
 		check_hint(k, "others may have written to it, or it is another disk, and waiting "
 			      "I/O has failed; rnbdadm remap %s takes it as it is", d->name);
 	else
-		check_hint(k, "rnbdadm recover device %s", d->name);
+		check_hint(k, "rnbdadm recover %s", d->session);
 }
 
 static void device_state(struct checkup *k)
@@ -54,7 +54,7 @@ static void orphan(struct checkup *k, const struct device *d)
 	}
 	users = strlist_join(&d->users, ", ");
 	check_tell(k, CHECK_FAIL, d->name, "is %s and used by %s", device_state_name(d->state), users);
-	check_hint(k, "their I/O waits or fails: rnbdadm recover device %s", d->name);
+	check_hint(k, "their I/O waits or fails: rnbdadm recover %s", d->session);
 	free(users);
 }
 
@@ -80,45 +80,6 @@ static void device_access(struct checkup *k)
 	each_device(k, access_mode);
 }
 
-static void readahead(struct checkup *k, const struct device *d)
-{
-	uint64_t kb = sys_disk_number(k->root, d->name, "queue/read_ahead_kb");
-
-	if (kb == M_UNKNOWN) {
-		check_tell(k, CHECK_SKIP, d->name, "it is unknown");
-	} else if (kb < 128) {
-		check_tell(k, CHECK_WARN, d->name, "read-ahead of %" PRIu64 " KiB", kb);
-		check_hint(k, "blockdev --setra 256 /dev/%s, unless all reads are random", d->name);
-	} else {
-		check_tell(k, CHECK_PASS, d->name, "%" PRIu64 " KiB", kb);
-	}
-}
-
-static void device_readahead(struct checkup *k)
-{
-	each_device(k, readahead);
-}
-
-static void scheduler(struct checkup *k, const struct device *d)
-{
-	char *s = sys_disk_word(k->root, d->name, "queue/scheduler");
-
-	if (!s) {
-		check_tell(k, CHECK_SKIP, d->name, "it is unknown");
-	} else if (!strcmp(s, "none") || strstr(s, "[none]")) {
-		check_tell(k, CHECK_PASS, d->name, "none");
-	} else {
-		check_tell(k, CHECK_WARN, d->name, "sorts its I/O here: %s", s);
-		check_hint(k, "echo none >/sys/block/%s/queue/scheduler: the server sorts", d->name);
-	}
-	free(s);
-}
-
-static void device_scheduler(struct checkup *k)
-{
-	each_device(k, scheduler);
-}
-
 static void node(struct checkup *k, const struct device *d)
 {
 	if (sys_node_exists(k->root, d)) {
@@ -137,21 +98,15 @@ static void device_node(struct checkup *k)
 const struct check device_checks[] = {
 	{ "device.state", "every device is mapped", device_state,
 	  .cause = "all paths are down, the server has closed the device, or others wrote to it meanwhile",
-	  .cure = "rnbdadm recover device DEVICE" },
+	  .cure = "rnbdadm recover SESSION" },
 	{ "device.orphan_mount", "no disconnected device is in use", device_orphan_mount,
 	  .cause = "the device went while a file system, swap or another disk used it",
-	  .cure = "rnbdadm recover device DEVICE; its users wait or have failed" },
+	  .cure = "rnbdadm recover SESSION; its users wait or have failed" },
 	{ "device.access", "nobody else writes to it", device_access,
 	  .cause = "a migration is under way, or was not ended",
 	  .cure = "end it: unmap it there; rnbdadm device set DEVICE --access rw" },
 	{ "device.node", "it has its node in /dev", device_node,
 	  .cause = "udev does not run, or is late",
 	  .cure = "systemctl start systemd-udevd; udevadm trigger" },
-	{ "device.readahead", "its read-ahead is not below the default", device_readahead,
-	  .cause = "a rule or a program has set it",
-	  .cure = "blockdev --setra 256 /dev/DEVICE" },
-	{ "device.scheduler", "its I/O is not sorted twice", device_scheduler,
-	  .cause = "a rule or the distribution sets one for all disks",
-	  .cure = "echo none >/sys/block/DEVICE/queue/scheduler; the server's disk has its own" },
 	{ 0 }
 };

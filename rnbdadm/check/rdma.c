@@ -274,21 +274,6 @@ static void rdma_gid(struct checkup *k)
 	strlist_free(&seen);
 }
 
-static void rdma_netns(struct checkup *k)
-{
-	char *mode = sys_read(k->root, "/sys/module/ib_core/parameters/netns_mode");
-
-	if (!mode) {
-		check_tell(k, CHECK_SKIP, "", "ib_core does not tell");
-	} else if (*mode == 'Y' || *mode == '1') {
-		check_tell(k, CHECK_PASS, "", "RDMA devices are shared by all network namespaces");
-	} else {
-		check_tell(k, CHECK_WARN, "", "RDMA devices belong to one network namespace each");
-		check_hint(k, "rnbd uses those of the initial one; 'rdma system set netns shared'");
-	}
-	free(mode);
-}
-
 static const char *const error_counters[] = {
 	"counters/symbol_error", "counters/port_rcv_errors", "counters/link_downed",
 	"hw_counters/out_of_sequence", "hw_counters/packet_seq_err", "hw_counters/rnr_nak_retry_err",
@@ -394,9 +379,6 @@ const struct check rdma_checks[] = {
 	{ "rdma.gid", "each own address of a path has a GID", rdma_gid,
 	  .cause = "the address is on an interface without RDMA, or on none",
 	  .cure = "ip addr add ADDRESS dev IFACE, on an interface of an RDMA port" },
-	{ "rdma.netns", "RDMA devices are visible in this network namespace", rdma_netns,
-	  .cause = "the RDMA subsystem is in exclusive mode; devices belong to one network namespace each",
-	  .cure = "rdma system set netns shared, or 'rdma dev set DEV netns NAME'" },
 	{ "rdma.counters", "no errors of the link are rising", rdma_counters,
 	  .cause = "a bad cable, congestion without flow control, a slow receiver",
 	  .cure = "the counter's name says which; cable, PFC and ECN of the switch" },

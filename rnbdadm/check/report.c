@@ -164,10 +164,14 @@ static const char *plural(unsigned int n)
 static void print_text(const struct checkup *k)
 {
 	size_t n = json_array_size(k->results), same;
+	enum check_status s;
 
 	for (size_t i = 0; i < n; i += same) {
 		same = same_skips(k->results, i);
-		print_line(k->ctx, json_array_get(k->results, i), same);
+		s = status_of(json_array_get(k->results, i));
+		/* on a healthy host most are skipped: without -v only those that were named are told */
+		if (k->ctx->verbose || k->ctx->args.nargs || s == CHECK_WARN || s == CHECK_FAIL)
+			print_line(k->ctx, json_array_get(k->results, i), same);
 	}
 	printf("%u ok, %u warning%s, %u failure%s, %u skipped\n", k->counts[CHECK_PASS],
 	       k->counts[CHECK_WARN], plural(k->counts[CHECK_WARN]), k->counts[CHECK_FAIL],

@@ -543,7 +543,7 @@ static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 	} else {
 		check_tell(k, CHECK_SKIP, k->server, "session %s has a path to it, which is %s", p->session,
 			   state);
-		check_hint(k, "rnbdadm session reconnect %s %s", p->session, p->name);
+		check_hint(k, "rnbdadm path reconnect %s %s", p->session, p->name);
 	}
 	check_data(k, "path", js_str(p->name));
 	return true;

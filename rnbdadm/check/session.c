@@ -46,7 +46,7 @@ static const char *cure(int64_t err)
 	case ETIMEDOUT:
 		return "nobody answers: is the server up, and the network between?";
 	default:
-		return "rnbdadm session recover SESSION; rnbdadm check rdma net";
+		return "rnbdadm recover SESSION; rnbdadm check rdma net";
 	}
 }
 
@@ -74,7 +74,7 @@ static void down(struct checkup *k, const struct session *s)
 	}
 	if (!n) {
 		check_tell(k, CHECK_FAIL, s->name, "has no path");
-		check_hint(k, "rnbdadm session add-path %s [SRC@]DST", s->name);
+		check_hint(k, "rnbdadm path add %s [SRC@]DST", s->name);
 		return;
 	}
 	if (!names.n) {
@@ -103,7 +103,7 @@ static void single(struct checkup *k, const struct session *s)
 		return;
 	}
 	check_tell(k, CHECK_WARN, s->name, path_of(k, s, 0) ? "has one path only" : "has no path");
-	check_hint(k, "rnbdadm session add-path %s [SRC@]DST over another port", s->name);
+	check_hint(k, "rnbdadm path add %s [SRC@]DST over another port", s->name);
 }
 
 static void session_single_path(struct checkup *k)
@@ -154,7 +154,7 @@ static void fate(struct checkup *k, const struct session *s)
 		check_tell(k, CHECK_PASS, s->name, "its paths have nothing in common");
 	} else {
 		check_tell(k, CHECK_WARN, s->name, "all paths share %s", list);
-		check_hint(k, "rnbdadm session add-path %s over another adapter and switch", s->name);
+		check_hint(k, "rnbdadm path add %s over another adapter and switch", s->name);
 	}
 	check_data(k, "shared", js_list(&shared));
 	free(list);
@@ -197,7 +197,7 @@ static void attempts(struct checkup *k, const struct session *s)
 		check_tell(k, CHECK_FAIL, s->name, "%s was given up after %" PRIu64 " attempts", p->name,
 			   p->reconnect_attempts);
 		check_hint(k, "rnbdadm session set %s --max-reconnect-attempts infinite; "
-			   "rnbdadm session reconnect %s", s->name, s->name);
+			   "rnbdadm path reconnect %s", s->name, s->name);
 		return;
 	}
 	if (rising) {
@@ -231,43 +231,6 @@ static void session_reconnects(struct checkup *k)
 }
 
 /* More than a tenth of the completions on another CPU. */
-static void migrations(struct checkup *k, const struct session *s)
-{
-	uint64_t moved = 0, ios = 0;
-	const struct stats *st;
-	const struct path *p;
-
-	for (size_t i = 0; (p = path_of(k, s, i)); i++) {
-		st = snapshot_stats(&k->client, p->id);
-		for (size_t c = 0; st && c < st->ncpus; c++) {
-			const struct cpu_counters *cc = &st->cpu[c];
-
-			moved += cc->migrations_from == M_UNKNOWN ? 0 : cc->migrations_from;
-			ios += cc->read_ios == M_UNKNOWN ? 0 : cc->read_ios;
-			ios += cc->write_ios == M_UNKNOWN ? 0 : cc->write_ios;
-		}
-	}
-	if (!ios) {
-		check_tell(k, CHECK_SKIP, s->name, "no counters per CPU");
-		return;
-	}
-	if (moved > ios / 10) {
-		check_tell(k, CHECK_WARN, s->name, "%" PRIu64 " of %" PRIu64 " requests ended on another CPU",
-			   moved, ios);
-		check_hint(k, "bind the adapter's interrupts to the CPUs that use it (irqbalance, "
-			   "smp_affinity)");
-	} else {
-		check_tell(k, CHECK_PASS, s->name, "requests end where they began");
-	}
-	check_data(k, "migrations", js_u64(moved));
-	check_data(k, "ios", js_u64(ios));
-}
-
-static void session_cpu_migration(struct checkup *k)
-{
-	each_session(k, migrations);
-}
-
 static double rate_of(const struct checkup *k, const struct path *p)
 {
 	char *s = *p->hca && !strchr(p->hca, '/') && p->hca_port != M_UNKNOWN ?
@@ -298,7 +261,7 @@ static void policy(struct checkup *k, const struct session *s)
 		check_tell(k, CHECK_SKIP, s->name, "no rate of its paths is known");
 	} else if (equal && lo < hi) {
 		check_tell(k, CHECK_WARN, s->name, "round-robin over paths of %g and %g Gb/s", lo, hi);
-		check_hint(k, "rnbdadm mp-policy set %s min-inflight", s->name);
+		check_hint(k, "rnbdadm session set %s --mp-policy min-inflight", s->name);
 	} else {
 		check_tell(k, CHECK_PASS, s->name, "%s fits its paths", name ? name : "the policy");
 	}
@@ -312,21 +275,18 @@ static void session_policy(struct checkup *k)
 const struct check session_checks[] = {
 	{ "session.paths_down", "every path is connected; if not, why", session_paths_down,
 	  .cause = "cable, route, server; the last error says which",
-	  .cure = "the hint of the result; rnbdadm session recover SESSION" },
+	  .cure = "the hint of the result; rnbdadm recover SESSION" },
 	{ "session.single_path", "there is more than one path", session_single_path,
 	  .cause = "it was made with one",
-	  .cure = "rnbdadm session add-path SESSION [SRC@]DST over another port" },
+	  .cure = "rnbdadm path add SESSION [SRC@]DST over another port" },
 	{ "session.shared_fate", "not all paths go down together", session_shared_fate,
 	  .cause = "the paths have an adapter, a port, a subnet or an address in common",
-	  .cure = "rnbdadm session add-path SESSION over another adapter and switch" },
+	  .cure = "rnbdadm path add SESSION over another adapter and switch" },
 	{ "session.reconnects", "no path was given up, none fails to reconnect", session_reconnects,
 	  .cause = "the server was away for longer than max-reconnect-attempts allow, or it comes and goes",
-	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm session reconnect SESSION" },
-	{ "session.cpu_migration", "requests end on the CPU where they began", session_cpu_migration,
-	  .cause = "the adapter's interrupts go to CPUs that do no I/O",
-	  .cure = "irqbalance, or smp_affinity of the adapter's interrupts" },
+	  .cure = "rnbdadm session set SESSION --max-reconnect-attempts infinite; rnbdadm path reconnect SESSION" },
 	{ "session.policy", "the path policy fits the paths", session_policy,
 	  .cause = "round-robin gives a slow path as much as a fast one",
-	  .cure = "rnbdadm mp-policy set SESSION min-inflight" },
+	  .cure = "rnbdadm session set SESSION --mp-policy min-inflight" },
 	{ 0 }
 };

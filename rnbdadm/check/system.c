@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The host around it: limits, firewall, udev, systemd, initramfs. */
+/* The host around it: firewall, udev, systemd, initramfs. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,54 +8,6 @@
 
 #include "check/check.h"
 #include "host/sysfs-file.h"
-
-/* The number behind "KEY" in a file of lines; UINT64_MAX if there is none. */
-static uint64_t line_number(const struct checkup *k, const char *file, const char *key)
-{
-	char *text = sys_text(k->root, file), *at = text ? strstr(text, key) : NULL;
-	uint64_t v = UINT64_MAX;
-
-	if (at) {
-		at += strlen(key);
-		at += strspn(at, " \t");
-		if (*at >= '0' && *at <= '9')
-			v = strtoull(at, NULL, 10);
-	}
-	free(text);
-	return v;
-}
-
-static void system_memlock(struct checkup *k)
-{
-	uint64_t bytes = line_number(k, "/proc/self/limits", "Max locked memory");
-
-	if (!sys_exists(k->root, "/proc/self/limits")) {
-		check_tell(k, CHECK_SKIP, "", "/proc/self/limits does not tell");
-	} else if (bytes >= 64 << 20) {
-		check_tell(k, CHECK_PASS, "", bytes == UINT64_MAX ? "no limit" : "%" PRIu64 " MiB",
-			   bytes >> 20);
-	} else {
-		check_tell(k, CHECK_WARN, "", "%" PRIu64 " KiB of locked memory for processes", bytes >> 10);
-		check_hint(k, "the modules need none, but rping and perftest fail: ulimit -l unlimited");
-	}
-}
-
-static void system_hugepages(struct checkup *k)
-{
-	uint64_t total = line_number(k, "/proc/meminfo", "MemTotal:");
-	uint64_t pages = line_number(k, "/proc/meminfo", "HugePages_Total:");
-	uint64_t size = line_number(k, "/proc/meminfo", "Hugepagesize:");
-
-	if (total == UINT64_MAX || pages == UINT64_MAX || size == UINT64_MAX) {
-		check_tell(k, CHECK_SKIP, "", "/proc/meminfo does not tell");
-	} else if (pages * size > total / 2) {
-		check_tell(k, CHECK_WARN, "", "%" PRIu64 " of %" PRIu64 " MiB are huge pages",
-			   pages * size >> 10, total >> 10);
-		check_hint(k, "buffers of sessions come from the rest: lower vm.nr_hugepages");
-	} else {
-		check_tell(k, CHECK_PASS, "", "%" PRIu64 " MiB of huge pages", pages * size >> 10);
-	}
-}
 
 static bool has_soft(const struct checkup *k)
 {
@@ -204,12 +156,6 @@ static void system_initramfs(struct checkup *k)
 }
 
 const struct check system_checks[] = {
-	{ "system.memlock", "processes may lock memory", system_memlock,
-	  .cause = "the limit of the shell or the service",
-	  .cure = "the modules need none; rping and perftest want ulimit -l unlimited" },
-	{ "system.hugepages", "huge pages leave memory for sessions", system_hugepages,
-	  .cause = "most of the memory is reserved for huge pages",
-	  .cure = "lower vm.nr_hugepages" },
 	{ "system.firewall", "no packet filter is in the way of RDMA in software", system_firewall,
 	  .cause = "Soft-RoCE is UDP, which a packet filter sees",
 	  .cure = "let UDP port 4791 pass: 'nft list ruleset'" },

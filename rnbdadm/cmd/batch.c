@@ -42,7 +42,7 @@ static int read_file(struct ctx *ctx, struct batch *b)
 static const char *not_here(const struct ctx *ctx)
 {
 	static const enum opt_id run_wide[] = {
-		OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_JSON_VERSION, OPT_COLOR, OPT_BACKEND, OPT_NO_LOCK,
+		OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_COLOR, OPT_BACKEND, OPT_NO_LOCK,
 		OPT_LOCK_TIMEOUT, OPT_TEST_ROOT, OPT_TEST_TIME, OPT_NL_RECORD, OPT_NL_REPLAY, OPT_HELP,
 		OPT_VERSION,
 	};
@@ -79,7 +79,6 @@ static void inherit(struct ctx *line, const struct ctx *ctx)
 	line->verbose += ctx->verbose;
 	line->trace |= ctx->trace;
 	line->dry_run |= ctx->dry_run;
-	line->yes |= ctx->yes;
 	line->force |= ctx->force;
 	line->idempotent |= ctx->idempotent;
 	if (line->timeout_ms == M_UNKNOWN_INT)

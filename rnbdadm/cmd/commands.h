@@ -25,7 +25,6 @@ int cmd_device_set(struct ctx *ctx);
 int cmd_session_set(struct ctx *ctx);
 int cmd_session_add(struct ctx *ctx);
 int cmd_session_remove(struct ctx *ctx);
-int cmd_session_recover(struct ctx *ctx);
 int cmd_path_add(struct ctx *ctx);
 int cmd_path_remove(struct ctx *ctx);
 int cmd_path_reconnect(struct ctx *ctx);
@@ -33,10 +32,6 @@ int cmd_path_disconnect(struct ctx *ctx);
 int cmd_monitor(struct ctx *ctx);
 int cmd_wait(struct ctx *ctx);
 int cmd_recover(struct ctx *ctx);
-int cmd_recover_device(struct ctx *ctx);
-int cmd_mp_policy_list(struct ctx *ctx);
-int cmd_mp_policy_show(struct ctx *ctx);
-int cmd_mp_policy_set(struct ctx *ctx);
 int cmd_export_list(struct ctx *ctx);
 int cmd_export_show(struct ctx *ctx);
 int cmd_export_close(struct ctx *ctx);
@@ -84,10 +79,7 @@ int cmd_path_add_check(struct ctx *ctx);
 int cmd_path_named_check(struct ctx *ctx);
 int cmd_path_reconnect_check(struct ctx *ctx);
 int cmd_path_disconnect_check(struct ctx *ctx);
-int cmd_session_recover_check(struct ctx *ctx);
 int cmd_recover_check(struct ctx *ctx);
-int cmd_recover_device_check(struct ctx *ctx);
-int cmd_mp_policy_set_check(struct ctx *ctx);
 int cmd_path_show_check(struct ctx *ctx);
 int cmd_map_check(struct ctx *ctx);
 int cmd_unmap_check(struct ctx *ctx);
@@ -109,7 +101,6 @@ int cmd_help_check(struct ctx *ctx);
 
 /* The views that some options choose. */
 const struct view *cmd_stats_view(const struct ctx *ctx);
-const struct view *cmd_stats_latency_view(const struct ctx *ctx);
 
 /* What an argument of that name may be. */
 void complete_argument(struct complete *c, const char *what);

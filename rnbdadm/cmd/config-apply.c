@@ -257,22 +257,16 @@ static int may_prune(struct ctx *ctx, const struct work *w)
 {
 	const char *prune = args_value(&ctx->args, OPT_PRUNE);
 	struct strlist lost = { 0 };
-	char *list, *question;
 	int rc = XC_OK;
+	char *list;
 
 	for (size_t i = 0; i < w->p.n; i++)
 		if (w->p.v[i].stage == STAGE_PRUNE)
 			strlist_addf(&lost, "%s %s", plan_object_name(w->p.v[i].object), w->p.v[i].name);
-	if (lost.n && (ctx->force || (prune && !strcmp(prune, "all")))) {
+	if (lost.n && !ctx->force && prune && !strcmp(prune, "all")) {
 		list = strlist_join(&lost, ", ");
-		question = xasprintf("Remove %s", list);
-		if (ctx->force) {
-			rc = use_confirm(ctx, question);
-		} else {
-			fail_hint(&ctx->fail, "--force removes them");
-			rc = fail_set(&ctx->fail, XC_BUSY, "refused, this would remove %s", list);
-		}
-		free(question);
+		fail_hint(&ctx->fail, "--force removes them");
+		rc = fail_set(&ctx->fail, XC_BUSY, "refused, this would remove %s", list);
 		free(list);
 	}
 	strlist_free(&lost);

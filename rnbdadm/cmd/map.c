@@ -54,12 +54,14 @@ static char *default_session(const char *host)
 static int plan_paths(struct ctx *ctx, struct plan *p)
 {
 	const char *host = args_value(&ctx->args, OPT_SERVER_HOST);
+	bool literal = p->ways.literal;
 	int rc = ways_parse(ctx, OPT_PATH, &p->ways);
 
+	/* DNS is asked when there is no such session */
+	p->ways.literal = true;
 	if (!rc && host && !p->ways.n)
 		rc = add_server(ctx, p, host);
-	p->req.paths = p->ways.v;
-	p->req.npaths = p->ways.n;
+	p->ways.literal = literal;
 	return rc;
 }
 
@@ -203,7 +205,16 @@ static int check_kept(struct ctx *ctx, const struct plan *p, const struct sessio
 static int check_paths(struct ctx *ctx, struct plan *p, const struct snapshot *s)
 {
 	const struct session *sess = snapshot_session(s, p->session);
+	const char *host = args_value(&ctx->args, OPT_SERVER_HOST);
+	bool held;
 
+	if (!sess && !p->ways.n && host) {
+		held = ctx_unlock();
+		if (add_server(ctx, p, host) || (held && !ctx_lock(ctx)))
+			return (int)ctx->fail.code;
+	}
+	p->req.paths = p->ways.v;
+	p->req.npaths = p->ways.n;
 	if (!sess && !p->ways.n) {
 		fail_set(&ctx->fail, XC_NOT_FOUND, "no session '%s', and no path to make it",
 			 p->session);
@@ -225,7 +236,8 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 	l.v = xcalloc(1, sizeof(*l.v));
 	l.v[0] = *d;
 	l.n = 1;
-	memset(&l.v[0].holders, 0, 5 * sizeof(struct strlist));
+	/* those of @d are its own */
+	l.v[0].holders = l.v[0].mountpoints = l.v[0].links = l.v[0].users = l.v[0].openers = (struct strlist){ 0 };
 	sys_devices(ctx->test_root, &l);
 	json_array_append_new(list, js_device(&l.v[0], &o));
 	js_set(ctx->data, "changed", json_boolean(changed));
@@ -432,8 +444,8 @@ static void print_plan_paths(struct ctx *ctx, const struct plan *p)
 {
 	struct strlist w = { 0 };
 
-	strlist_add(&w, "session");
-	strlist_add(&w, "add-path");
+	strlist_add(&w, "path");
+	strlist_add(&w, "add");
 	plan_name(&w, p->session);
 	for (size_t i = 0; i < p->add.n; i++) {
 		char *text = way_text(&p->add.v[i]);

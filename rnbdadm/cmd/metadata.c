@@ -58,47 +58,6 @@ static json_t *js_args(const struct cmd *c)
 	return a;
 }
 
-/* Each spelling of a command: with an alias of the object, the verb, or both. */
-static void add_spellings(struct strlist *l, const char *object, const char *verb)
-{
-	struct strlist objects = { 0 }, verbs = { 0 };
-
-	strlist_add(&objects, object);
-	strlist_add(&verbs, verb);
-	for (size_t i = 0; i < grammar->naliases; i++) {
-		if (!strcmp(grammar->aliases[i].word, object))
-			strlist_add(&objects, grammar->aliases[i].alias);
-		if (!strcmp(grammar->aliases[i].word, verb))
-			strlist_add(&verbs, grammar->aliases[i].alias);
-	}
-	for (size_t i = 0; i < objects.n; i++)
-		for (size_t k = 0; k < verbs.n; k++)
-			strlist_addf(l, "%s%s%s", objects.v[i], *verb ? " " : "", verbs.v[k]);
-	strlist_free(&objects);
-	strlist_free(&verbs);
-}
-
-/* All but its name, those that no help has as well. */
-static json_t *js_aliases(const struct cmd *c)
-{
-	char *also = xstrdup(c->also ? c->also : ""), *save = NULL;
-	struct strlist l = { 0 };
-	json_t *a;
-
-	add_spellings(&l, c->object, c->verb ? c->verb : "");
-	for (char *w = strtok_r(also, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
-		char *verb = strchr(w, ' ');
-
-		*verb++ = '\0';
-		add_spellings(&l, w, verb);
-	}
-	a = js_list(&l);
-	json_array_remove(a, 0);
-	free(also);
-	strlist_free(&l);
-	return a;
-}
-
 static json_t *js_command(const struct cmd *c)
 {
 	json_t *j = json_object(), *opts = json_array(), *caps = json_array(), *ex = json_array();
@@ -106,7 +65,6 @@ static json_t *js_command(const struct cmd *c)
 	char *schema = xasprintf("rnbdadm.%s/1", c->topic);
 
 	js_set(j, "name", json_string(name));
-	js_set(j, "aliases", js_aliases(c));
 	js_set(j, "summary", json_string(c->summary));
 	js_set(j, "arguments", js_args(c));
 	for (const unsigned char *o = c->opts; o && *o; o++)

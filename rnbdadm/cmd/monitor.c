@@ -46,7 +46,7 @@ static int parse_types(struct ctx *ctx, struct monitor *m)
 		unsigned int what = 0;
 
 		for (size_t k = 0; k < ARRAY_SIZE(types); k++)
-			if (!strcmp(types[k].word, word_alias(a->args[i])))
+			if (!strcmp(types[k].word, a->args[i]))
 				what = types[k].what;
 		m->what |= what;
 		if (what)

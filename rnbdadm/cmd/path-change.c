@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* session add-path, remove-path, reconnect, disconnect, server path disconnect: the paths of a session */
+/* path add, remove, reconnect, disconnect, server path disconnect: the paths of a session */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	uint64_t timeout;
 	struct nl_error e;
 
-	way_timeout(ctx, "session add-path", &timeout);
+	way_timeout(ctx, "path add", &timeout);
 	if (!path_wait_begin(ctx, it, limit))
 		return;
 	if (!ctx->kernel->ops->path_add(ctx->kernel, a->sess->id, &a->ways.v[i], timeout, now,
@@ -80,7 +80,7 @@ static void add_one(struct ctx *ctx, struct job *j, struct item *it, struct adde
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, j, "add-path", it, false);
+		path_plan(ctx, j, "add", it, false);
 		it->result = "would-add";
 		return;
 	}
@@ -133,7 +133,7 @@ int cmd_path_add_check(struct ctx *ctx)
 {
 	struct ways ways = { .literal = true };
 	uint64_t timeout;
-	int rc = way_timeout(ctx, "session add-path", &timeout);
+	int rc = way_timeout(ctx, "path add", &timeout);
 
 	if (!rc)
 		rc = parse_ways(ctx, &ways);
@@ -159,44 +159,20 @@ int cmd_path_add(struct ctx *ctx)
 	return rc;
 }
 
-/* With --force, on a terminal; @users lose their way. */
-static int ask(struct ctx *ctx, const struct path *p, const char *last, const struct strlist *users,
-	       const char *what)
-{
-	char *list = strlist_join(users, "; ");
-	char *question = xasprintf("%s. %s %s of session %s", list, what, last, p->session);
-	int rc = use_confirm(ctx, question);
-
-	free(question);
-	free(list);
-	return rc;
-}
-
-/* For --all: "Reconnect all paths (4)?" */
-static int confirm_all(struct ctx *ctx, const struct job *j, const char *what)
-{
-	char *question;
-	int rc;
-
-	if (!args_has(&ctx->args, OPT_ALL) || !j->n || ctx->dry_run)
-		return XC_OK;
-	question = xasprintf("%s all paths (%zu)", what, j->n);
-	rc = ctx_confirm(ctx, question) ? XC_OK : (int)ctx->fail.code;
-	free(question);
-	return rc;
-}
-
 /*
- * Refused as a whole if devices lose their way by it; --force asks on a terminal. Goes through
- * what would happen, so the states in the snapshot are put back.
+ * Refused as a whole if devices lose their way by it, without --force. Goes through the changes one by
+ * one, so the states in the snapshot are put back.
  */
 static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 {
 	const struct path *lost = NULL;
 	struct fail f = { 0 };
 	const char *last = NULL;
-	uint32_t *ids = xcalloc(j->n, sizeof(*ids));
-	int rc;
+	uint32_t *ids;
+
+	if (ctx->force)
+		return XC_OK;
+	ids = xcalloc(j->n, sizeof(*ids));
 
 	for (size_t i = 0; i < j->n; i++) {
 		struct path *p = j->v[i].path;
@@ -220,19 +196,15 @@ static int may_lose(struct ctx *ctx, struct job *j, bool gone)
 		j->v[i].path->state = j->v[i].old_state;
 	}
 	free(ids);
-	if (lost)
-		path_refuse(j, lost, last, &f);
-	if (lost && !ctx->force) {
-		/* the command line may not say which it is */
-		if (ctx->args.nargs < 2)
-			fail_text(&f, "%s of session %s: %s", lost->name, lost->session, f.message);
-		fail_clear(&ctx->fail);
-		ctx->fail = f;
-		return XC_BUSY;
-	}
-	rc = lost ? ask(ctx, lost, last, &f.details, "Take down") : confirm_all(ctx, j, "Disconnect");
-	fail_clear(&f);
-	return rc;
+	if (!lost)
+		return XC_OK;
+	path_refuse(j, lost, last, &f);
+	/* the command line may not say which it is */
+	if (ctx->args.nargs < 2)
+		fail_text(&f, "%s of session %s: %s", lost->name, lost->session, f.message);
+	fail_clear(&ctx->fail);
+	ctx->fail = f;
+	return XC_BUSY;
 }
 
 static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
@@ -255,7 +227,7 @@ static void remove_one(struct ctx *ctx, struct job *j, struct item *it)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		path_plan(ctx, j, "remove-path", it, ctx->force);
+		path_plan(ctx, j, "remove", it, ctx->force);
 		it->result = "would-remove";
 		return;
 	}
@@ -298,7 +270,7 @@ static void disconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 	it->result = "disconnected";
 	say(ctx, "disconnected %s of session %s; %s", it->path->name, it->session,
 	    it->path->role == M_SERVER ? "nothing keeps the client from making it anew" :
-					 "'session reconnect' brings it back");
+					 "'path reconnect' brings it back");
 	if (limit && !path_is_down(it->path))
 		path_wait(ctx, it, it->path->id, WANT_DOWN, limit);
 }
@@ -325,7 +297,7 @@ static int collect(struct ctx *ctx, struct job *j, enum m_role role, bool absent
 	return XC_OK;
 }
 
-/* remove-path and disconnect: what takes paths away. */
+/* remove and disconnect: both take paths away. */
 static int take_away(struct ctx *ctx, bool gone, enum m_role role)
 {
 	struct job j = { 0 };
@@ -382,32 +354,18 @@ int cmd_server_path_disconnect(struct ctx *ctx)
 static void reconnect_one(struct ctx *ctx, struct job *j, struct item *it)
 {
 	const char *last = path_last(j, it->path, false);
-	struct fail why = { 0 };
 	uint64_t timeout;
 
-	way_timeout(ctx, "session reconnect", &timeout);
+	way_timeout(ctx, "path reconnect", &timeout);
 	if (path_is_connected(it->path) && args_has(&ctx->args, OPT_ONLY_DOWN)) {
 		it->result = "connected";
-		return;
-	}
-	if (last)
-		path_refuse(j, it->path, last, &why);
-	if (last && !ctx->force) {
-		fail_hint(&why, "--only-down leaves it alone; --force interrupts its I/O");
-		it->fail = why;
-		it->result = "refused";
-		return;
-	}
-	/* --all has asked */
-	if (last && !args_has(&ctx->args, OPT_ALL) &&
-	    ask(ctx, it->path, last, &why.details, "Interrupt")) {
-		job_fail(ctx, it);
-		fail_object(&it->fail, "path", it->path->name);
+	} else if (last && !ctx->force) {
+		path_refuse(j, it->path, last, &it->fail);
+		fail_hint(&it->fail, "--only-down leaves it alone; --force interrupts its I/O");
 		it->result = "refused";
 	} else {
 		path_reconnect(ctx, j, it, timeout);
 	}
-	fail_clear(&why);
 }
 
 /* What is down first, so that there is a way for the I/O of the others. */
@@ -422,7 +380,7 @@ static void work_reconnect(struct ctx *ctx, struct job *j)
 int cmd_path_reconnect_check(struct ctx *ctx)
 {
 	uint64_t timeout;
-	int rc = way_timeout(ctx, "session reconnect", &timeout);
+	int rc = way_timeout(ctx, "path reconnect", &timeout);
 
 	return rc ? rc : path_job_check(ctx);
 }
@@ -434,8 +392,6 @@ int cmd_path_reconnect(struct ctx *ctx)
 
 	if (!rc)
 		rc = collect(ctx, &j, M_CLIENT, false);
-	if (!rc && !args_has(&ctx->args, OPT_ONLY_DOWN))
-		rc = confirm_all(ctx, &j, "Reconnect");
 	if (!rc) {
 		work_reconnect(ctx, &j);
 		rc = job_report(ctx, &j, &path_change_view, path_job_js);

@@ -11,7 +11,7 @@ static struct object_opts path_opts(const struct ctx *ctx, bool table, enum m_ro
 {
 	struct object_opts o = object_opts(ctx, role == M_SERVER ? &server_path_view : &path_view);
 
-	/* the table has columns of counters */
+	/* the table has columns of latencies */
 	o.stats |= table && ctx->out.fmt == OUT_TEXT;
 	o.role = role == M_SERVER;
 	return o;

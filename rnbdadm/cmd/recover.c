@@ -98,21 +98,6 @@ static int recover_session(struct ctx *ctx, struct recovery *r)
 	return add_session(ctx, r, sess, a->args + 1, a->nargs - 1);
 }
 
-static int recover_device(struct ctx *ctx, struct recovery *r)
-{
-	struct device *d = select_device(&r->paths.s, ctx->args.args[0],
-					 args_value(&ctx->args, OPT_SESSION), ctx->test_root,
-					 &ctx->fail);
-	const struct session *sess;
-
-	if (!d)
-		return ctx->fail.code;
-	if (is_down(d))
-		job_add(&r->devices, d, NULL);
-	sess = snapshot_session(&r->paths.s, d->session);
-	return sess ? add_session(ctx, r, sess, NULL, 0) : XC_OK;
-}
-
 static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 {
 	struct strlist w = { 0 };
@@ -153,12 +138,12 @@ static void plan_add_path(struct ctx *ctx, const struct item *it, const struct a
 	struct parsed *a = &ctx->args;
 	struct strlist w = { 0 };
 
-	/* without a time add-path waits longer */
+	/* without a time 'path add' waits longer */
 	for (size_t i = 0; i < a->nopts; i++)
 		if (a->opts[i].id == OPT_WAIT && !a->opts[i].value)
 			a->opts[i].value = "10s";
-	strlist_add(&w, "session");
-	strlist_add(&w, "add-path");
+	strlist_add(&w, "path");
+	strlist_add(&w, "add");
 	plan_name(&w, it->session);
 	strlist_add(&w, it->word);
 	if (pair->dst.port && pair->dst.port != ADDR_DEFAULT_PORT)
@@ -281,17 +266,11 @@ static int report(struct ctx *ctx, struct recovery *r)
 /* --add-missing: where the paths that a session should have are listed. */
 static int read_conf(struct ctx *ctx, struct conf *c)
 {
-	const char *from = args_value(&ctx->args, OPT_ADD_MISSING);
 	size_t told;
 	int rc;
 
 	if (!args_has(&ctx->args, OPT_ADD_MISSING))
 		return XC_OK;
-	if (from && !strcmp(from, "peer")) {
-		fail_hint(&ctx->fail, "--add-missing=config, or rnbdadm session add-path");
-		return fail_set(&ctx->fail, XC_UNSUPPORTED,
-				"the loaded modules do not tell the addresses of a server");
-	}
 	rc = conf_load(ctx, NULL, c);
 	told = c->nproblems;
 	if (!rc)
@@ -335,34 +314,12 @@ static int check_timeout(struct ctx *ctx)
 
 int cmd_recover_check(struct ctx *ctx)
 {
-	if (!args_has(&ctx->args, OPT_ALL))
-		return fail_set(&ctx->fail, XC_USAGE, "--all, or device, or session is missing");
-	return check_timeout(ctx);
-}
-
-int cmd_recover(struct ctx *ctx)
-{
-	return recover(ctx, recover_all);
-}
-
-int cmd_recover_device_check(struct ctx *ctx)
-{
-	return device_word_ok(ctx->args.args[0], &ctx->fail) ? check_timeout(ctx) : XC_USAGE;
-}
-
-int cmd_recover_device(struct ctx *ctx)
-{
-	return recover(ctx, recover_device);
-}
-
-int cmd_session_recover_check(struct ctx *ctx)
-{
 	int rc = path_job_check(ctx);
 
 	return rc ? rc : check_timeout(ctx);
 }
 
-int cmd_session_recover(struct ctx *ctx)
+int cmd_recover(struct ctx *ctx)
 {
 	return recover(ctx, args_has(&ctx->args, OPT_ALL) ? recover_all : recover_session);
 }

@@ -223,35 +223,6 @@ static void work(struct ctx *ctx, struct job *j, struct item *it)
 		remap_one(ctx, j, it);
 }
 
-/* --all asks, and so does --force of a disk in use. */
-static int confirm(struct ctx *ctx, struct job *j)
-{
-	struct fail lost = { 0 };
-	char *question, *list;
-	int rc = XC_OK;
-
-	if (ctx->dry_run || !j->n)
-		return XC_OK;
-	if (args_has(&ctx->args, OPT_ALL)) {
-		question = xasprintf("Remap all devices (%zu)", j->n);
-		rc = ctx_confirm(ctx, question) ? XC_OK : ctx->fail.code;
-		free(question);
-	} else if (recreates(ctx) && ctx->force) {
-		for (size_t i = 0; i < j->n; i++)
-			if (j->v[i].dev)
-				use_detail(j->v[i].dev, &lost);
-		if (lost.details.n) {
-			list = strlist_join(&lost.details, "; ");
-			question = xasprintf("%s. Recreate", list);
-			rc = use_confirm(ctx, question);
-			free(question);
-			free(list);
-		}
-	}
-	fail_clear(&lost);
-	return rc;
-}
-
 static json_t *js_item(const struct ctx *ctx, const struct item *it)
 {
 	json_t *o = job_device(ctx, it), *name = json_null();
@@ -276,8 +247,6 @@ int cmd_remap(struct ctx *ctx)
 	struct job j = { 0 };
 	int rc = job_devices(ctx, &j, ctx->idempotent);
 
-	if (!rc)
-		rc = confirm(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++)
 		work(ctx, &j, &j.v[i]);
 	if (!rc)

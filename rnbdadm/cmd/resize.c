@@ -42,11 +42,6 @@ int cmd_resize_check(struct ctx *ctx)
 
 	if (!device_word_ok(a->args[0], &ctx->fail))
 		return XC_USAGE;
-	if (args_has(a, OPT_FROM_SERVER))
-		return a->nargs < 2 ? XC_OK : fail_set(&ctx->fail, XC_USAGE,
-						       "SIZE and --from-server exclude each other");
-	if (a->nargs < 2)
-		return fail_set(&ctx->fail, XC_USAGE, "SIZE is missing");
 	if (parse(a->args[1], &r))
 		return !r.sign && r.amount > SIZE_MAX_BYTES ? too_large(ctx) : XC_OK;
 	q = printable(a->args[1]);
@@ -89,41 +84,26 @@ static int compute(struct ctx *ctx, struct resize *r)
 	return XC_OK;
 }
 
-/* What is cut off is lost: two options, and a question on a terminal. */
+/* The cut-off data is lost: two options. */
 static int check_shrink(struct ctx *ctx, const struct resize *r)
 {
 	bool allowed = args_has(&ctx->args, OPT_ALLOW_SHRINK);
-	char *old, *new, *question;
-	int rc = XC_OK;
+	char *old, *new;
 
-	if (r->new >= r->old)
+	if (r->new >= r->old || (allowed && ctx->force))
 		return XC_OK;
 	old = size_text(r->old, 0);
 	new = size_text(r->new, 0);
-	if (!allowed || !ctx->force) {
-		rc = fail_set(&ctx->fail, XC_BUSY, "refused, %s is smaller than the current %s",
-			      new, old);
-		use_detail(r->d, &ctx->fail);
-		fail_object(&ctx->fail, "device", r->d->name);
-		if (allowed)
-			fail_hint(&ctx->fail, "--force too: data behind %s is cut off", new);
-		else
-			fail_hint(&ctx->fail, "--allow-shrink --force if the file system was "
-				  "shrunk first");
-	} else {
-		struct fail used = { 0 };
-
-		use_detail(r->d, &used);
-		question = xasprintf("%s%sShrink %s from %s to %s",
-				     used.details.n ? used.details.v[0] : "",
-				     used.details.n ? ". " : "", r->d->name, old, new);
-		rc = use_confirm(ctx, question);
-		free(question);
-		fail_clear(&used);
-	}
+	fail_set(&ctx->fail, XC_BUSY, "refused, %s is smaller than the current %s", new, old);
+	use_detail(r->d, &ctx->fail);
+	fail_object(&ctx->fail, "device", r->d->name);
+	if (allowed)
+		fail_hint(&ctx->fail, "--force too: data behind %s is cut off", new);
+	else
+		fail_hint(&ctx->fail, "--allow-shrink --force if the file system was shrunk first");
 	free(old);
 	free(new);
-	return rc;
+	return XC_BUSY;
 }
 
 static void print_plan(struct ctx *ctx, const struct resize *r)
@@ -203,12 +183,6 @@ int cmd_resize(struct ctx *ctx)
 	struct snapshot s;
 	int rc;
 
-	if (args_has(a, OPT_FROM_SERVER)) {
-		fail_hint(&ctx->fail, "unmap and map it, or let it be remapped: that takes the "
-			  "size of the server");
-		return fail_set(&ctx->fail, XC_UNSUPPORTED,
-				"the protocol has no question for the size of the server's device");
-	}
 	parse(a->args[1], &r);
 	if (!ctx_lock(ctx) || !ctx_snapshot(ctx, M_CLIENT, NL_DEVICES, &s))
 		return ctx->fail.code;

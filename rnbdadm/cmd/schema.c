@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include "cmd/schema.h"
 
-/* The list that make writes has a line SCHEMA(export_close, "export-close") for each file of schema/. */
-#define SCHEMA(id, file)	EMBED(schema, id, "schema/" file ".json");
+/* The list that make writes has a line SCHEMA(export_close, "export-close") for each schema. */
+#define SCHEMA(id, file)	EMBED(schema, id, "../build/schema/" file ".json");
 #include "schema-list.h"
 #undef SCHEMA
 

@@ -75,19 +75,12 @@ static enum wait_is look_gone(struct ctx *ctx, void *arg)
 /* It always takes I/O away: refused without --force, with what the client has open. */
 static int check(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
-	char *question;
 	size_t n;
-	int rc;
 
-	index_find(&s->session_exports, sess->id, &n);
 	fail_object(&ctx->fail, "client", sess->name);
-	if (ctx->force) {
-		question = xasprintf("Disconnect %s, which has %zu device%s open", sess->name, n,
-				     n == 1 ? "" : "s");
-		rc = use_confirm(ctx, question);
-		free(question);
-		return rc;
-	}
+	if (ctx->force)
+		return XC_OK;
+	index_find(&s->session_exports, sess->id, &n);
 	path_opens(s, sess, &ctx->fail);
 	fail_hint(&ctx->fail, "--force disconnects it; the client may come back at once");
 	return fail_set(&ctx->fail, XC_BUSY, "refused, the client is connected and has %zu "

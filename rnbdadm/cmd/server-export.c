@@ -165,31 +165,14 @@ static int collect(struct ctx *ctx, struct job *j)
 		fail_hint(&ctx->fail, "--client SESSION, or --all-clients");
 		return fail_set(&ctx->fail, XC_CONFLICT, "%zu clients have it open", clients);
 	}
-	if (ctx->force)
+	if (ctx->force) {
+		fail_clear(&ctx->fail);
 		return XC_OK;
+	}
 	fail_hint(&ctx->fail, "--force closes it; the I/O of the client%s fails then",
 		  clients > 1 ? "s" : "");
 	return fail_set(&ctx->fail, XC_BUSY, "refused, %zu client%s ha%s it open", clients,
 			clients > 1 ? "s" : "", clients > 1 ? "ve" : "s");
-}
-
-/* What is done to the export, to whom the failure tells. */
-static int ask(struct ctx *ctx, const struct job *j, const char *what)
-{
-	char *who = strlist_join(&ctx->fail.details, ", ");
-	char *question = xasprintf("%s %s (%s)", what, j->v[0].exp->name, who);
-	int rc;
-
-	fail_clear(&ctx->fail);
-	rc = use_confirm(ctx, question);
-	free(question);
-	free(who);
-	return rc;
-}
-
-static int confirm(struct ctx *ctx, const struct job *j)
-{
-	return j->n && j->v[0].exp ? ask(ctx, j, "Close") : XC_OK;
 }
 
 static enum wait_is look_closed(struct ctx *ctx, void *arg)
@@ -280,8 +263,6 @@ int cmd_export_close(struct ctx *ctx)
 	if (!ctx_lock(ctx) || !read_exports(ctx, &j.s))
 		return ctx->fail.code;
 	rc = collect(ctx, &j);
-	if (!rc)
-		rc = confirm(ctx, &j);
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		if (!j.v[i].result)
 			close_one(ctx, &j, &j.v[i]);
@@ -327,14 +308,6 @@ static int collect_stale(struct ctx *ctx, struct job *j, uint64_t *old)
 		return XC_OK;
 	fail_hint(&ctx->fail, "--force tells it; data behind the new end is lost for the clients");
 	return fail_set(&ctx->fail, XC_BUSY, "refused, it is smaller than clients know it");
-}
-
-static int confirm_shrink(struct ctx *ctx, const struct job *j)
-{
-	if (ctx->fail.details.n)
-		return ask(ctx, j, "Tell a smaller size of");
-	fail_clear(&ctx->fail);
-	return XC_OK;
 }
 
 static json_t *js_told(const struct ctx *ctx, const struct item *it)
@@ -449,7 +422,7 @@ int cmd_export_revalidate(struct ctx *ctx)
 		return ctx->fail.code;
 	rc = collect_stale(ctx, &j, &old);
 	if (!rc)
-		rc = confirm_shrink(ctx, &j);
+		fail_clear(&ctx->fail);
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		j.v[i].old_state = j.v[i].exp->told_bytes;
 		revalidate_one(ctx, &j, &j.v[i], timeout);

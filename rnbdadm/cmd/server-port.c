@@ -134,29 +134,17 @@ static int may_drain(struct ctx *ctx, const struct snapshot *s, const struct por
 		     json_t *refused)
 {
 	struct strlist who = { 0 };
-	char *text, *question;
-	int rc;
 
-	for (size_t i = 0; i < s->paths.n; i++) {
+	for (size_t i = 0; i < s->paths.n && !ctx->force; i++) {
 		const struct path *path = &s->paths.v[i];
 
 		if (!is_over(path, p) || !path_is_connected(path) || has_other(s, path, p))
 			continue;
 		strlist_addf(&who, "%s has no other path than %s", path->session, path->name);
-		if (!ctx->force)
-			add_path(refused, path);
+		add_path(refused, path);
 	}
 	if (!who.n)
 		return XC_OK;
-	if (ctx->force) {
-		text = strlist_join(&who, ", ");
-		question = xasprintf("Drain %s:%u (%s)", p->hca, (unsigned int)p->number, text);
-		rc = use_confirm(ctx, question);
-		free(question);
-		free(text);
-		strlist_free(&who);
-		return rc;
-	}
 	fail_object(&ctx->fail, "port", ctx->args.args[0]);
 	fail_set(&ctx->fail, XC_BUSY, "refused, %zu path%s the last of a client", who.n,
 		 who.n == 1 ? " is" : "s are");

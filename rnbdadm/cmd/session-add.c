@@ -109,12 +109,12 @@ static int exists(struct ctx *ctx, const struct plan *p, const struct snapshot *
 	fail_object(&ctx->fail, "session", sess->name);
 	if (!ctx->idempotent) {
 		fail_hint(&ctx->fail, "--idempotent takes that for done; 'session set' and "
-			  "'session add-path' change it");
+			  "'path add' change it");
 		return fail_set(&ctx->fail, XC_CONFLICT, "the session exists already");
 	}
 	if (missing) {
 		text = way_text(missing);
-		fail_hint(&ctx->fail, "rnbdadm session add-path %s %s", sess->name, text);
+		fail_hint(&ctx->fail, "rnbdadm path add %s %s", sess->name, text);
 		fail_set(&ctx->fail, XC_CONFLICT, "the session exists and has no path %s", text);
 		free(text);
 		return XC_CONFLICT;
@@ -265,10 +265,8 @@ static int may_remove(struct ctx *ctx, const struct snapshot *s, const struct se
 {
 	size_t n, used = 0;
 	const struct index_entry *e = index_find(&s->session_devices, sess->id, &n);
-	char *list, *question;
-	int rc;
 
-	if (!n)
+	if (!n || ctx->force)
 		return XC_OK;
 	fail_object(&ctx->fail, "session", sess->name);
 	for (size_t i = 0; i < n; i++) {
@@ -280,19 +278,10 @@ static int may_remove(struct ctx *ctx, const struct snapshot *s, const struct se
 			strlist_addf(&ctx->fail.details, "%s (%s) is mapped", d->name,
 				     d->device_path);
 	}
-	if (!ctx->force) {
-		fail_hint(&ctx->fail, "unmap them first; --force does it%s",
-			  used ? ", and loses the data of those in use" : "");
-		return fail_set(&ctx->fail, XC_BUSY, "refused, %zu device%s mapped over it", n,
-				n == 1 ? " is" : "s are");
-	}
-	list = strlist_join(&ctx->fail.details, "; ");
-	fail_clear(&ctx->fail);
-	question = xasprintf("%s. Unmap and remove session %s", list, sess->name);
-	rc = use_confirm(ctx, question);
-	free(question);
-	free(list);
-	return rc;
+	fail_hint(&ctx->fail, "unmap them first; --force does it%s",
+		  used ? ", and loses the data of those in use" : "");
+	return fail_set(&ctx->fail, XC_BUSY, "refused, %zu device%s mapped over it", n,
+			n == 1 ? " is" : "s are");
 }
 
 /* All devices, with --force; the last one may take the session along. */

@@ -15,7 +15,7 @@
 #define WIDTH		80		/* where nobody says */
 #define LABELS		15		/* "134 - 268 ms  " and a gap */
 
-static json_t *js_quantiles(const struct stats *st)
+static json_t *js_each_op(const struct stats *st)
 {
 	static const char *const op[] = { "read", "write" };
 	static const struct { const char *name; double percent; } q[] = {
@@ -246,49 +246,9 @@ static bool counted(const struct stats_list *l)
 	return !l->n;
 }
 
-static json_t *js_mean(uint64_t ms, uint64_t ios)
-{
-	return !ios || ms > INT64_MAX / 1000000 ? json_null() : js_u64(ms * 1000000 / ios);
-}
-
-/* The block layer adds up times, so that all it knows is a mean. */
-static int from_diskstats(struct ctx *ctx)
-{
-	json_t *list = json_array();
-	struct stats_list l;
-	int rc = stats_read_devices(ctx, &l);
-
-	for (size_t i = 0; i < l.n; i++) {
-		json_t *o = json_object();
-		uint64_t v[SYS_STAT_N];
-		bool ok = sys_disk_stat(ctx->test_root, l.v[i].path, v);
-
-		js_set_str(o, "device", l.v[i].path);
-		js_set_str(o, "session", l.v[i].session);
-		js_set(o, "read_ios", ok ? js_u64(v[SYS_STAT_READS]) : json_null());
-		js_set(o, "read_mean_ns", ok ? js_mean(v[SYS_STAT_READ_MS], v[SYS_STAT_READS]) :
-			       json_null());
-		js_set(o, "write_ios", ok ? js_u64(v[SYS_STAT_WRITES]) : json_null());
-		js_set(o, "write_mean_ns", ok ? js_mean(v[SYS_STAT_WRITE_MS], v[SYS_STAT_WRITES]) :
-			       json_null());
-		json_array_append_new(list, o);
-	}
-	stats_list_free(&l);
-	if (rc)
-		json_decref(list);
-	else
-		out_list(ctx, &latency_device_view, list);
-	return rc;
-}
-
-const struct view *cmd_stats_latency_view(const struct ctx *ctx)
-{
-	return args_has(&ctx->args, OPT_FROM_DISKSTATS) ? &latency_device_view : &latency_view;
-}
-
 int cmd_stats_latency_check(struct ctx *ctx)
 {
-	return stats_select_check(ctx, args_has(&ctx->args, OPT_FROM_DISKSTATS));
+	return stats_select_check(ctx, false);
 }
 
 int cmd_stats_latency(struct ctx *ctx)
@@ -298,15 +258,12 @@ int cmd_stats_latency(struct ctx *ctx)
 	json_t *list;
 	int rc;
 
-	if (args_has(&ctx->args, OPT_FROM_DISKSTATS))
-		return from_diskstats(ctx);
 	rc = stats_read(ctx, M_CLIENT, &l);
 	if (rc)
 		return rc;
 	stats_group(&l, STATS_BY_SESSION);
 	if (!counted(&l)) {
-		fail_hint(&ctx->fail, "--from-diskstats has means; bpftrace and biolatency measure it for "
-			  "block devices");
+		fail_hint(&ctx->fail, "iostat -x has means; bpftrace and biolatency measure it for block devices");
 		fail_set(&ctx->fail, XC_UNSUPPORTED, "these modules do not count latencies");
 		stats_list_free(&l);
 		return XC_UNSUPPORTED;
@@ -322,7 +279,7 @@ int cmd_stats_latency(struct ctx *ctx)
 	} else {
 		list = json_array();
 		for (size_t i = 0; i < l.n; i++)
-			json_array_append_new(list, js_quantiles(&l.v[i]));
+			json_array_append_new(list, js_each_op(&l.v[i]));
 		out_list(ctx, &latency_view, list);
 	}
 	stats_list_free(&l);

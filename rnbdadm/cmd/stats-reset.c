@@ -129,10 +129,7 @@ int cmd_stats_reset(struct ctx *ctx)
 	rc = stats_read(ctx, role, &l);
 	if (rc)
 		return rc;
-	if (args_has(a, OPT_ALL) && !ctx->dry_run &&
-	    !ctx_confirm(ctx, "Reset the counters of all paths"))
-		rc = ctx->fail.code;
-	else if (!reset(ctx, role, &l, groups))
+	if (!reset(ctx, role, &l, groups))
 		rc = ctx->fail.code;
 	else if (ctx->dry_run)
 		add_words(ctx, role);

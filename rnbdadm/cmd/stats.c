@@ -13,7 +13,6 @@
 #include "stats/columns.h"
 #include "stats/json.h"
 #include "stats/prometheus.h"
-#include "stats/sample.h"
 #include "stats/select.h"
 
 struct sampling {
@@ -22,7 +21,6 @@ struct sampling {
 	uint64_t count;			/* samples to print, M_UNKNOWN: no end */
 	bool skip_first, rate, one_document;
 	bool prom;			/* to stdout or into a file */
-	const char *since, *save;	/* files */
 	enum stats_by by;
 	struct stats_wants wants;
 };
@@ -88,6 +86,7 @@ static void add_object(struct sample *sm, const struct stats *st, const struct s
 	js_set(o, "polling", js_polling(&d));
 	if (sm->rates)
 		js_set(o, "rates", js_rates(&c, sm->interval_ns));
+	js_quantiles(o, &d);
 	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
 	if (w->per_cpu)
 		js_set(o, "per_cpu", js_per_cpu(st, before, w, &sm->reset));
@@ -119,8 +118,6 @@ const struct view *cmd_stats_view(const struct ctx *ctx)
 		return &stats_view;
 	if (args_has(&ctx->args, OPT_LATENCY))
 		return &stats_latency_view;
-	if (args_has(&ctx->args, OPT_SG))
-		return &stats_sg_view;
 	return args_has(&ctx->args, OPT_PER_CPU) ? &stats_cpu_view : &stats_view;
 }
 
@@ -130,7 +127,7 @@ static const struct view *view_of(const struct sample *sm)
 
 	if (!sm->rows)
 		return &stats_view;
-	return w->latency ? &stats_latency_view : w->sg ? &stats_sg_view : &stats_cpu_view;
+	return w->latency ? &stats_latency_view : &stats_cpu_view;
 }
 
 static void write_sample(struct ctx *ctx, struct sample *sm, bool first)
@@ -168,7 +165,7 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 	const struct stats **v = sorted(before), **old;
 	const struct stats_wants *w = &how->wants;
 
-	sm.rows = (w->per_cpu || w->latency || w->sg) &&
+	sm.rows = (w->per_cpu || w->latency) &&
 		  (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV);
 	/* totals have no rate; other formats keep their keys */
 	sm.rates = how->rate && (interval_ns || ctx->out.fmt != OUT_TEXT);
@@ -183,21 +180,16 @@ static void emit(struct ctx *ctx, const struct sampling *how, const struct stats
 	write_sample(ctx, &sm, first);
 }
 
-/* What the block layer counts, and what makes sense of a sample in a file. */
+/* The block layer counts less than the paths do. */
 static int check_scope(struct ctx *ctx, const struct sampling *how)
 {
-	const struct parsed *a = &ctx->args;
 	const struct stats_wants *w = &how->wants;
 
-	if (how->by == STATS_BY_DEVICE && (w->per_cpu || w->latency || w->sg))
-		return fail_set(&ctx->fail, XC_USAGE, "--by device has neither --per-cpu nor --latency nor "
-				"--sg: they are counted by path");
+	if (how->by == STATS_BY_DEVICE && (w->per_cpu || w->latency))
+		return fail_set(&ctx->fail, XC_USAGE, "--by device has neither --per-cpu nor --latency: "
+				"they are counted by path");
 	if (how->by == STATS_BY_DEVICE && how->role == M_SERVER)
 		return fail_set(&ctx->fail, XC_USAGE, "--by device is of this client");
-	if ((how->since || how->save) && args_has(a, OPT_INTERVAL))
-		return fail_set(&ctx->fail, XC_USAGE, "--since and --save do not go with -i");
-	if (how->save && a->nargs)
-		return fail_set(&ctx->fail, XC_USAGE, "--save has all counters, and takes no selector");
 	return XC_OK;
 }
 
@@ -213,10 +205,6 @@ static int check_prom(struct ctx *ctx)
 
 static int check_tables(struct ctx *ctx, const struct sampling *how)
 {
-	if (how->wants.latency && how->wants.sg &&
-	    (ctx->out.fmt == OUT_TEXT || ctx->out.fmt == OUT_CSV))
-		return fail_set(&ctx->fail, XC_USAGE, "--latency and --sg are two tables; JSON "
-				"has both");
 	if (how->prom && check_prom(ctx))
 		return XC_USAGE;
 	return check_scope(ctx, how);
@@ -235,14 +223,11 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		.rate = args_has(a, OPT_RATE) || out_names(&ctx->out, &stats_view, "rates", true),
 		/* the file is one thing, what stdout has is another */
 		.prom = ctx->out.fmt == OUT_PROM || args_has(a, OPT_TEXTFILE),
-		.since = args_value(a, OPT_SINCE),
-		.save = args_value(a, OPT_SAVE),
 		.by = stats_by(args_value(a, OPT_BY)),
 		.wants = {
 			.per_cpu = args_has(a, OPT_PER_CPU),
 			.active = args_value(a, OPT_PER_CPU),
 			.latency = args_has(a, OPT_LATENCY),
-			.sg = args_has(a, OPT_SG),
 		},
 	};
 	if (check_tables(ctx, how))
@@ -255,7 +240,7 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 		how->count = 1;
 		how->one_document = true;
 		/* a rate needs an interval: the next second */
-		if (how->rate && !how->since) {
+		if (how->rate) {
 			how->interval_ms = 1000;
 			how->skip_first = true;
 		}
@@ -273,30 +258,6 @@ static bool reader_gone(void)
 static int read_now(struct ctx *ctx, const struct sampling *how, struct stats_list *l)
 {
 	return how->by == STATS_BY_DEVICE ? stats_read_devices(ctx, l) : stats_read(ctx, how->role, l);
-}
-
-/* --since and --save: one sample, against that of a file and into one, which may be the same. */
-static int sample_file(struct ctx *ctx, const struct sampling *how)
-{
-	struct stats_sample now = { .role = how->role, .by = how->by, .monotonic_ns = now_ns() };
-	struct stats_sample then = { .monotonic_ns = now.monotonic_ns };
-	int rc = read_now(ctx, how, &now.l);
-
-	if (rc)
-		return rc;
-	if (how->since)
-		rc = stats_sample_load(ctx, how->since, &now, &then);
-	if (!rc && how->save)
-		rc = stats_sample_save(ctx, how->save, &now);
-	if (!rc) {
-		stats_group(&now.l, how->by);
-		stats_group(&then.l, how->by);
-		emit(ctx, how, &now.l, how->since ? &then.l : NULL,
-		     now.monotonic_ns - then.monotonic_ns, true);
-	}
-	stats_list_free(&then.l);
-	stats_list_free(&now.l);
-	return rc;
 }
 
 /* Every sample of this run. */
@@ -352,5 +313,5 @@ int cmd_stats(struct ctx *ctx)
 	/* a reader that goes away ends a stream, which is no error */
 	if (!how.one_document)
 		signal(SIGPIPE, SIG_IGN);
-	return how.since || how.save ? sample_file(ctx, &how) : sample_all(ctx, &how);
+	return sample_all(ctx, &how);
 }

@@ -275,6 +275,14 @@ static void print_summary(const struct ctx *ctx, const struct status *st)
 	free(line.s);
 }
 
+static char *heartbeat(uint64_t ns)
+{
+	char *t = ns_text(ns), *s = xasprintf("heartbeat %s", t);
+
+	free(t);
+	return s;
+}
+
 /* What a path has to say beyond its state. */
 static char *path_note(const json_t *p)
 {
@@ -283,7 +291,7 @@ static char *path_note(const json_t *p)
 	const char *state = json_string_value(json_object_get(p, "state"));
 
 	if (state && !strcmp(state, "connected"))
-		return json_is_integer(lat) ? ns_text((uint64_t)json_integer_value(lat)) : NULL;
+		return json_is_integer(lat) ? heartbeat((uint64_t)json_integer_value(lat)) : NULL;
 	return attempts ? xasprintf("attempt %lld", attempts) : NULL;
 }
 
@@ -392,8 +400,6 @@ static void print_sessions(const struct out_opts *o, const struct status *st, js
 
 		print_head(o, sess, policy);
 		free(policy);
-		if (o->no_tree)
-			continue;
 		if (!st->only_device)
 			add_paths(&paths, o, sess);
 		json_array_foreach(json_object_get(by_session, json_string_value(name)), k, d)
@@ -433,8 +439,6 @@ static void print_clients(const struct out_opts *o, const struct status *st)
 		struct grid paths = PATH_GRID, exports = { .right = { [3] = true } };
 
 		print_head(o, sess, "client of this host");
-		if (o->no_tree)
-			continue;
 		add_paths(&paths, o, sess);
 		json_array_foreach(json_object_get(map, json_string_value(
 					json_object_get(sess, "name"))), k, row)

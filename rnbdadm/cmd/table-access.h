@@ -29,7 +29,6 @@
 		  "step; if there are any, the command is refused (exit 7) unless "		\
 		  "--force is given. A configuration without these sections is "		\
 		  "refused (exit 4).",						\
-	  .also = "server access reload",						\
 	  ACCESS_CHANGE("rnbdadm server access apply", "rnbdadm server access apply new.conf -n"),	\
 	  .run = cmd_access_apply },							\
 	{ "server access", "diff", "show the changes of 'server access apply'",		\
@@ -53,7 +52,7 @@
 	  .opts = OPTS(WAIT_OPTS),							\
 	  .text = "Holds until 'server access apply'. If anything is in use, the command is refused "	\
 		  "(exit 7) unless --force is given.",					\
-	  ACCESS_CHANGE("rnbdadm server access close", "rnbdadm server access close --force -y"),	\
+	  ACCESS_CHANGE("rnbdadm server access close", "rnbdadm server access close --force -n"),	\
 	  .run = cmd_access_set },							\
 	{ "server access", "open", "let everybody in, without a list",			\
 	  .opts = OPTS(WAIT_OPTS),							\

@@ -7,7 +7,7 @@
 #include "rds/commands.h"
 #include "stats/columns.h"
 
-#define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_NO_TREE, \
+#define LIST_OPTS	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, \
 			OPT_WIDE, OPT_BRIEF
 #define SHOW_OPTS	OPT_FIELDS, OPT_UNIT, OPT_WIDE
 
@@ -27,16 +27,6 @@
 #define ARG_ANY_PATHS	{ "PATH", .optional = true, .repeat = true, \
 			  .help = "[SRC@]DST of a path, or id:N" }
 
-#define RECOVER(...)									\
-	.text = "Paths that are not connected are connected again, then devices that are "	\
-		"disconnected are opened on the server again; healthy objects are left alone. "	\
-		"--add-missing adds the paths that the configuration lists, in between. "	\
-		"--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "	\
-		"the paths are connected and the nodes of the devices can be opened.",		\
-	.examples = { __VA_ARGS__ }, .topic = "recover",					\
-	.empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",			\
-	.page = "rnbdadm-session", .flags = CMD_CHANGES | CMD_PLAIN
-
 #define ARG_EXPORT	{ "DEVICE", .help = "block device of this host, as sdb or /dev/sdb" }
 
 #define ARG_PORT	{ "PORT", .help = "HCA:PORT, as 'server port list' prints it" }
@@ -49,32 +39,10 @@
 				 "\"unlisted\":[],\"unmet\":[],\"summary\":{\"add\":0,"		\
 				 "\"change\":0,\"remove\":0,\"unlisted\":0,\"failed\":0}}"
 
-#define CONFIG_SAVE(...)								\
-	.args = { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },	\
-	.opts = OPTS(OPT_SESSION),							\
-	.text = "Sessions, their paths and settings, and devices, as 'config apply' makes them "	\
-		"again; with -j as JSON, which it reads as well. A file that exists stays "	\
-		"unless --force is given.",						\
-	.examples = { __VA_ARGS__ }, .topic = "config", .empty = "{" EMPTY_CONFIG "}",	\
-	.page = "rnbdadm-config", .flags = CMD_PLAIN, .run = cmd_config_save
-
-#define CONFIG_APPLY(...)								\
-	.args = { ARG_CONFIG },								\
-	.opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),	\
-	.text = "New sessions and paths first, then settings, then devices; a path that is "	\
-		"not listed goes when another one of its session is connected. Existing "	\
-		"objects are left alone, so the command may be repeated, after any failure as "	\
-		"well. A failure does not stop the rest (exit 3). Returns when new disks can be "	\
-		"opened; --wait says for how long it waits for that. --prune=all is refused "	\
-		"(exit 7) unless --force is given, which a disk in use needs, too.",		\
-	.examples = { __VA_ARGS__ }, .topic = "plan", EMPTY_PLAN,			\
-	.page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,			\
-	.check = cmd_config_only_check, .run = cmd_config_apply
-
 static const struct cmd cmds[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
-	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_TREE, OPT_NO_TREE, OPT_UNIT,
+	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_UNIT,
 		       OPT_WIDE),
 	  .text = "An object that is not up is no failure, unless --check-state is given. When "
 		  "no module is loaded the exit code is 8.",
@@ -130,88 +98,18 @@ static const struct cmd cmds[] = {
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
 	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
 	  .run = cmd_session_remove },
-	{ "session", "add-path", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
-	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
-	  .text = "Returns when the paths are connected, at the latest after 30 seconds for each "
-		  "or the time of --wait. A path that cannot be connected is not kept, and the "
-		  "others go on. --timeout bounds each step in the kernel, 100ms to 10m.",
-	  .examples = { "rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
-			"rnbdadm session add-path cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
-	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
-	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path add",
-	  .flags = CMD_CHANGES, .check = cmd_path_add_check, .run = cmd_path_add },
-	{ "session", "remove-path", "take paths out of a session", { ARG_SESSION, ARG_ANY_PATHS },
-	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
-	  .text = "The requests of a path move to another one. The last connected path of a "
-		  "session with devices is refused (exit 7) unless --force is given.",
-	  .examples = { "rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
-			"rnbdadm session remove-path cl1@srv1 10.0.1.2 -n" },
-	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
-	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path remove",
-	  .flags = CMD_CHANGES, .check = cmd_path_named_check, .run = cmd_path_remove },
-	{ "session", "reconnect", "connect paths again",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
-	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
-	  .text = "One after the other, those first that are down; without PATH all paths of the "
-		  "session. The last connected path of a session with devices is refused (exit "
-		  "7) unless --force is given. --all, all sessions, asks first unless -y is given. "
-		  "With --wait an attempt that fails is no failure yet: the path is tried further, and "
-		  "waited for. --timeout bounds each step in the kernel, 100ms to 10m.",
-	  .examples = { "rnbdadm session reconnect cl1@srv1 --only-down",
-			"rnbdadm session reconnect --all --only-down" },
-	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
-	  .page = "rnbdadm-session", .view = &path_change_view,
-	  .also = "path reconnect|path readd", .flags = CMD_CHANGES,
-	  .check = cmd_path_reconnect_check, .run = cmd_path_reconnect },
-	{ "session", "disconnect", "take paths down, and leave them so",
-	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_HCA, OPT_ALL, WAIT_OPTS),
-	  .text = "They stay down until 'session reconnect'; without PATH all paths of the session. "
-		  "The last connected path of a session with devices is refused (exit 7) unless "
-		  "--force is given. --all, all sessions, asks first unless -y is given; nothing is "
-		  "taken down if one is refused.",
-	  .examples = { "rnbdadm session disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
-			"rnbdadm session disconnect cl1@srv1 --force" },
-	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
-	  .page = "rnbdadm-session", .view = &path_change_view, .also = "path disconnect",
-	  .flags = CMD_CHANGES, .check = cmd_path_disconnect_check, .run = cmd_path_disconnect },
-	{ "session", "recover", "connect lost paths, then remap disconnected devices",
+	{ "recover", NULL, "connect lost paths, then remap disconnected devices",
 	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
 	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
-	  RECOVER("rnbdadm session recover cl1@srv1", "rnbdadm session recover --all -j"),
-	  .also = "path recover", .check = cmd_session_recover_check, .run = cmd_session_recover },
-	{ "recover", NULL, "connect lost paths, then remap disconnected devices",
-	  .opts = OPTS(OPT_ALL, OPT_ADD_MISSING, WAIT_OPTS),
-	  RECOVER("rnbdadm recover --all", "rnbdadm recover --all --timeout 5s -n"),
+	  .text = "Paths that are not connected are connected again, then devices that are "
+		  "disconnected are opened on the server again; healthy objects are left alone. "
+		  "--add-missing adds the paths that the configuration lists, in between. "
+		  "--timeout bounds each step in the kernel, 100ms to 10m. --wait goes on until "
+		  "the paths are connected and the nodes of the devices can be opened.",
+	  .examples = { "rnbdadm recover --all", "rnbdadm recover cl1@srv1 --timeout 5s -n" },
+	  .topic = "recover", .empty = "{\"changed\":false,\"recovered\":[],\"failed\":[]}",
+	  .page = "rnbdadm-path", .flags = CMD_CHANGES | CMD_PLAIN,
 	  .check = cmd_recover_check, .run = cmd_recover },
-	{ "recover", "session", "the same for one session", { ARG_ANY_SESSION, ARG_ANY_PATHS },
-	  .opts = OPTS(OPT_HCA, OPT_ADD_MISSING, WAIT_OPTS),
-	  RECOVER("rnbdadm recover session cl1@srv1",
-		  "rnbdadm recover session cl1@srv1 ip:10.0.1.1@ip:10.0.1.2"),
-	  .check = cmd_session_recover_check, .run = cmd_session_recover },
-	{ "recover", "device", "the same for one device and its session", { ARG_DEVICE },
-	  .opts = OPTS(OPT_SESSION, OPT_ADD_MISSING, WAIT_OPTS),
-	  RECOVER("rnbdadm recover device rnbd0", "rnbdadm recover device vol0 --session cl1@srv1"),
-	  .check = cmd_recover_device_check, .run = cmd_recover_device },
-	{ "mp-policy", "list", "list the path policies",
-	  .opts = OPTS(LIST_OPTS),
-	  .examples = { "rnbdadm mp-policy list", "rnbdadm mp-policy list -j" },
-	  .topic = "mp-policy-list", .empty = "{\"policies\":[]}", .page = "rnbdadm-path",
-	  .view = &mp_policy_list_view, .run = cmd_mp_policy_list },
-	{ "mp-policy", "show", "show the path policy of a session", { ARG_SESSION },
-	  .opts = OPTS(OPT_FIELDS, OPT_WIDE),
-	  .examples = { "rnbdadm mp-policy show cl1@srv1",
-			"rnbdadm mp-policy show cl1@srv1 -j | jq -r '.sessions[0].mp_policy'" },
-	  .topic = "session", .empty = "{\"sessions\":[]}", .page = "rnbdadm-path",
-	  .view = &session_view, .run = cmd_mp_policy_show },
-	{ "mp-policy", "set", "set the path policy of a session, or of all",
-	  { { "SESSION", .help = "name of a session; with --all there is none" },
-	    { "POLICY", .optional = true, .values = "round-robin|min-inflight|min-latency|rr|mi|ml",
-	      .help = "round-robin, min-inflight, min-latency, or rr, mi, ml" } },
-	  .opts = OPTS(OPT_ALL, WAIT_OPTS),
-	  .examples = { "rnbdadm mp-policy set cl1@srv1 min-latency", "rnbdadm mp-policy set --all rr" },
-	  .topic = "mp-policy", .empty = "{\"changed\":false,\"sessions\":[]}",
-	  .page = "rnbdadm-path", .view = &mp_policy_view, .flags = CMD_CHANGES,
-	  .check = cmd_mp_policy_set_check, .run = cmd_mp_policy_set },
 	{ "path", "list", "list the paths of all sessions",
 	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DOWN, OPT_STATS, OPT_DETAILS),
 	  .examples = { "rnbdadm path list --down", "rnbdadm path list --session cl1@srv1 -o csv" },
@@ -225,6 +123,46 @@ static const struct cmd cmds[] = {
 			"rnbdadm path show cl1@srv1 --hca mlx5_0:1" },
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-path",
 	  .view = &path_view, .check = cmd_path_show_check, .run = cmd_path_show },
+	{ "path", "add", "add paths to a session", { ARG_SESSION, ARG_NEW_PATHS },
+	  .opts = OPTS(OPT_DEST_PORT, WAIT_OPTS),
+	  .text = "Returns when the paths are connected, at the latest after 30 seconds for each "
+		  "or the time of --wait. A path that cannot be connected is not kept, and the "
+		  "others go on. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm path add cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm path add cl1@srv1 10.0.1.2 10.0.2.2 --timeout 5s" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-path", .view = &path_change_view, .flags = CMD_CHANGES, .check = cmd_path_add_check, .run = cmd_path_add },
+	{ "path", "remove", "take paths out of a session", { ARG_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, WAIT_OPTS),
+	  .text = "The requests of a path move to another one. The last connected path of a "
+		  "session with devices is refused (exit 7) unless --force is given.",
+	  .examples = { "rnbdadm path remove cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm path remove cl1@srv1 10.0.1.2 -n" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-path", .view = &path_change_view, .flags = CMD_CHANGES, .check = cmd_path_named_check, .run = cmd_path_remove },
+	{ "path", "reconnect", "connect paths again",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS },
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_ONLY_DOWN, WAIT_OPTS),
+	  .text = "One after the other, those first that are down; without PATH all paths of the "
+		  "session. The last connected path of a session with devices is refused (exit "
+		  "7) unless --force is given. --all is all sessions. "
+		  "With --wait an attempt that fails is no failure yet: the path is tried further, and "
+		  "waited for. --timeout bounds each step in the kernel, 100ms to 10m.",
+	  .examples = { "rnbdadm path reconnect cl1@srv1 --only-down",
+			"rnbdadm path reconnect --all --only-down" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-path", .view = &path_change_view,
+	  .flags = CMD_CHANGES,
+	  .check = cmd_path_reconnect_check, .run = cmd_path_reconnect },
+	{ "path", "disconnect", "take paths down, and leave them so",
+	  { ARG_ANY_SESSION, ARG_ANY_PATHS }, .opts = OPTS(OPT_HCA, OPT_ALL, WAIT_OPTS),
+	  .text = "They stay down until 'path reconnect'; without PATH all paths of the session. "
+		  "The last connected path of a session with devices is refused (exit 7) unless "
+		  "--force is given. --all is all sessions; nothing is taken down if one is refused.",
+	  .examples = { "rnbdadm path disconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2",
+			"rnbdadm path disconnect cl1@srv1 --force" },
+	  .topic = "path", .empty = "{\"changed\":false,\"paths\":[]}",
+	  .page = "rnbdadm-path", .view = &path_change_view, .flags = CMD_CHANGES, .check = cmd_path_disconnect_check, .run = cmd_path_disconnect },
 	{ "map", NULL, "map a device of a server",
 	  { { "DEVICE_PATH", .help = "name of the device on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_IO_MODE, OPT_FUA, OPT_POLL_QUEUES,
@@ -244,7 +182,7 @@ static const struct cmd cmds[] = {
 	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, WAIT_OPTS),
 	  .text = "A device in use is refused (exit 7) with its users; --force unmaps it all the "
 		  "same. --all and --session alone name all devices, of that session; those in "
-		  "use stay, the others go. --all asks on a terminal unless -y is given. "
+		  "use stay, the others go. "
 		  "--timeout bounds the waits of the kernel, and --lazy.",
 	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --if-exists" },
 	  .topic = "unmap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
@@ -254,17 +192,17 @@ static const struct cmd cmds[] = {
 	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
 	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_ONLY_DISCONNECTED, OPT_RECREATE, WAIT_OPTS),
 	  .text = "The disk stays, with the size and the limits that the server's device has "
-		  "now. Mapped devices are left alone. --all asks first unless -y is given. "
+		  "now. Mapped devices are left alone. "
 		  "--recreate makes a new disk and prints its node; a disk in use is refused "
 		  "(exit 7) unless --force is given. --timeout bounds each step in the kernel, "
 		  "100ms to 10m.",
-	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected -y" },
+	  .examples = { "rnbdadm remap rnbd0", "rnbdadm remap --all --only-disconnected" },
 	  .topic = "remap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &remap_view, .flags = CMD_CHANGES, .check = cmd_remap_check, .run = cmd_remap },
 	{ "resize", NULL, "change the size of a mapped disk",
-	  { ARG_DEVICE, { "SIZE", .optional = true,
+	  { ARG_DEVICE, { "SIZE",
 			  .help = "10G, 2048s, 1000000K; +N and -N are relative to the size now" } },
-	  .opts = OPTS(OPT_SESSION, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, WAIT_OPTS),
+	  .opts = OPTS(OPT_SESSION, OPT_ALLOW_SHRINK, WAIT_OPTS),
 	  .text = "The server is not asked: I/O behind the end of its device fails. A size is a "
 		  "multiple of the logical block; K, M, G, T, P are powers of 1024, KB of 1000, "
 		  "s is 512 bytes. Data beyond a smaller size is lost, so shrinking needs "
@@ -408,14 +346,13 @@ static const struct cmd cmds[] = {
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
 	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
-		       OPT_BY, OPT_LATENCY, OPT_SG, OPT_SINCE, OPT_SAVE, OPT_TEXTFILE,
+		       OPT_BY, OPT_LATENCY, OPT_TEXTFILE,
 		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
-		       OPT_TOTALS, OPT_NO_TOTALS, OPT_WIDE, OPT_BRIEF),
+		       OPT_TOTALS, OPT_WIDE, OPT_BRIEF),
 	  .text = "Totals since the path came up or the last reset. With -i the totals come "
 		  "first, then the difference of each interval; JSON is then one line per "
-		  "sample. In text and CSV --per-cpu, --latency and --sg have tables of their "
-		  "own. -o prom is for Prometheus. --save and --since compare without a reset, "
-		  "which others would see.",
+		  "sample. In text and CSV --per-cpu and --latency have tables of their "
+		  "own. -o prom is for Prometheus.",
 	  .examples = { "rnbdadm stats", "rnbdadm stats cl1@srv1 -i 1 -c 10 --rate" },
 	  .topic = "stats", .empty = "{\"interval_ns\":null,\"reset\":false,\"stats\":[]}",
 	  .page = "rnbdadm-stats", .view = &stats_view, .choose = cmd_stats_view, .flags = CMD_PROM | CMD_STREAM,
@@ -423,23 +360,22 @@ static const struct cmd cmds[] = {
 	{ "stats", "latency", "plot how long requests took",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FROM_DISKSTATS, OPT_FIELDS, OPT_SORT, OPT_FILTER,
+	  .opts = OPTS(OPT_HCA, OPT_LOG, OPT_FIELDS, OPT_SORT, OPT_FILTER,
 		       OPT_NO_HEADERS, OPT_WIDE, OPT_BRIEF),
 	  .text = "From submission to completion, since the path came up or the last reset, of all "
 		  "paths of a session together. Times of a quantile (~) are estimated from powers of two. "
 		  "Where the modules do not count it: exit code 9.",
 	  .examples = { "rnbdadm stats latency", "rnbdadm stats latency cl1@srv1 --log" },
 	  .topic = "stats-latency", .empty = "{\"sessions\":[]}",
-	  .page = "rnbdadm-stats", .view = &latency_view, .choose = cmd_stats_latency_view,
+	  .page = "rnbdadm-stats", .view = &latency_view,
 	  .check = cmd_stats_latency_check, .run = cmd_stats_latency },
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
 	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
-	  .text = "The number of requests in flight is not reset. --all asks first unless -y is "
-		  "given.",
+	  .text = "The number of requests in flight is not reset.",
 	  .examples = { "rnbdadm stats reset cl1@srv1 --only latency,sg",
-			"rnbdadm stats reset --all -y" },
+			"rnbdadm stats reset --all" },
 	  .topic = "stats-reset", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-stats", .view = &reset_view, .flags = CMD_CHANGES,
 	  .check = cmd_stats_reset_check, .run = cmd_stats_reset },
@@ -474,7 +410,14 @@ static const struct cmd cmds[] = {
 	  .empty = "{\"condition\":null,\"met\":false,\"object\":null,\"waited_ms\":null}",
 	  .page = "rnbdadm-monitor", .flags = CMD_PLAIN, .check = cmd_wait_check, .run = cmd_wait },
 	{ "config", "save", "print or store the running state as a configuration",
-	  CONFIG_SAVE("rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force") },
+	  { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },
+	  .opts = OPTS(OPT_SESSION),
+	  .text = "Sessions, their paths and settings, and devices, as 'config apply' makes them "
+		  "again; with -j as JSON, which it reads as well. A file that exists stays "
+		  "unless --force is given.",
+	  .examples = { "rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force" },
+	  .topic = "config", .empty = "{" EMPTY_CONFIG "}", .page = "rnbdadm-config",
+	  .flags = CMD_PLAIN, .run = cmd_config_save },
 	{ "config", "show", "show the configuration and where each value is from", { ARG_CONFIG },
 	  .opts = OPTS(OPT_RESOLVED, OPT_LENIENT),
 	  .examples = { "rnbdadm config show", "rnbdadm config show --resolved -p" },
@@ -494,15 +437,21 @@ static const struct cmd cmds[] = {
 	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_PLAIN,
 	  .check = cmd_config_only_check, .run = cmd_config_diff },
 	{ "config", "apply", "make the running state match the configuration",
-	  CONFIG_APPLY("rnbdadm config apply", "rnbdadm config apply new.conf --prune -n") },
+	  { ARG_CONFIG },
+	  .opts = OPTS(OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_LENIENT, WAIT_OPTS),
+	  .text = "New sessions and paths first, then settings, then devices; a path that is "
+		  "not listed goes when another one of its session is connected. Existing "
+		  "objects are left alone, so the command may be repeated, after any failure as "
+		  "well. A failure does not stop the rest (exit 3). Returns when new disks can be "
+		  "opened; --wait says for how long it waits for that. --prune=all is refused "
+		  "(exit 7) unless --force is given, which a disk in use needs, too.",
+	  .examples = { "rnbdadm config apply", "rnbdadm config apply new.conf --prune -n" },
+	  .topic = "plan", EMPTY_PLAN, .page = "rnbdadm-config", .flags = CMD_CHANGES | CMD_PLAIN,
+	  .check = cmd_config_only_check, .run = cmd_config_apply },
 	{ "config", "edit-hints", "print a configuration to start from, with all keys explained",
 	  .examples = { "rnbdadm config edit-hints", "rnbdadm config edit-hints > new.conf" },
 	  .topic = "help", .empty = "{\"lines\":[]}", .page = "rnbdadm.conf", .flags = CMD_PLAIN,
 	  .run = cmd_config_edit_hints },
-	{ "save", NULL, "the same as 'config save'",
-	  CONFIG_SAVE("rnbdadm save", "rnbdadm save --session cl1@srv1 srv1.conf") },
-	{ "restore", NULL, "the same as 'config apply'",
-	  CONFIG_APPLY("rnbdadm restore", "rnbdadm restore --only device:data") },
 	RDS_COMMANDS,
 	{ "udev", NULL, "print the links of a disk for the rules of udev",
 	  { { "NAME", .help = "rnbdN, or a partition of it" } },
@@ -530,7 +479,8 @@ static const struct cmd cmds[] = {
 	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
 		      "or one of 'rnbdadm help checks'" } },
 	  .opts = OPTS(OPT_CHECK_SERVER, OPT_CHECK_PATH, OPT_STRICT, OPT_FIX_HINTS),
-	  .text = "Changes nothing. Exit code 11 if anything fails.",
+	  .text = "Changes nothing. Exit code 11 if anything fails. Prints failures, warnings and a "
+		  "count; with -v, or of the checks that are named, the rest, too.",
 	  .examples = { "rnbdadm check", "rnbdadm check rdma net.mtu --strict -j" },
 	  .topic = "check",
 	  .empty = "{\"results\":[],\"summary\":{\"pass\":0,\"warn\":0,\"fail\":0,\"skip\":0}}",
@@ -573,20 +523,26 @@ static const struct cmd cmds[] = {
 	  .flags = CMD_PLAIN, .run = cmd_schema },
 };
 
-static const struct alias aliases[] = {
-	{ "ls", "list" },
-	{ "sess", "session" },
-	{ "dev", "device" },
-	{ "del", "remove" },
-	{ "rm", "remove" },
-	{ "srv", "server" },
+/* Names of earlier versions, and what has taken their place. */
+static const struct gone gone[] = {
+	{ "ls", "list" }, { "sess", "session" }, { "dev", "device" }, { "srv", "server" },
+	{ "del", "remove" }, { "rm", "remove" },
+	{ "session add-path", "path add" }, { "session remove-path", "path remove" },
+	{ "session reconnect", "path reconnect" }, { "session disconnect", "path disconnect" },
+	{ "session recover", "recover" }, { "path recover", "recover" }, { "path readd", "path reconnect" },
+	{ "recover session", "recover" }, { "recover device", "recover" },
+	{ "mp-policy", "session set --mp-policy" }, { "save", "config save" }, { "restore", "config apply" },
+	{ "server access reload", "server access apply" },
+	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },
+	{ "--no-tree", "list" }, { "--tree", "status" }, { "--no-totals", "--totals" },
+	{ "--since", "-o prom, or -i" }, { "--save", "-o prom, or -i" }, { "--from-diskstats", "iostat -x" },
+	{ "--sg", "-o prom" }, { "--yes", "--force" }, { "-y", "--force" },
 };
 
 static const struct object_desc objects[] = {
 	{ "session", "sessions: associations with servers" },
 	{ "path", "paths: the connections of a session" },
 	{ "device", "mapped devices" },
-	{ "mp-policy", "rules that pick the path of a request" },
 	{ "config", "the configuration: the wanted sessions and devices" },
 	{ "server", "the server side: clients and their open devices" },
 	{ "server export", "block devices that clients have open here" },
@@ -600,7 +556,7 @@ static const struct object_desc objects[] = {
 
 const struct grammar rnbdadm_grammar = {
 	.cmds = cmds, .ncmds = ARRAY_SIZE(cmds),
-	.aliases = aliases, .naliases = ARRAY_SIZE(aliases),
+	.gone = gone, .ngone = ARRAY_SIZE(gone),
 	.objects = objects, .nobjects = ARRAY_SIZE(objects),
 	.checks = check_list_text, .complete = complete_argument,
 };

@@ -73,14 +73,15 @@ static void add_paths(const struct ctx *ctx, const char *session, struct links *
 
 static void add_name(struct ctx *ctx, const char *session, const char *path, struct links *l)
 {
+	char *noted = registry_name(ctx->test_root, session, path), *escaped;
 	const struct conf_section *s = NULL;
 	struct conf c = { 0 };
-	char *noted, *escaped;
 
-	/* a mistake elsewhere in it does not take the link away */
-	if (!conf_read(ctx, NULL, &c))
+	/* without a note the configuration is read; a mistake elsewhere in it does not take the link away */
+	if (!noted && !conf_read(ctx, NULL, &c))
 		s = conf_device(&c, session, path);
-	noted = s ? xstrdup(s->name) : registry_name(ctx->test_root, session, path);
+	if (s)
+		noted = xstrdup(s->name);
 	if (noted && *noted) {
 		escaped = fit(l, udev_escape(noted), "");
 		l->by_name = link_of(l, escaped);

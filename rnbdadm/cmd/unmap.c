@@ -145,46 +145,6 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 	wait_gone(ctx, it);
 }
 
-/*
- * On a terminal a human is asked: about what --force would lose, and about --all in any
- * case. Elsewhere the words of the command are enough; what is in use needs --force.
- */
-static int confirm(struct ctx *ctx, const struct job *j)
-{
-	bool all = args_has(&ctx->args, OPT_ALL);
-	struct strlist lost = { 0 };
-	char *list, *question;
-	int rc = XC_OK;
-
-	if (ctx->dry_run || ctx->yes || !ctx_can_ask() || (!ctx->force && !all))
-		return XC_OK;
-	for (size_t i = 0; i < j->n; i++) {
-		struct strlist l = { 0 };
-
-		if (!j->v[i].dev)
-			continue;
-		use_list(j->v[i].dev, &l);
-		if (l.n && ctx->force) {
-			list = strlist_join(&l, ", ");
-			strlist_addf(&lost, "%s (%s)", j->v[i].dev->name, list);
-			free(list);
-		} else if (all && !l.n) {
-			strlist_add(&lost, j->v[i].dev->name);
-		}
-		strlist_free(&l);
-	}
-	if (lost.n) {
-		list = strlist_join(&lost, ", ");
-		question = xasprintf("Unmap %s", list);
-		if (!ctx_confirm(ctx, question))
-			rc = ctx->fail.code;
-		free(question);
-		free(list);
-	}
-	strlist_free(&lost);
-	return rc;
-}
-
 int cmd_unmap_check(struct ctx *ctx)
 {
 	return job_devices_check(ctx);
@@ -194,11 +154,8 @@ int cmd_unmap(struct ctx *ctx)
 {
 	struct job j = { 0 };
 	int rc = job_devices(ctx, &j, absent_is_fine(ctx));
-	int64_t start;
+	int64_t start = now_ms();
 
-	if (!rc)
-		rc = confirm(ctx, &j);
-	start = now_ms();
 	for (size_t i = 0; !rc && i < j.n; i++) {
 		struct item *it = &j.v[i];
 

@@ -474,6 +474,22 @@ static void forget_others(const struct apply *a)
 	strlist_free(&there);
 }
 
+/* udev takes the noted name of a disk: one that the configuration changed is noted anew. */
+static void note_names(const struct apply *a)
+{
+	const char *root = a->ctx->test_root;
+
+	for (size_t i = 0; i < a->now->devices.n; i++) {
+		const struct device *d = &a->now->devices.v[i];
+		const struct conf_section *s = conf_device(a->c, d->session, d->device_path);
+		char *name = s ? registry_name(root, d->session, d->device_path) : NULL;
+
+		if (name && strcmp(name, s->name))
+			registry_set_name(root, d->session, d->device_path, s->name);
+		free(name);
+	}
+}
+
 static void print_failure(struct apply *a, struct plan_step *st)
 {
 	struct fail *f = &st->fail;
@@ -631,8 +647,10 @@ int plan_apply(struct ctx *ctx, const struct conf *c, struct plan *p, const stru
 	struct apply a = { .ctx = ctx, .c = c, .p = p, .now = s };
 	int rc;
 
-	if (!ctx->dry_run)
+	if (!ctx->dry_run) {
 		forget_others(&a);
+		note_names(&a);
+	}
 	do_steps(&a, stop_on_error);
 	if (!ctx->dry_run)
 		js_set(ctx->data, "changed", json_boolean(a.changed));

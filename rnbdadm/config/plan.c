@@ -94,7 +94,7 @@ static void plan_path_add(struct maker *m, enum plan_stage stage, const struct c
 	st->way = way;
 	st->source = way->at;
 	st->name = way->resolved ? way_text(&pair) : xstrdup(way->text);
-	words(st, "session", "add-path", s->name);
+	words(st, "path", "add", s->name);
 	word(st, st->name);
 	word_port(st, &pair);
 	word_value(m, st, s, CK_WAIT, "timeout");
@@ -153,13 +153,8 @@ static void plan_change(struct maker *m, const struct conf_section *s, const str
 	st->old = old;
 	st->new = new;
 	st->source = conf_given(m->c, s, k)->at;
-	if (k == CK_MP_POLICY) {
-		words(st, "mp-policy", "set", s->name);
-		word(st, new);
-	} else {
-		words(st, "session", "set", s->name);
-		strlist_addf(&st->command, "--%s=%s", conf_key_name(k), new);
-	}
+	words(st, "session", "set", s->name);
+	strlist_addf(&st->command, "--%s=%s", conf_key_name(k), new);
 }
 
 static const char *device_reason(enum conf_key k, const char *old, const char *new)
@@ -239,7 +234,7 @@ static void plan_path_remove(struct maker *m, const struct conf_section *s, cons
 	st->id = p->id;
 	st->source = s->at;
 	st->name = xstrdup(p->name);
-	words(st, "session", "remove-path", s->name);
+	words(st, "path", "remove", s->name);
 	path = path_word(m->s, p);
 	word(st, path);
 	free(path);

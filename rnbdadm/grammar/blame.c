@@ -20,7 +20,7 @@ static const struct {
 	{ .attr = "always-fua", .opts = { OPT_FUA } },
 	{ .attr = "poll-queues", .opts = { OPT_POLL_QUEUES } },
 	{ .attr = "connections", .opts = { OPT_CONNECTIONS } },
-	{ .attr = "mp-policy", .opts = { OPT_MP_POLICY, OPT_SET_POLICY }, .args = { "POLICY" } },
+	{ .attr = "mp-policy", .opts = { OPT_MP_POLICY, OPT_SET_POLICY } },
 	{ .attr = "timeout-ms", .opts = { OPT_TIMEOUT }, .key = "wait" },
 	{ .attr = "size-bytes", .args = { "SIZE" } },
 	{ .attr = "force", .opts = { OPT_FORCE } },

@@ -96,7 +96,7 @@ static const char *summary_of(const char *object, const char *word)
 	return text;
 }
 
-/* The next words of the grammar, and their short forms. */
+/* The next words of the grammar. */
 static void add_words(struct complete *c, const char *object)
 {
 	struct strlist words = { 0 };
@@ -107,9 +107,6 @@ static void add_words(struct complete *c, const char *object)
 		legal_objects(&words);
 	for (size_t i = 0; i < words.n; i++)
 		complete_add(c, words.v[i], "%s", summary_of(object, words.v[i]));
-	for (size_t i = 0; i < grammar->naliases; i++)
-		if (strlist_has(&words, grammar->aliases[i].word))
-			complete_other(c, grammar->aliases[i].alias, grammar->aliases[i].word);
 	strlist_free(&words);
 }
 

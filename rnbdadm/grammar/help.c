@@ -240,7 +240,7 @@ static char *help_fields(const char *object, char **message, char **hint)
 			continue;
 		if (!strlist_has(&names, w->name))
 			strlist_add(&names, w->name);
-		if (object && !strcmp(w->name, word_alias(object)))
+		if (object && !strcmp(w->name, object))
 			v = w;
 	}
 	if (v) {

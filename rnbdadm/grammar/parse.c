@@ -47,12 +47,13 @@ bool parse_time(const char *s, int64_t *ms)
 	return false;
 }
 
-const char *word_alias(const char *word)
+/* The name of now for one of earlier versions, or NULL. */
+static const char *gone_now(const char *name)
 {
-	for (size_t i = 0; i < grammar->naliases; i++)
-		if (!strcmp(grammar->aliases[i].alias, word))
-			return grammar->aliases[i].word;
-	return word;
+	for (size_t i = 0; i < grammar->ngone; i++)
+		if (!strcmp(grammar->gone[i].old, name))
+			return grammar->gone[i].now;
+	return NULL;
 }
 
 bool cmd_has_opt(const struct cmd *cmd, enum opt_id id)
@@ -95,21 +96,6 @@ static const struct cmd *find_cmd(const char *object, const char *verb)
 			return c;
 	}
 	return NULL;
-}
-
-static bool word_allowed(const char *values, const char *v);
-
-/* A name that is not in the help. */
-static const struct cmd *find_hidden(const char *object, const char *verb)
-{
-	char *name = xasprintf("%s %s", object, verb);
-	const struct cmd *found = NULL;
-
-	for (size_t i = 0; i < grammar->ncmds && !found; i++)
-		if (grammar->cmds[i].also && word_allowed(grammar->cmds[i].also, name))
-			found = &grammar->cmds[i];
-	free(name);
-	return found;
 }
 
 void legal_verbs(const char *object, struct strlist *l)
@@ -159,9 +145,16 @@ static bool usage(struct parser *ps, char *message, char *hint)
 static bool unknown_word(struct parser *ps, const char *word, struct strlist *legal,
 			 const char *what)
 {
-	char *q = printable(word), *hint = suggest(word, legal);
+	const char *object = ps->p->object;
+	char *name = object ? xasprintf("%s %s", object, word) : xstrdup(word), *q = printable(word);
+	const char *now = gone_now(name) ? gone_now(name) : gone_now(word);
 
-	usage(ps, xasprintf("'%s' is not a %s", q, what), hint);
+	if (now)
+		usage(ps, xasprintf("'%s' does not exist any more", gone_now(name) ? name : q),
+		      xasprintf("use '%s'", now));
+	else
+		usage(ps, xasprintf("'%s' is not a %s", q, what), suggest(word, legal));
+	free(name);
 	free(q);
 	strlist_free(legal);
 	return false;
@@ -170,19 +163,18 @@ static bool unknown_word(struct parser *ps, const char *word, struct strlist *le
 /* The first word of an object, which may be the whole of it. */
 static bool take_object(struct parser *ps, const char *word, bool literal)
 {
-	const char *w = word_alias(word);
 	struct strlist legal = { 0 };
 	struct parsed *p = ps->p;
 
 	if (literal)
 		return usage(ps, xstrdup("'--' comes after the command"), NULL);
-	if (!is_object(w) && !is_group(w)) {
+	if (!is_object(word) && !is_group(word)) {
 		legal_objects(&legal);
 		return unknown_word(ps, word, &legal, "command");
 	}
-	p->object = w;
+	p->object = word;
 	for (size_t i = 0; i < grammar->ncmds; i++)
-		if (!strcmp(grammar->cmds[i].object, w))
+		if (!strcmp(grammar->cmds[i].object, word))
 			p->object = grammar->cmds[i].object;
 	p->cmd = find_cmd(p->object, NULL);
 	return true;
@@ -191,7 +183,7 @@ static bool take_object(struct parser *ps, const char *word, bool literal)
 /* The second word of an object such as "server export". */
 static bool take_group(struct parser *ps, const char *word)
 {
-	char *both = xasprintf("%s %s", ps->p->object, word_alias(word)), *what;
+	char *both = xasprintf("%s %s", ps->p->object, word), *what;
 	struct strlist legal = { 0 };
 
 	for (size_t i = 0; i < grammar->ncmds; i++) {
@@ -215,7 +207,6 @@ static bool take_word(struct parser *ps, const char *word, bool literal)
 	struct parsed *p = ps->p;
 	struct strlist legal = { 0 };
 	const struct cmd *c;
-	const char *w = word_alias(word);
 
 	if (!p->object)
 		return take_object(ps, word, literal);
@@ -223,9 +214,7 @@ static bool take_word(struct parser *ps, const char *word, bool literal)
 		return take_group(ps, word);
 	/* a verb, at the first place where one can be */
 	if (!literal && !p->nargs && (!p->cmd || !p->cmd->verb)) {
-		c = find_cmd(p->object, w);
-		if (!c)
-			c = find_hidden(p->object, w);
+		c = find_cmd(p->object, word);
 		if (c) {
 			p->object = c->object;
 			p->cmd = c;
@@ -298,13 +287,7 @@ char *opt_problem(const struct opt *o, const char *dashes, const char *v, char *
 		if (word_allowed(o->values, v))
 			break;
 		t = values_text(o->values);
-		/* by their long names */
-		if (!strcmp(o->metavar, "POLICY")) {
-			*strstr(t, ", rr") = '\0';
-			msg = xasprintf("'%s' is not a policy (%s)", q, t);
-		} else {
-			msg = xasprintf("'%s' is not a value of %s%s (%s)", q, dashes, o->name, t);
-		}
+		msg = xasprintf("'%s' is not a value of %s%s (%s)", q, dashes, o->name, t);
 		for (char *save = NULL, *w = strtok_r(t, ", ", &save); w;
 		     w = strtok_r(NULL, ", ", &save))
 			strlist_add(&legal, w);
@@ -368,8 +351,10 @@ static bool unknown_option(struct parser *ps, const char *text)
 	char *shown = xstrndup(text, strcspn(text, "=")), *q = printable(shown), *hint, *msg;
 
 	legal_options(p->cmd, &legal);
-	hint = suggest(shown, &legal);
-	if (p->cmd)
+	hint = gone_now(shown) ? xasprintf("use '%s'", gone_now(shown)) : suggest(shown, &legal);
+	if (gone_now(shown))
+		msg = xasprintf("'%s' does not exist any more", q);
+	else if (p->cmd)
 		msg = xasprintf("'%s' is not an option of '%s%s%s'", q, p->cmd->object,
 				p->cmd->verb ? " " : "", p->cmd->verb ? p->cmd->verb : "");
 	else
@@ -564,6 +549,9 @@ bool args_parse(int argc, char **argv, struct parsed *p, char **message, char **
 	struct parser ps = { .p = p, .message = message, .hint = hint };
 	bool ok = parse_words(&ps, argc, argv);
 
+	/* an object alone is listed */
+	if (ok && p->object && !p->cmd && !p->help)
+		p->cmd = find_cmd(p->object, "list");
 	make_label(p);
 	if (!ok)
 		return false;

@@ -15,14 +15,14 @@ struct view;
 enum opt_id {
 	OPT_NONE,
 	/* global */
-	OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_JSON_VERSION, OPT_QUIET, OPT_VERBOSE, OPT_TRACE,
-	OPT_DRY_RUN, OPT_YES, OPT_FORCE, OPT_IDEMPOTENT, OPT_TIMEOUT, OPT_COLOR, OPT_BACKEND,
+	OPT_JSON, OPT_PRETTY, OPT_OUTPUT, OPT_QUIET, OPT_VERBOSE, OPT_TRACE,
+	OPT_DRY_RUN, OPT_FORCE, OPT_IDEMPOTENT, OPT_TIMEOUT, OPT_COLOR, OPT_BACKEND,
 	OPT_NO_LOCK, OPT_LOCK_TIMEOUT, OPT_CONFIG, OPT_HELP, OPT_VERSION,
 	OPT_TEST_ROOT, OPT_TEST_TIME, OPT_NL_RECORD, OPT_NL_REPLAY,
 	OPT_GLOBAL_LAST = OPT_NL_REPLAY,
 	/* output of lists */
-	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS, OPT_NO_TOTALS,
-	OPT_TREE, OPT_NO_TREE, OPT_WIDE, OPT_BRIEF,
+	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS,
+	OPT_WIDE, OPT_BRIEF,
 	/* selection */
 	OPT_SESSION, OPT_HCA, OPT_DOWN, OPT_STATS, OPT_DETAILS, OPT_ALL, OPT_SERVER_ROLE,
 	OPT_CLIENT_ROLE,
@@ -31,7 +31,7 @@ enum opt_id {
 	OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_IF_EXISTS, OPT_LAZY, OPT_NAME, OPT_OWNER, OPT_SAVE_MAP,
 	OPT_ADD_PATHS, OPT_FUA, OPT_IO_MODE,
 	/* remap, resize, session set, server, status */
-	OPT_ONLY_DISCONNECTED, OPT_RECREATE, OPT_ALLOW_SHRINK, OPT_FROM_SERVER, OPT_SET_POLICY,
+	OPT_ONLY_DISCONNECTED, OPT_RECREATE, OPT_ALLOW_SHRINK, OPT_SET_POLICY,
 	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, OPT_RECONNECT_DELAY,
 	OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_LOST_WRITES,
 	OPT_CLIENT, OPT_ALL_CLIENTS, OPT_CHECK_STATE, OPT_SET_ACCESS,
@@ -41,8 +41,8 @@ enum opt_id {
 	OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS, OPT_FOR, OPT_TEST,
 	OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW,
 	/* stats */
-	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY, OPT_LATENCY, OPT_SG,
-	OPT_TEXTFILE, OPT_GROUPS, OPT_LOG, OPT_SINCE, OPT_SAVE, OPT_FROM_DISKSTATS,
+	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY, OPT_LATENCY,
+	OPT_TEXTFILE, OPT_GROUPS, OPT_LOG,
 	/* config */
 	OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_RESOLVED, OPT_LENIENT,
 	/* check */
@@ -104,7 +104,6 @@ struct cmd {
 	const char *empty;		/* collections that are always present */
 	const char *page;		/* manual page */
 	const struct view *view;	/* its table, or NULL */
-	const char *also;		/* other names, "path add|path plus"; no help has them */
 	unsigned int flags;
 	/*
 	 * What is wrong with the words and values, without the kernel and without a name
@@ -118,8 +117,9 @@ struct cmd {
 
 extern const struct opt opt_table[OPT_MAX];
 
-struct alias {
-	const char *alias, *word;
+/* A command or an option of an earlier version. */
+struct gone {
+	const char *old, *now;
 };
 
 struct object_desc {
@@ -131,8 +131,8 @@ struct complete;
 struct grammar {
 	const struct cmd *cmds;
 	size_t ncmds;
-	const struct alias *aliases;
-	size_t naliases;
+	const struct gone *gone;
+	size_t ngone;
 	const struct object_desc *objects;
 	size_t nobjects;
 	char *(*checks)(void);		/* the text of "help checks", to be freed */
@@ -203,7 +203,6 @@ enum opt_id opt_find(const struct cmd *cmd, const char *name, size_t len);
  * request comes from, to be freed; NULL if nobody typed it. @object_type is what an id is of.
  */
 char *attr_option(const struct cmd *cmd, const char *object_type, const char *attr);
-const char *word_alias(const char *word);
 /* First words of commands; verbs, or second words, of an object. */
 void legal_objects(struct strlist *l);
 void legal_verbs(const char *object, struct strlist *l);

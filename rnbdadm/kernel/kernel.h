@@ -113,8 +113,6 @@ struct kernel_ops {
 	 */
 	bool (*snapshot)(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,
 			 bool *torn, struct nl_error *e);
-	/* The last path policy that the loaded modules take; M_UNKNOWN: they do not tell. */
-	uint64_t (*max_mp_policy)(struct kernel *k);
 	/* Events of one of the groups session, path, device, export, access; from the call on. */
 	bool (*listen)(struct kernel *k, const char *group, struct nl_error *e);
 	bool (*has_group)(const struct kernel *k, const char *group);

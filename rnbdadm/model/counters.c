@@ -165,6 +165,19 @@ uint64_t latency_quantile(const struct distributions *d, enum m_op op, double pe
 	return n > 0 ? (uint64_t)(low + (high - low) * (want - seen) / n) : (uint64_t)low;
 }
 
+uint64_t latency_quantile_all(const struct distributions *d, double percent)
+{
+	struct distributions all;
+
+	if (!d->counted)
+		return M_UNKNOWN;
+	all = *d;
+	raise_to(&all.max_ns[M_READ], d->max_ns[M_WRITE]);
+	for (size_t i = 0; i < M_LATENCY_N; i++)
+		sum(&all.latency[M_READ][i], d->latency[M_WRITE][i]);
+	return latency_quantile(&all, M_READ, percent);
+}
+
 void cpu_counters_add(struct cpu_counters *a, const struct cpu_counters *b)
 {
 	sum(&a->read_ios, b->read_ios);

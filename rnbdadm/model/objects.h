@@ -236,6 +236,8 @@ uint64_t latency_count(const struct distributions *d, enum m_op op);
  * The time in ns below which @percent of the requests stayed, as if those of a bucket lay evenly in it; M_UNKNOWN
  * where there were none.
  */
+/* Of reads and writes together. */
+uint64_t latency_quantile_all(const struct distributions *d, double percent);
 uint64_t latency_quantile(const struct distributions *d, enum m_op op, double percent);
 
 /*

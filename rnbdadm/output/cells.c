@@ -89,43 +89,15 @@ char *col_reconnects(const json_t *obj, const struct out_opts *o)
 	return xasprintf("%s/%s", a, b);
 }
 
-char *col_latency_us(const json_t *obj, const struct out_opts *o)
-{
-	const json_t *v = json_object_get(obj, "heartbeat_latency_ns");
-
-	if (!json_is_integer(v))
-		return xstrdup("-");
-	return xasprintf("%lld", (long long)(json_integer_value(v) / 1000));
-}
-
-/* On a terminal thousands are apart; in a pipe a number is one word. */
-static char *grouped(long long n, const struct out_opts *o)
-{
-	char digits[24];
-	struct strbuf b = { 0 };
-	size_t len;
-
-	snprintf(digits, sizeof(digits), "%lld", n);
-	if (!o->tty)
-		return xstrdup(digits);
-	len = strlen(digits);
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0 && digits[i - 1] != '-')
-			strbuf_puts(&b, " ");
-		strbuf_add(&b, digits + i, 1);
-	}
-	return b.s;
-}
-
 static char *counter(const json_t *obj, const char *group, const char *key,
 		     const struct out_opts *o)
 {
 	const json_t *v = json_object_get(json_object_get(obj, group), key);
 
 	if (json_is_integer(v))
-		return grouped(json_integer_value(v), o);
+		return xasprintf("%lld", (long long)json_integer_value(v));
 	if (json_is_real(v))
-		return grouped((long long)(json_real_value(v) + 0.5), o);
+		return xasprintf("%lld", (long long)(json_real_value(v) + 0.5));
 	return xstrdup("-");
 }
 
@@ -260,7 +232,7 @@ void grid_fit(struct grid *g, unsigned int indent, const struct out_opts *o)
 	}
 	if (!room || w <= room)
 		return;
-	fit_columns(g->width, cut, GRID_COLS, w - room);
+	fit_columns(g->width, cut, GRID_COLS, fit_columns(g->width, cut, GRID_COLS, w - room, FIT_LEAST), 3);
 	for (size_t i = 0; i < g->rows * GRID_COLS; i++)
 		if (g->cells[i])
 			text_cut(&g->cells[i], g->width[i % GRID_COLS], o->utf8);
@@ -276,18 +248,6 @@ static void grid_lines(struct grid *g, const struct out_opts *o, struct strlist 
 		free(line);
 	}
 	grid_free(g);
-}
-
-void session_children(const json_t *obj, const struct out_opts *o, struct strlist *lines)
-{
-	struct grid g = { 0 };
-	const json_t *p;
-	size_t i;
-
-	json_array_foreach(json_object_get(obj, "paths"), i, p)
-		grid_add(&g, (char *[GRID_COLS]){ shown(p, "name"), col_hca(p, o),
-						  shown(p, "state") });
-	grid_lines(&g, o, lines);
 }
 
 void export_children(const json_t *obj, const struct out_opts *o, struct strlist *lines)

@@ -8,7 +8,6 @@ static const struct field session_fields[] = {
 	{ "name", NULL, F_STR, false, "name given by the client" },
 	{ "role", NULL, F_STR, false, "client or server" },
 	{ "state", NULL, F_STR, false, "connected, degraded, reconnecting, disconnected" },
-	{ "peer_hostname", NULL, F_STR, false, "host name of the other end, which nothing tells" },
 	{ "mp_policy", NULL, F_STR, false, "rule that picks the path of a request" },
 	{ "max_reconnect_attempts", NULL, F_COUNT, false, "-1 is no limit" },
 	{ "heartbeat_interval_ms", NULL, F_COUNT, false, "time between heartbeats" },
@@ -45,14 +44,14 @@ static const struct column session_columns[] = {
 	{ .title = "NAME", .field = "name" },
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
-	{ .title = "POLICY", .field = "mp_policy", .drop = 2 },
-	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
+	{ .title = "POLICY", .field = "mp_policy" },
+	{ .title = "DEVICES", .field = "devices_mapped", .right = true },
 	{ 0 }
 };
 
 const struct view session_view = {
 	.name = "session", .key = "sessions", .fields = session_fields,
-	.columns = session_columns, .children = session_children, .brief = "name",
+	.columns = session_columns, .brief = "name",
 };
 
 static const struct column client_columns[] = {
@@ -60,16 +59,16 @@ static const struct column client_columns[] = {
 	{ .title = "PEER", .field = "peer", .sparse = true },
 	{ .title = "STATE", .field = "state" },
 	{ .title = "PATHS", .field = "paths", .whole = true, .text = col_paths },
-	{ .title = "PINNED", .field = "pinned_bytes", .right = true, .drop = 2 },
-	{ .title = "AT-MOST", .field = "pinned_max_bytes", .right = true, .drop = 2 },
-	{ .title = "DEVICES", .field = "devices_mapped", .right = true, .drop = 1 },
+	{ .title = "PINNED", .field = "pinned_bytes", .right = true },
+	{ .title = "AT-MOST", .field = "pinned_max_bytes", .right = true },
+	{ .title = "DEVICES", .field = "devices_mapped", .right = true },
 	{ 0 }
 };
 
 /* A session as the server sees it. */
 const struct view client_view = {
 	.name = "client", .key = "clients", .fields = session_fields,
-	.columns = client_columns, .children = session_children, .brief = "name",
+	.columns = client_columns, .brief = "name",
 };
 
 #define PATH_NAMES									\
@@ -93,6 +92,7 @@ const struct view client_view = {
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" }, \
 	{ "since", NULL, F_TIME, false, "when it entered this state" },			\
 	{ "id", NULL, F_COUNT, true, "identity in the kernel" },			\
+	LATENCY_FIELDS(true),								\
 	COUNTER_FIELDS(true)
 
 static const struct field path_fields[] = {
@@ -112,11 +112,11 @@ static const struct column path_columns[] = {
 	{ .title = "SESSION", .field = "session" },
 	{ .title = "CLIENT", .field = "client_addr" },
 	{ .title = "SERVER", .field = "server_addr" },
-	{ .title = "HCA", .field = "hca", .text = col_hca, .drop = 1 },
+	{ .title = "HCA", .field = "hca", .text = col_hca },
 	{ .title = "STATE", .field = "state" },
-	{ .title = "LATENCY", .field = "heartbeat_latency_ns", .right = true, .drop = 2 },
-	{ .title = "READ", .field = "read_bytes", .right = true, .drop = 3 },
-	{ .title = "WRITE", .field = "write_bytes", .right = true, .drop = 3 },
+	{ .title = "P50", .field = "io_p50_ns", .right = true },
+	{ .title = "P99", .field = "io_p99_ns", .right = true },
+	{ .title = "HB RTT", .field = "heartbeat_latency_ns", .right = true },
 	{ 0 }
 };
 
@@ -181,47 +181,6 @@ const struct view path_change_view = {
 	.columns = path_change_columns, .brief = "name",
 };
 
-static const struct field mp_policy_fields[] = {
-	{ "name", NULL, F_STR, false, "session" },
-	{ "old", NULL, F_STR, false, "policy before" },
-	{ "new", NULL, F_STR, false, "policy now" },
-	{ "result", NULL, F_STR, false, "result of the operation" },
-	{ 0 }
-};
-
-static const struct column mp_policy_columns[] = {
-	{ .title = "SESSION", .field = "name" },
-	{ .title = "OLD", .field = "old" },
-	{ .title = "NEW", .field = "new" },
-	{ 0 }
-};
-
-const struct view mp_policy_view = {
-	.name = "mp-policy-set", .key = "sessions", .fields = mp_policy_fields,
-	.columns = mp_policy_columns, .brief = "name",
-};
-
-static const struct field mp_policy_list_fields[] = {
-	{ "name", NULL, F_STR, false, "name of the policy" },
-	{ "short", NULL, F_STR, false, "its short name" },
-	{ "supported", NULL, F_BOOL, false, "the loaded modules have it" },
-	{ "meaning", NULL, F_STR, false, "meaning of the policy" },
-	{ 0 }
-};
-
-static const struct column mp_policy_list_columns[] = {
-	{ .title = "NAME", .field = "name" },
-	{ .title = "SHORT", .field = "short" },
-	{ .title = "SUPPORTED", .field = "supported" },
-	{ .title = "MEANING", .field = "meaning" },
-	{ 0 }
-};
-
-const struct view mp_policy_list_view = {
-	.name = "mp-policy", .key = "policies", .fields = mp_policy_list_fields,
-	.columns = mp_policy_list_columns, .brief = "name",
-};
-
 static const struct field device_fields[] = {
 	{ "name", NULL, F_STR, false, "name of the disk" },
 	{ "node", NULL, F_STR, false, "its node" },
@@ -260,12 +219,12 @@ static const struct field device_fields[] = {
 
 static const struct column device_columns[] = {
 	{ .title = "NAME", .field = "name" },
-	{ .title = "SESSION", .field = "session", .drop = 2 },
+	{ .title = "SESSION", .field = "session" },
 	{ .title = "DEVICE", .field = "device_path" },
-	{ .title = "ACCESS", .field = "access", .drop = 3 },
+	{ .title = "ACCESS", .field = "access" },
 	{ .title = "SIZE", .field = "size_bytes", .right = true },
 	{ .title = "STATE", .field = "state" },
-	{ .title = "USED BY", .field = "holders", .text = col_users, .drop = 1 },
+	{ .title = "USED BY", .field = "holders", .text = col_users },
 	{ 0 }
 };
 
@@ -336,8 +295,7 @@ static const struct column export_columns[] = {
 };
 
 const struct view export_view = {
-	.name = "export", .key = "exports", .fields = export_fields, .columns = export_columns,
-	.children = export_children, .brief = "device",
+	.name = "export", .key = "exports", .fields = export_fields, .columns = export_columns, .brief = "device",
 };
 
 static const struct field close_fields[] = {
@@ -394,8 +352,8 @@ static const struct field port_fields[] = {
 
 static const struct column port_columns[] = {
 	{ .title = "PORT", .field = "hca", .text = col_hca },
-	{ .title = "GID", .field = "gid", .drop = 1 },
-	{ .title = "LISTENS", .field = "listening_port", .right = true, .drop = 2 },
+	{ .title = "GID", .field = "gid" },
+	{ .title = "LISTENS", .field = "listening_port", .right = true },
 	{ .title = "STATE", .field = "state" },
 	{ .title = "CLIENTS", .field = "clients", .right = true },
 	{ .title = "PATHS", .field = "paths", .right = true },

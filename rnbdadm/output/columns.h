@@ -3,6 +3,10 @@
 #ifndef RNBDADM_OUTPUT_COLUMNS_H
 #define RNBDADM_OUTPUT_COLUMNS_H
 
+#define LATENCY_FIELDS(opt)								\
+	{ "io_p50_ns", NULL, F_NS, opt, "half of the requests took up to, about" },	\
+	{ "io_p99_ns", NULL, F_NS, opt, "99 percent of them" }
+
 #define COUNTER_FIELDS(opt)								\
 	{ "read_ios", "counters", F_COUNT, opt, "reads" },				\
 	{ "read_bytes", "counters", F_BYTES, opt, "bytes read" },			\

@@ -76,23 +76,19 @@ unsigned int out_room(const struct out_opts *o)
 	return o->wide ? 0 : o->width;
 }
 
-void fit_columns(unsigned int *width, const bool *cut, size_t n, unsigned int over)
+unsigned int fit_columns(unsigned int *width, const bool *cut, size_t n, unsigned int over, unsigned int least)
 {
-	static const unsigned int least[] = { FIT_LEAST, 3 };
+	for (; over; over--) {
+		size_t best = n;
 
-	for (size_t i = 0; i < ARRAY_SIZE(least); i++) {
-		for (; over; over--) {
-			size_t best = n;
-
-			for (size_t c = 0; c < n; c++)
-				if (cut[c] && width[c] > least[i] &&
-				    (best == n || width[c] > width[best]))
-					best = c;
-			if (best == n)
-				break;
-			width[best]--;
-		}
+		for (size_t c = 0; c < n; c++)
+			if (cut[c] && width[c] > least && (best == n || width[c] > width[best]))
+				best = c;
+		if (best == n)
+			break;
+		width[best]--;
 	}
+	return over;
 }
 
 void out_items(const char *line, unsigned int indent, unsigned int room)

@@ -19,7 +19,7 @@ struct out_opts {
 	bool pretty;
 	const char *fields, *sort, *filter;
 	char unit;			/* 0 auto, B K M G T */
-	bool no_headers, no_tree, wide, brief, verbose;
+	bool no_headers, wide, brief, verbose;
 	bool totals, tty, color, utf8;
 	unsigned int width;		/* columns of the terminal, 0 = no limit */
 };
@@ -40,9 +40,7 @@ struct field {
 struct column {
 	const char *title, *field;
 	const char *group;		/* second header line above */
-	unsigned char drop;		/* the highest goes first when too wide; 0 stays */
 	bool right;
-	bool late;			/* goes only where even short texts leave no room */
 	bool whole;			/* numbers on the left: never cut */
 	bool sparse;			/* not shown where no row has it */
 	/* other text than that of the field; caller frees */
@@ -54,8 +52,8 @@ struct view {
 	const char *key;		/* collection in the document */
 	const struct field *fields;	/* ends with a NULL name */
 	const struct column *columns;	/* ends with a NULL title */
-	/* lines below a row */
-	void (*children)(const json_t *obj, const struct out_opts *o, struct strlist *lines);
+	/* lines below a row, with -v */
+	void (*children)(const json_t *obj, struct strlist *lines);
 	/* the columns for this run, if they depend on options */
 	const struct column *(*pick)(const json_t *list);
 	const char *brief;		/* field that --brief prints */
@@ -137,8 +135,8 @@ unsigned int text_width(const char *s);
 void text_cut(char **s, unsigned int width, bool utf8);
 /* Columns that text has to fit into, 0 for no limit. */
 unsigned int out_room(const struct out_opts *o);
-/* Takes @over columns from the widest of those to @cut, as far as they have them. */
-void fit_columns(unsigned int *width, const bool *cut, size_t n, unsigned int over);
+/* Takes @over columns from the widest of those to @cut, down to @least of each. What is left of @over. */
+unsigned int fit_columns(unsigned int *width, const bool *cut, size_t n, unsigned int over, unsigned int least);
 /* A line of items with two blanks between them, broken there where it is too long. It begins after @indent. */
 void out_items(const char *line, unsigned int indent, unsigned int room);
 

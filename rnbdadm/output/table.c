@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Text tables, blocks and CSV out of JSON objects. */
 #define _GNU_SOURCE
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,8 +129,8 @@ struct table {
 	size_t ncols, nrows;
 	char **cells;			/* row by row */
 	unsigned int *width;
-	bool *shown, *cut;		/* @cut: texts that may be shortened */
 	struct strlist *children;
+	bool *shown, *cut;		/* @cut: texts that may be shortened */
 	const struct out_opts *o;
 };
 
@@ -218,53 +217,22 @@ static void fill(struct table *t, const struct view *v, const json_t *list)
 			if (w > t->width[c])
 				t->width[c] = w;
 		}
-		if (v->children && !t->o->no_tree)
-			v->children(obj, t->o, &t->children[r]);
+		if (v->children && t->o->verbose)
+			v->children(obj, &t->children[r]);
 	}
 }
 
-/* Texts take no more than @most. */
-static unsigned int total_width(const struct table *t, unsigned int most)
+static unsigned int total_width(const struct table *t)
 {
 	unsigned int w = 0;
 
-	for (size_t c = 0; c < t->ncols; c++) {
-		bool less = t->cut[c] && t->width[c] > most;
-
+	for (size_t c = 0; c < t->ncols; c++)
 		if (t->shown[c])
-			w += (w ? GUTTER : 0) + (less ? most : t->width[c]);
-	}
+			w += (w ? GUTTER : 0) + t->width[c];
 	return w;
 }
 
-/* A column goes with its group. */
-static void drop(struct table *t, size_t col)
-{
-	const char *group = t->cols[col].group;
-
-	for (size_t c = 0; c < t->ncols; c++)
-		if (c == col || (group && t->cols[c].group == group))
-			t->shown[c] = false;
-}
-
-static bool drop_next(struct table *t)
-{
-	size_t best = t->ncols;
-
-	for (size_t c = 0; c < t->ncols; c++)
-		if (t->shown[c] && t->cols[c].drop &&
-		    (best == t->ncols || t->cols[c].drop > t->cols[best].drop))
-			best = c;
-	if (best == t->ncols)
-		return false;
-	drop(t, best);
-	return true;
-}
-
-/*
- * Makes the table fit: drops columns, then shortens the widest text; numbers stay
- * as they are.
- */
+/* Shortens the widest texts. Numbers and columns stay as they are, so a narrow terminal breaks the lines. */
 static void fit(struct table *t)
 {
 	unsigned int room = out_room(t->o), w;
@@ -272,18 +240,11 @@ static void fit(struct table *t)
 	if (!room)
 		return;
 	for (size_t c = 0; c < t->ncols; c++)
-		t->cut[c] = !t->cols[c].right && !t->cols[c].whole;
-	while (total_width(t, UINT_MAX) > room && drop_next(t))
-		;
-	if (total_width(t, FIT_LEAST) > room)
-		for (size_t c = 0; c < t->ncols; c++)
-			t->shown[c] = t->shown[c] && !t->cols[c].late;
-	for (size_t c = 0; c < t->ncols; c++)
-		t->cut[c] = t->cut[c] && t->shown[c];
-	w = total_width(t, UINT_MAX);
+		t->cut[c] = t->shown[c] && !t->cols[c].right && !t->cols[c].whole;
+	w = total_width(t);
 	if (w <= room)
 		return;
-	fit_columns(t->width, t->cut, t->ncols, w - room);
+	fit_columns(t->width, t->cut, t->ncols, w - room, FIT_LEAST);
 	for (size_t c = 0; c < t->ncols; c++)
 		for (size_t r = 0; t->cut[c] && r < t->nrows; r++)
 			text_cut(&t->cells[r * t->ncols + c], t->width[c], t->o->utf8);
@@ -399,8 +360,8 @@ void table_print(const struct view *v, const json_t *list, const struct strlist 
 		free(t.cells[i]);
 	for (size_t r = 0; r < t.nrows; r++)
 		strlist_free(&t.children[r]);
-	free(t.cells);
 	free(t.children);
+	free(t.cells);
 	free(t.width);
 	free(t.shown);
 	free(t.cut);

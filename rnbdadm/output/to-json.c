@@ -62,6 +62,12 @@ static const char *path_family(const struct path *p)
 	return p->client.family != ADDR_NONE ? addr_family_name(p->client.family) : NULL;
 }
 
+void js_quantiles(json_t *o, const struct distributions *d)
+{
+	js_set(o, "io_p50_ns", js_u64(latency_quantile_all(d, 50)));
+	js_set(o, "io_p99_ns", js_u64(latency_quantile_all(d, 99)));
+}
+
 json_t *js_path(const struct path *p, const struct snapshot *s, const struct object_opts *o)
 {
 	const struct stats *st = o->stats ? snapshot_stats(s, p->id) : NULL;
@@ -90,6 +96,7 @@ json_t *js_path(const struct path *p, const struct snapshot *s, const struct obj
 		js_set(j, "id", js_id(p->id));
 	if (o->stats) {
 		stats_init(&none);
+		js_quantiles(j, st ? &st->d : &none.d);
 		js_set(j, "counters", js_counters(st ? &st->c : &none.c));
 	}
 	return j;
@@ -140,7 +147,6 @@ json_t *js_session(const struct session *sess, const struct snapshot *s,
 	js_set_str(j, "name", sess->name);
 	js_set(j, "role", json_string(role_name(sess->role)));
 	js_set(j, "state", json_string(session_state_name(sess->state)));
-	js_set(j, "peer_hostname", json_null());
 	js_set(j, "mp_policy", js_word(mp_policy_name(sess->set.mp_policy)));
 	for (int k = 0; k < SET_N; k++)
 		js_set(j, setting_name(k), js_setting(k, sess->set.v[k]));
@@ -247,7 +253,6 @@ static json_t *js_client(const struct export *e)
 	json_t *c = json_object();
 
 	js_set_str(c, "session", e->session);
-	js_set(c, "peer_hostname", json_null());
 	js_set_str(c, "device_path", e->device_path);
 	js_set(c, "access", js_word(access_name(e->access)));
 	js_set(c, "read_only", js_flag(e->read_only));

@@ -9,7 +9,10 @@
 extern const struct view session_view, path_view, device_view;
 extern const struct view unmap_view, remap_view, export_view, close_view, client_view;
 extern const struct view server_path_view, revalidate_view, port_view, port_change_view;
-extern const struct view event_view, path_change_view, mp_policy_view, mp_policy_list_view;
+/* Sets io_p50_ns and io_p99_ns. */
+void js_quantiles(json_t *o, const struct distributions *d);
+
+extern const struct view event_view, path_change_view;
 
 struct object_opts {
 	bool stats;		/* add "counters" */
@@ -42,7 +45,6 @@ char *col_hca(const json_t *obj, const struct out_opts *o);
 char *col_users(const json_t *obj, const struct out_opts *o);
 char *col_short_path(const json_t *obj, const struct out_opts *o);
 char *col_reconnects(const json_t *obj, const struct out_opts *o);
-char *col_latency_us(const json_t *obj, const struct out_opts *o);
 char *col_mib_read(const json_t *obj, const struct out_opts *o);
 char *col_mib_write(const json_t *obj, const struct out_opts *o);
 char *col_iops_read(const json_t *obj, const struct out_opts *o);
@@ -50,7 +52,6 @@ char *col_iops_write(const json_t *obj, const struct out_opts *o);
 char *col_read_ios(const json_t *obj, const struct out_opts *o);
 char *col_write_ios(const json_t *obj, const struct out_opts *o);
 void export_children(const json_t *obj, const struct out_opts *o, struct strlist *lines);
-void session_children(const json_t *obj, const struct out_opts *o, struct strlist *lines);
 
 /* Lines of the tree below an object: cells under each other. */
 #define GRID_COLS	6

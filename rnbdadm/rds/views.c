@@ -76,9 +76,9 @@ static const struct column socket_columns[] = {
 	{ .title = "LOCAL", .field = "local_address", .text = col_local },
 	{ .title = "REMOTE", .field = "remote_address", .text = col_remote },
 	{ .title = "SEND-Q", .field = "send_queue_bytes", .right = true },
-	{ .title = "SNDBUF", .field = "send_buffer_bytes", .right = true, .drop = 2 },
+	{ .title = "SNDBUF", .field = "send_buffer_bytes", .right = true },
 	{ .title = "RECV-Q", .field = "receive_queue_bytes", .right = true },
-	{ .title = "RCVBUF", .field = "receive_buffer_bytes", .right = true, .drop = 1 },
+	{ .title = "RCVBUF", .field = "receive_buffer_bytes", .right = true },
 	{ .title = "PROCESS", .field = "processes", .text = col_processes },
 	{ 0 }
 };
@@ -115,10 +115,10 @@ static const struct column connection_columns[] = {
 	{ .title = "LOCAL", .field = "local_address" },
 	{ .title = "REMOTE", .field = "remote_address" },
 	{ .title = "TRANSPORT", .field = "transport" },
-	{ .title = "TOS", .field = "tos", .right = true, .drop = 2 },
+	{ .title = "TOS", .field = "tos", .right = true },
 	{ .title = "STATE", .field = "state", .text = col_state },
-	{ .title = "NEXT TX", .field = "next_send_sequence", .right = true, .drop = 1 },
-	{ .title = "NEXT RX", .field = "next_receive_sequence", .right = true, .drop = 1 },
+	{ .title = "NEXT TX", .field = "next_send_sequence", .right = true },
+	{ .title = "NEXT RX", .field = "next_receive_sequence", .right = true },
 	{ .title = "UNSENT", .field = "unsent_bytes", .right = true },
 	{ .title = "UNACKED", .field = "unacknowledged_bytes", .right = true },
 	{ 0 }
@@ -129,13 +129,13 @@ static const struct column told_columns[] = {
 	{ .title = "LOCAL", .field = "local_address" },
 	{ .title = "REMOTE", .field = "remote_address" },
 	{ .title = "TRANSPORT", .field = "transport" },
-	{ .title = "TOS", .field = "tos", .right = true, .drop = 4 },
+	{ .title = "TOS", .field = "tos", .right = true },
 	{ .title = "STATE", .field = "state", .text = col_state },
-	{ .title = "PEER", .field = "peer", .drop = 1 },
-	{ .title = "RECONN", .field = "reconnects", .right = true, .drop = 2 },
+	{ .title = "PEER", .field = "peer" },
+	{ .title = "RECONN", .field = "reconnects", .right = true },
 	{ .title = "LAST ERROR", .field = "last_error" },
-	{ .title = "NEXT TX", .field = "next_send_sequence", .right = true, .drop = 3 },
-	{ .title = "NEXT RX", .field = "next_receive_sequence", .right = true, .drop = 3 },
+	{ .title = "NEXT TX", .field = "next_send_sequence", .right = true },
+	{ .title = "NEXT RX", .field = "next_receive_sequence", .right = true },
 	{ .title = "UNSENT", .field = "unsent_bytes", .right = true },
 	{ .title = "UNACKED", .field = "unacknowledged_bytes", .right = true },
 	{ 0 }
@@ -166,13 +166,11 @@ static void add_word(struct strbuf *b, const char *word, const json_t *p, const 
 }
 
 /* -v: a line for each path */
-static void path_lines(const json_t *obj, const struct out_opts *o, struct strlist *lines)
+static void path_lines(const json_t *obj, struct strlist *lines)
 {
 	const json_t *p;
 	size_t i;
 
-	if (!o->verbose)
-		return;
 	json_array_foreach(json_object_get(obj, "path_details"), i, p) {
 		struct strbuf b = { 0 };
 

@@ -20,58 +20,59 @@ static const struct field stats_fields[] = {
 	{ "read_bytes_per_second", "rates", F_REAL, true, "bytes read per second" },
 	{ "write_ios_per_second", "rates", F_REAL, true, "writes per second" },
 	{ "write_bytes_per_second", "rates", F_REAL, true, "bytes written per second" },
+	LATENCY_FIELDS(false),
 	{ "heartbeat_latency_ns", NULL, F_NS, false, "round trip of the last heartbeat" },
 	{ "per_cpu", NULL, F_JSON, true, "the same for each CPU, in JSON alone" },
 	{ "latency", NULL, F_JSON, true, "how long requests took, in JSON alone" },
-	{ "sg_entries", NULL, F_JSON, true, "entries of scatter-gather lists, in JSON alone" },
 	{ 0 }
 };
 
 #define HEAD_PATH								\
-	{ .title = "SESSION", .field = "session", .drop = 1 },			\
+	{ .title = "SESSION", .field = "session" },			\
 	{ .title = "PATH", .field = "name", .text = col_short_path }
 
 static const char group_read[] = "READ", group_write[] = "WRITE", group_migrations[] = "MIGRATIONS";
 
 #define COLUMNS_TOTAL								\
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true, \
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, \
 	  .text = col_read_ios },						\
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true }, \
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true, \
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, \
 	  .text = col_write_ios },						\
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true }
 
 #define COLUMNS_RATE								\
 	{ .title = "IOPS", .field = "read_ios_per_second", .group = group_read,	\
-	  .right = true, .late = true, .text = col_iops_read },				\
+	  .right = true, .text = col_iops_read },				\
 	{ .title = "MiB/s", .field = "read_bytes_per_second", .group = group_read, \
 	  .right = true, .text = col_mib_read },				\
 	{ .title = "IOPS", .field = "write_ios_per_second", .group = group_write, \
-	  .right = true, .late = true, .text = col_iops_write },				\
+	  .right = true, .text = col_iops_write },				\
 	{ .title = "MiB/s", .field = "write_bytes_per_second", .group = group_write, \
 	  .right = true, .text = col_mib_write }
 
-#define INFLIGHT	{ .title = "INFL", .field = "inflight", .right = true, .drop = 5 }
+#define INFLIGHT	{ .title = "INFL", .field = "inflight", .right = true }
 
 #define TAIL									\
 	INFLIGHT,								\
-	{ .title = "FAILOVER", .field = "failovers", .right = true, .drop = 4 }, \
+	{ .title = "FAILOVER", .field = "failovers", .right = true }, \
 	{ .title = "RECONN", .field = "reconnects_ok", .right = true,		\
-	  .drop = 3, .text = col_reconnects },					\
-	{ .title = "LAT us", .field = "heartbeat_latency_ns", .right = true,	\
-	  .drop = 2, .text = col_latency_us },					\
+	  .text = col_reconnects },					\
+	{ .title = "P50", .field = "io_p50_ns", .right = true },		\
+	{ .title = "P99", .field = "io_p99_ns", .right = true },		\
+	{ .title = "HB RTT", .field = "heartbeat_latency_ns", .right = true },	\
 	{ 0 }
 
 static const struct column path_columns[] = { HEAD_PATH, COLUMNS_TOTAL, TAIL };
 static const struct column path_rate_columns[] = { HEAD_PATH, COLUMNS_RATE, TAIL };
 
 static const struct column device_columns[] = {
-	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session" },
 	COLUMNS_TOTAL, INFLIGHT, { 0 }
 };
 
 static const struct column device_rate_columns[] = {
-	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session", .drop = 1 },
+	{ .title = "DEVICE", .field = "name" }, { .title = "SESSION", .field = "session" },
 	COLUMNS_RATE, INFLIGHT, { 0 }
 };
 
@@ -131,17 +132,17 @@ static const struct field stats_cpu_fields[] = {
 static const struct column stats_cpu_columns[] = {
 	HEAD_PATH,
 	{ .title = "CPU", .field = "cpu", .right = true },
-	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true, .late = true },
+	{ .title = "IOS", .field = "read_ios", .group = group_read, .right = true },
 	{ .title = "BYTES", .field = "read_bytes", .group = group_read, .right = true },
-	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true, .late = true },
+	{ .title = "IOS", .field = "write_ios", .group = group_write, .right = true },
 	{ .title = "BYTES", .field = "write_bytes", .group = group_write, .right = true },
-	{ .title = "INFL", .field = "inflight", .right = true, .drop = 4 },
+	{ .title = "INFL", .field = "inflight", .right = true },
 	{ .title = "FROM", .field = "migrations_from", .group = group_migrations,
-	  .right = true, .drop = 2 },
+	  .right = true },
 	{ .title = "TO", .field = "migrations_to", .group = group_migrations,
-	  .right = true, .drop = 2 },
-	{ .title = "POLLS", .field = "polls", .right = true, .drop = 3 },
-	{ .title = "MAX", .field = "completions_max", .right = true, .drop = 5 },
+	  .right = true },
+	{ .title = "POLLS", .field = "polls", .right = true },
+	{ .title = "MAX", .field = "completions_max", .right = true },
 	{ 0 }
 };
 
@@ -180,32 +181,6 @@ const struct view stats_latency_view = {
 	.columns = latency_columns, .pick = latency_pick, .brief = "name",
 };
 
-static const struct field stats_sg_fields[] = {
-	ROW_FIELDS,
-	CPU_FIELD(true),
-	{ "entries", NULL, F_COUNT, false, "at most so many, and more than the row before" },
-	{ "ios", NULL, F_COUNT, false, "requests" },
-	{ 0 }
-};
-
-#define SG_COLUMNS								\
-	{ .title = "ENTRIES", .field = "entries", .right = true },		\
-	{ .title = "IOS", .field = "ios", .right = true },			\
-	{ 0 }
-
-static const struct column sg_columns[] = { HEAD_PATH, SG_COLUMNS };
-static const struct column sg_cpu_columns[] = { HEAD_PATH, CPU_COLUMN, SG_COLUMNS };
-
-static const struct column *sg_pick(const json_t *list)
-{
-	return json_object_get(json_array_get(list, 0), "cpu") ? sg_cpu_columns : sg_columns;
-}
-
-const struct view stats_sg_view = {
-	.name = "stats-sg", .key = "stats", .fields = stats_sg_fields, .columns = sg_columns,
-	.pick = sg_pick, .brief = "name",
-};
-
 /* stats latency */
 #define QUANTILES(op)								\
 	{ op "_ios", NULL, F_COUNT, false, op "s" },				\
@@ -239,32 +214,6 @@ static const struct column latency_text_columns[] = {
 const struct view latency_view = {
 	.name = "latency", .key = "sessions", .fields = latency_fields,
 	.columns = latency_text_columns, .brief = "session",
-};
-
-/* stats latency --from-diskstats */
-static const struct field latency_device_fields[] = {
-	{ "device", NULL, F_STR, false, "disk" },
-	{ "session", NULL, F_STR, false, "session" },
-	{ "read_ios", NULL, F_COUNT, false, "reads" },
-	{ "read_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
-	{ "write_ios", NULL, F_COUNT, false, "writes" },
-	{ "write_mean_ns", NULL, F_NS, false, "what they took, in the middle" },
-	{ 0 }
-};
-
-static const struct column latency_device_columns[] = {
-	{ .title = "DEVICE", .field = "device" },
-	{ .title = "SESSION", .field = "session", .drop = 1 },
-	{ .title = "READS", .field = "read_ios", .right = true, .late = true },
-	{ .title = "MEAN", .field = "read_mean_ns", .right = true },
-	{ .title = "WRITES", .field = "write_ios", .right = true, .late = true },
-	{ .title = "MEAN", .field = "write_mean_ns", .right = true },
-	{ 0 }
-};
-
-const struct view latency_device_view = {
-	.name = "latency-device", .key = "devices", .fields = latency_device_fields,
-	.columns = latency_device_columns, .brief = "device",
 };
 
 static const struct field reset_fields[] = {

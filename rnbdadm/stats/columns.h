@@ -5,7 +5,7 @@
 
 #include "output/output.h"
 
-extern const struct view stats_view, stats_cpu_view, stats_latency_view, stats_sg_view, reset_view;
+extern const struct view stats_view, stats_cpu_view, stats_latency_view, reset_view;
 extern const struct view latency_view, latency_device_view;
 
 #endif

@@ -82,23 +82,6 @@ json_t *js_buckets(const struct distributions *d)
 	return a;
 }
 
-static json_t *js_sg(const struct distributions *d)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < M_SG_N; i++) {
-		json_t *b;
-
-		if (!d->sg[i])
-			continue;
-		b = json_object();
-		js_set(b, "entries", js_u64(sg_end(i)));
-		js_set(b, "ios", js_u64(d->sg[i]));
-		json_array_append_new(a, b);
-	}
-	return a;
-}
-
 static json_t *js_latency(const struct distributions *d)
 {
 	json_t *o = json_object();
@@ -115,8 +98,6 @@ void js_distributions(json_t *o, const struct distributions *d, const struct sta
 {
 	if (w->latency)
 		js_set(o, "latency", d->counted ? js_latency(d) : json_null());
-	if (w->sg)
-		js_set(o, "sg_entries", d->counted ? js_sg(d) : json_null());
 }
 
 static uint64_t minus(uint64_t a, uint64_t b, bool *reset)
@@ -191,20 +172,6 @@ json_t *js_per_cpu(const struct stats *st, const struct stats *before,
 	return a;
 }
 
-json_t *js_stats_all(const struct stats *st, enum stats_by by)
-{
-	const struct stats_wants w = { .per_cpu = true, .latency = true, .sg = true };
-	json_t *o = js_stats_names(st, by);
-	bool reset;
-
-	js_set(o, "counters", js_counters(&st->c));
-	js_set(o, "polling", js_polling(&st->d));
-	js_set(o, "heartbeat_latency_ns", js_u64(st->heartbeat_ns));
-	js_set(o, "per_cpu", js_per_cpu(st, NULL, &w, &reset));
-	js_distributions(o, &st->d, &w);
-	return o;
-}
-
 static void copy(json_t *to, const json_t *from, const char *key)
 {
 	json_t *v = json_object_get(from, key);
@@ -231,9 +198,7 @@ static void add_row(json_t *list, json_t *o, const json_t *path, const json_t *c
 static void add_buckets(json_t *list, const json_t *o, const json_t *path, const json_t *cpu,
 			const struct stats_wants *w)
 {
-	const json_t *buckets = w->latency ?
-		json_object_get(json_object_get(o, "latency"), "buckets") :
-		json_object_get(o, "sg_entries");
+	const json_t *buckets = json_object_get(json_object_get(o, "latency"), "buckets");
 	json_t *b;
 	size_t i;
 
@@ -249,7 +214,7 @@ void js_rows(json_t *list, json_t *o, const struct stats_wants *w)
 	if (!w->per_cpu)
 		add_buckets(list, o, o, NULL, w);
 	json_array_foreach(json_object_get(o, "per_cpu"), i, cpu) {
-		if (w->latency || w->sg)
+		if (w->latency)
 			add_buckets(list, cpu, o, json_object_get(cpu, "cpu"), w);
 		else
 			add_row(list, cpu, o, NULL);

@@ -332,7 +332,7 @@ void complete_live(struct complete *c, const char *what)
 		add_objects(c, false, true);
 	else if (!strcmp(what, "NAME") || !strcmp(what, "SELECTOR"))
 		add_objects(c, true, true);
-	else if (!strcmp(what, "[SRC@]DST") || (!strcmp(what, "PATH") && verb_is(c->p, "add-path")))
+	else if (!strcmp(what, "[SRC@]DST") || (!strcmp(what, "PATH") && verb_is(c->p, "add")))
 		add_addresses(c);
 	else if (!strcmp(what, "PATH"))
 		add_paths(c);

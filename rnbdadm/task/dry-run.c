@@ -137,8 +137,6 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 	plan_timeout(ctx, &all);
 	if (ctx->idempotent)
 		strlist_add(&all, "--idempotent");
-	if (ctx->yes)
-		strlist_add(&all, "--yes");
 	plan_line(ctx, &all);
 	strlist_free(&all);
 }

@@ -60,11 +60,3 @@ bool use_wait(struct ctx *ctx, const struct device *d, struct strlist *used, int
 	}
 	return true;
 }
-
-int use_confirm(struct ctx *ctx, const char *question)
-{
-	/* --force is answer enough where nobody can be asked */
-	if (!ctx->force || ctx->dry_run || ctx->yes || !ctx_can_ask())
-		return XC_OK;
-	return ctx_confirm(ctx, question) ? XC_OK : ctx->fail.code;
-}

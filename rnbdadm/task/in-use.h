@@ -16,10 +16,4 @@ bool use_detail(const struct device *d, struct fail *f);
  */
 bool use_wait(struct ctx *ctx, const struct device *d, struct strlist *used, int64_t limit);
 
-/*
- * --force of what stops or loses I/O: asked about on a terminal, and enough elsewhere. Returns XC_OK, or the
- * code of ctx->fail.
- */
-int use_confirm(struct ctx *ctx, const char *question);
-
 #endif

@@ -9,7 +9,7 @@
 /* What no event tells, or what moves all the time. */
 static const char *const left_out[] = {
 	"paths", "devices", "netdev", "link_layer", "gid_index", "holders", "mountpoints", "links",
-	"openers", "counters", "peer_hostname", "owner",
+	"openers", "counters", "owner",
 };
 static const char *const moving[] = {
 	"heartbeat_latency_ns", "since", "pinned_bytes", "pinned_max_bytes", "open_count",

@@ -352,12 +352,9 @@ void path_plan(struct ctx *ctx, const struct job *j, const char *verb, const str
 	char *path = it->path ? path_word(&j->s, it->path) : xstrdup(it->word);
 	struct strlist w = { 0 };
 
-	if (it->path && it->path->role == M_SERVER) {
+	if (it->path && it->path->role == M_SERVER)
 		strlist_add(&w, "server");
-		strlist_add(&w, "path");
-	} else {
-		strlist_add(&w, "session");
-	}
+	strlist_add(&w, "path");
 	strlist_add(&w, verb);
 	plan_name(&w, it->session);
 	strlist_add(&w, path);

@@ -49,7 +49,7 @@ bool path_wait(struct ctx *ctx, struct item *it, uint32_t id, enum path_want wan
 void path_reconnect(struct ctx *ctx, struct job *j, struct item *it, uint64_t timeout_ms);
 /* The failure of a request about a path becomes that of the item. */
 void path_fail(struct ctx *ctx, struct item *it, const struct nl_error *e);
-/* "rnbdadm session VERB SESSION PATH", or "server path" for "session". */
+/* "rnbdadm path VERB SESSION PATH", or "server path" for "path". */
 void path_plan(struct ctx *ctx, const struct job *j, const char *verb, const struct item *it,
 	       bool force);
 json_t *path_job_js(const struct ctx *ctx, const struct item *it);

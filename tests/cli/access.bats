@@ -154,11 +154,11 @@ PEER=$'[peer a]\nauth = none\nsession = a\nfrom = ip:10.0.0.1\n'
 }
 
 @test "server client list, server export list: peers, and names of the list" {
-	adm 0 server client list --no-tree
+	adm 0 server client list
 	[[ ${lines[0]} == "NAME "*" PEER "* && ${lines[1]} == "cl7@here  hv "* ]]
 	adm 0 server client list -j
 	[ "$(jqv '[.clients[].peer] | tojson')" = '["hv","hv"]' ]
-	adm 0 server export list --no-tree
+	adm 0 server export list
 	[[ ${lines[0]} == "DEVICE  NAME "* && ${lines[1]} == "ram0    vol0 "* ]]
 	adm 0 server export list -j
 	[ "$(jqv '[.exports[].clients[] | .peer, .export] | unique | tojson')" = '["hv","vol0"]' ]
@@ -196,7 +196,7 @@ path = 10.0.0.1' >"$BATS_TEST_TMPDIR/c"
 	replay access-asked
 	adm 0 server access apply "$LIST" -j
 	[ "$(jqv '[.changed, .state, .number, (.changes | length), .ended] | tojson')" = '[true,"listed",15,6,[]]' ]
-	adm 0 server access reload "$LIST"
+	adm 0 server access apply "$LIST"
 	[ -z "$output$stderr" ]
 	# in a dry run the kernel is asked what would end, and no more
 	replay access-asked-dry

@@ -102,11 +102,11 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	# with one that comes before it goes, and not where the first failure is the end
 	conf <<<$'[session cl1@srv1]\npath = 10.0.1.2\npath = 10.0.9.2\n[session q]\npath = host:nosuch.invalid'
 	adm 3 config apply -n "$CONF"
-	[[ $output == *"session add-path cl1@srv1 ip:10.0.9.2"*"session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2" ]]
+	[[ $output == *"path add cl1@srv1 ip:10.0.9.2"*"path remove cl1@srv1 ip:10.0.0.1@ip:10.0.0.2" ]]
 	conf <<<$'[session a]\npath = host:nosuch.invalid\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\npath = 10.0.9.2'
 	fails 1 failed config apply -n --stop-on-error "$CONF"
 	adm 3 config apply -n "$CONF"
-	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.2" ]
+	[ "$output" = "rnbdadm path add cl1@srv1 ip:10.0.9.2" ]
 	[ -e "$ROOT/run/rnbd/registry/device:cl1@srv1:vol0/owner" ]
 }
 
@@ -132,7 +132,7 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	printf '%s\n' "$output" >"$CONF"
 	adm 0 config apply "$CONF"
 	[ -z "$output$stderr" ]
-	adm 0 restore "$CONF" -j
+	adm 0 config apply "$CONF" -j
 	valid rnbdadm.plan/1
 	[ "$(jqv '.changed == false')" = true ]
 }
@@ -176,14 +176,10 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	rm "$ROOT/dev/rnbd3"
 	world changes
 	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\n[device d]\nsession = cl1@srv1\ndevice-path = vol9'
-	for c in "config apply" restore; do
-		# shellcheck disable=SC2086
-		adm 10 $c --mode add --wait=100ms "$CONF" -j
-		valid rnbdadm.plan/1
-		[ "$(jqv '.changed and (.changes[0] | .result == "added" and .error.code == "timeout")')" = true ]
-		# shellcheck disable=SC2086
-		adm 0 $c --mode add --no-wait "$CONF"
-	done
+	adm 10 config apply --mode add --wait=100ms "$CONF" -j
+	valid rnbdadm.plan/1
+	[ "$(jqv '.changed and (.changes[0] | .result == "added" and .error.code == "timeout")')" = true ]
+	adm 0 config apply --mode add --no-wait "$CONF"
 	# what udev makes the link of, as this file is not below /etc/rnbd
 	[ "$(<"$ROOT/run/rnbd/registry/device:cl1@srv1:vol9/name")" = d ]
 	(sleep 0.5; touch "$ROOT/dev/rnbd3") 3>&- &
@@ -372,7 +368,7 @@ no_path_timeout_ms infinite 0 12
 lost_writes disconnect fail-flush 13" ]
 	# the manual and the guide have the same
 	adm 0 config apply -n "$CONF"
-	plan=${output/mp-policy set cl1@srv1 /session set cl1@srv1 --mp-policy=}
+	plan=$output
 	for k in $keys; do
 		v=$(sed -nE "/^\.It Pa ${k//-/_}(_ms)? Pq rw$/ { n; s/(.*[,;] )?\\\\?(-?[0-9]+) at first.*/\2/p }" "$TOP/man/rnbd-sysfs.5.in")
 		case $k in
@@ -397,10 +393,10 @@ rnbdadm session set cl1@srv1 --io-timeout=0" ]
 	replay moved
 	conf <<<$'[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.1.1@10.0.1.2'
 	adm 0 config apply -n "$CONF"
-	[ "$output" = "rnbdadm session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
-rnbdadm session add-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
-rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2
-rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
+	[ "$output" = "rnbdadm path remove cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
+rnbdadm path add cl1@srv1 ip:10.0.0.1@ip:10.0.0.2
+rnbdadm path remove cl1@srv1 ip:10.0.1.1@ip:10.0.1.2
+rnbdadm path add cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
 	adm 0 config apply "$CONF" -j
 	valid rnbdadm.plan/1
 	[ "$(jqv '[.changes[] | .step, .result] | join(" ")')" = "5 removed 5 added 5 removed 5 added" ]
@@ -438,26 +434,26 @@ rnbdadm session add-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
 path = ip:fe80::1%lo@ip:fe80::9%lo
 path = ip:fe80::1%99@ip:fe80::8%99" ]
 	adm 0 config apply -n "$CONF"
-	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:fe80::9%lo
+	[ "$output" = "rnbdadm path add cl1@srv1 ip:fe80::9%lo
 rnbdadm session add s9 --path ip:fe80::1%lo@ip:fe80::9%lo
-rnbdadm session add-path s9 ip:fe80::1%99@ip:fe80::8%99" ]
+rnbdadm path add s9 ip:fe80::1%99@ip:fe80::8%99" ]
 	adm 0 map vol9 --session s9 --path fe80::9%lo -n
 	[ "$output" = "rnbdadm map vol9 --session s9 --path ip:fe80::9%lo" ]
 	adm 0 session add s9 --path fe80::1%lo@fe80::9%lo -n
 	[ "$output" = "rnbdadm session add s9 --path ip:fe80::1%lo@ip:fe80::9%lo" ]
-	adm 0 session recover cl1@srv1 --add-missing --config "$CONF" -n
-	[[ $output == *"rnbdadm session add-path cl1@srv1 ip:fe80::9%lo" ]]
+	adm 0 recover cl1@srv1 --add-missing --config "$CONF" -n
+	[[ $output == *"rnbdadm path add cl1@srv1 ip:fe80::9%lo" ]]
 }
 
 @test "the plan of apply has the times that apply takes, and what --wait says" {
 	replay two-sessions
 	conf <<<$'[defaults]\nwait = 5s\n[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.9.2\nmp-policy = rr\n[device d]\nsession = cl1@srv1\ndevice-path = -x'
 	adm 0 config apply -n "$CONF" --wait=1m --timeout 3s
-	[ "$output" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.2 --timeout=5s
-rnbdadm mp-policy set cl1@srv1 round-robin --timeout=3000ms
+	[ "$output" = "rnbdadm path add cl1@srv1 ip:10.0.9.2 --timeout=5s
+rnbdadm session set cl1@srv1 --mp-policy=round-robin --timeout=3000ms
 rnbdadm map --session cl1@srv1 --name=d --timeout=5s --wait=1m -- -x
-rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 --timeout=3000ms" ]
-	adm 0 restore -n "$CONF" --no-wait
+rnbdadm path remove cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 --timeout=3000ms" ]
+	adm 0 config apply -n "$CONF" --no-wait
 	[[ $output == *"map --session cl1@srv1 --name=d --timeout=5s --no-wait -- -x"* ]]
 }
 
@@ -484,6 +480,20 @@ rnbdadm session remove-path cl1@srv1 ip:10.0.1.1@ip:10.0.1.2 --timeout=3000ms" ]
 
 @test "random worlds converge, in safe steps, whatever refuses and wherever it dies" {
 	"$PY" "$CLI/converge.py" "$PLAIN" "$BATS_TEST_TMPDIR" 60
+}
+
+@test "apply notes a name that the configuration changed: udev makes the link of that" {
+	local note
+	own_root
+	note=$ROOT/run/rnbd/registry/device:cl1@srv1:vol0
+	mkdir -p "$note"
+	printf before >"$note/name"
+	world two-sessions
+	conf <<<$'[session cl1@srv1]\npath = 10.0.0.2\npath = 10.0.1.2\n[device now]\nsession = cl1@srv1\ndevice-path = vol0'
+	adm 0 config apply --mode add -n "$CONF"
+	[ "$(<"$note/name")" = before ]
+	adm 0 config apply --mode add "$CONF"
+	[ "$(<"$note/name")" = now ]
 }
 
 @test "the documents of these tests are valid" { all_valid; }

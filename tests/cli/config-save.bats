@@ -38,7 +38,7 @@ setup() {
 	replay two-sessions
 	run -0 bash -o pipefail -c '"$@" config save | "$@" config diff -' _ "$RNBDADM" "${R[@]}"
 	[ -z "$output" ]
-	adm 0 save
+	adm 0 config save
 	golden config-save-running.txt
 	adm 0 config save --session cl1@srv2
 	[ "$(grep -c '^\[' <<<"$output")" = 2 ]
@@ -71,7 +71,7 @@ setup() {
 	printf '%s\n' "$output" >"$CONF"
 	adm 0 config validate "$CONF"
 	adm 0 config apply -n --only session:cl1@srv1 "$CONF"
-	[ "$output" = "rnbdadm session remove-path cl1@srv1 id:4" ]
+	[ "$output" = "rnbdadm path remove cl1@srv1 id:4" ]
 }
 
 @test "save: names of devices are those of the configuration; ports" {

@@ -94,7 +94,7 @@ path=10.0.0.1" >"$CONF"
 	wrong 2:1 "[defaults] has no key 'foo'" <<<$'[defaults]\nfoo = 3'
 	wrong 2:8 "path: '" <<<$'[session a]\npath = 10.0.0.1 port=3'
 	wrong 2:8 "'nowhere' is not an address" <<<$'[session a]\npath = nowhere'
-	wrong 2:13 "'bad' is not a policy (round-robin, min-inflight, min-latency)" <<<$'[session a]\nmp-policy = bad'
+	wrong 2:13 "'bad' is not a value of mp-policy (round-robin, min-inflight, min-latency, rr, mi, ml)" <<<$'[session a]\nmp-policy = bad'
 	wrong 2:8 "wait: '1ms' is not from 100ms to 10m" <<<$'[defaults]\nwait = 1ms'
 	wrong 2:14 "io-timeout: '1ms' is not 0 or from 1s to 1d" <<<$'[session a]\nio-timeout = 1ms'
 	wrong 2:13 "dest-port: 0 is not between" <<<$'[session a]\ndest-port = 0'
@@ -151,7 +151,7 @@ path=10.0.0.1" >"$CONF"
 	adm 0 config validate --lenient "$CONF"
 	[[ $stderr == *"warning: $CONF:3:1: [session] has no key 'x'"* ]]
 	replay two-sessions
-	for c in "config show" "config diff" "config apply -n" "restore -n"; do
+	for c in "config show" "config diff" "config apply -n"; do
 		# shellcheck disable=SC2086
 		fails 2 usage $c "$CONF"
 		[[ $stderr == *"$CONF:3:1: [session] has no key 'x'"* ]]

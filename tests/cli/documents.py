@@ -125,7 +125,7 @@ def parts(doc, topic):
 def topics():
     """The topic of each command, by its names."""
     commands = metadata(os.path.join(TOP, "build", "rnbdadm"))["commands"]
-    return {name: c["schema"].removeprefix("rnbdadm.").removesuffix("/1") for c in commands for name in [c["name"], *c["aliases"]]}
+    return {name: c["schema"].removeprefix("rnbdadm.").removesuffix("/1") for c in commands for name in [c["name"]]}
 
 
 def topic_of(line):

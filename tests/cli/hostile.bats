@@ -64,14 +64,14 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 @test "names: a plan holds no control character, and a shell and a batch read back what it names" {
 	local plan line names=() words=()
 	replay hostile
-	adm 0 mp-policy set --all mi -n
+	adm 0 path disconnect --all --force -n
 	plan=$output
 	[ "${#lines[@]}" = 14 ]
 	[[ ! ${plan//$'\n'/} =~ [[:cntrl:]] ]]
 	"$PY" -c 'import sys; sys.exit(any(127 <= ord(c) < 160 for c in sys.stdin.buffer.read().decode()))' <<<"$plan"
 	while IFS= read -r line; do
 		eval "words=(${line#rnbdadm })"
-		[ "${#words[@]}" = 4 ]
+		[ "${#words[@]}" = 5 ]
 		names+=("${words[2]}")
 		# nobody can name what has no name
 		[[ ${words[2]} ]] || continue
@@ -82,14 +82,14 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	for line in $'new\nline' $'tab\tesc\e[31m' $'\x01\x7f' $'bad\xff\xfe' $'\xc2\x9b31m' '' 'quo"te' 'back\slash'; do
 		[[ $'\r'$(printf '%s\r' "${names[@]}") == *$'\r'"$line"$'\r'* ]]
 	done
-	adm 0 mp-policy set --all mi -n -j
-	valid rnbdadm.mp-policy/1
+	adm 0 path disconnect --all --force -n -j
+	valid rnbdadm.path/1
 	# the bytes are not lost
 	"$PY" - "$output" "${names[@]}" <<-'EOF2'
 		import json, os, sys
 		doc, names = json.loads(sys.argv[1]), [os.fsencode(n) for n in sys.argv[2:]]
 		lines = [bytes.fromhex(line).split(b"\0") for line in doc["plan_hex"]]
-		assert lines == [[b"mp-policy", b"set", n, b"min-inflight"] for n in names], (lines, names)
+		assert [line[:3] for line in lines] == [[b"path", b"disconnect", n] for n in names], (lines, names)
 		assert doc["plan"] == [[w.decode(errors="replace") for w in line] for line in lines]
 	EOF2
 	adm 0 session set $'new\nline' --mp-policy mi -n -j
@@ -149,7 +149,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	for n in 'quo"te' 'back\slash' 'com,ma' $'new\nline' $'bad\xff\xfe' " pad "; do
 		adm 0 session show "$n" -F queue_depth
 		[ "$output" = "queue_depth  512" ]
-		adm 0 status "$n" --client --no-tree -j
+		adm 0 status "$n" --client -j
 		[ "$(jqv '.client.sessions | length')" = 1 ]
 		adm 0 server client show "$n" -F state
 		[ "$output" = "state  connected" ]

@@ -30,17 +30,7 @@ setup() { load helpers; }
 	"$PY" "$CLI/man.py" table "$PLAIN" "$TOP/build/man"
 }
 
-@test "what is told of trees, and of recordings for who reports a fault, is so" {
-	local page
-	replay two-sessions
-	run -0 "$RNBDADM" "${R[@]}" session list
-	[[ ${lines[2]} == "+- ip:"* ]]
-	run -0 "$RNBDADM" "${R[@]}" server export list
-	[[ ${lines[2]} == "+- "* ]]
-	for page in session server; do
-		grep -q 'no.-tree' "$TOP/build/man/rnbdadm-$page.8"
-		run ! grep -i 'on a terminal' "$TOP/build/man/rnbdadm-$page.8"
-	done
+@test "recordings for a fault report are told as they are made" {
 	grep -q 'Fl .-nl.-record' "$TOP/build/man/rnbdadm.8"
 	[ "$(sed -n 's/^\.Dl rnbdadm \(.*nl.*\)/\1/p' "$TOP/build/man/rnbdadm.8" | tr -d '\\')" = "session list --nl-record=bug.nl
 session list --nl-replay=bug.nl" ]

@@ -174,9 +174,12 @@ setup() {
 	echo vol9 >"$ROOT/sys/block/rnbd3/rnbd/mapping_path"
 	adm 0 udev rnbd3
 	[[ $output == *"RNBD_BY_NAME=data"* ]]
-	# the configuration has the last word
+	# the note is asked before the configuration, which is read where there is none
 	mkdir -p "${SAVED%/*}"
 	printf '[session cl1@srv3]\npath=10.0.0.9\n[device configured]\nsession=cl1@srv3\ndevice-path=vol9\n' >"$SAVED"
+	adm 0 udev rnbd3
+	[[ $output == *"RNBD_BY_NAME=data"* ]]
+	rm "$NOTES/name"
 	adm 0 udev rnbd3
 	[[ $output == *"RNBD_BY_NAME=configured"* ]]
 	rm -r "${ROOT:?}/etc" "$NOTES"
@@ -224,7 +227,7 @@ setup() {
 	[ "$output" = /dev/rnbd3 ]
 	[[ $stderr == *"added path"* ]]
 	adm 0 "${cmd[@]}" --add-paths -n
-	[ "${lines[0]}" = "rnbdadm session add-path cl1@srv1 ip:10.0.9.9 --timeout=5000ms" ]
+	[ "${lines[0]}" = "rnbdadm path add cl1@srv1 ip:10.0.9.9 --timeout=5000ms" ]
 	[[ ${lines[1]} == "rnbdadm map vol9 --session cl1@srv1 "* ]]
 	world map-add-paths-fails
 	fails 1 failed "${cmd[@]}" --add-paths

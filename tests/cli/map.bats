@@ -322,6 +322,12 @@ setup() {
 	[ "$output" = "rnbdadm map 'a b/c' --session s --path ip:10.0.0.9" ]
 }
 
+@test "--server NAME: no name server is asked where the session is there" {
+	replay map-known
+	adm 0 map vol9 --session cl1@srv1 --server nosuch.invalid
+	fails 4 not_found map vol9 --session cl1@srv3 --server nosuch.invalid
+}
+
 @test "the lock: waited for, given up, left out" {
 	root=$BATS_TEST_TMPDIR/root
 	mkdir -p "$root/run" "$root/sys"

@@ -157,7 +157,7 @@ counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")
 	replay monitor
 	adm 0 monitor device --no-snapshot
 	[ "$(words)" = $'sync\nchange device  rnbd0 session=cl1@srv1 state=mapped->disconnected error=ENOTCONN\nchange device  rnbd0 session=cl1@srv1 state=disconnected->mapped' ]
-	adm 0 monitor sess client --no-snapshot -j
+	adm 0 monitor session client --no-snapshot -j
 	each_valid
 	printf '%s\n' "$output" | jq -es '[.[].object] | unique == [null, "client", "session"]'
 	adm 0 monitor path --filter state=reconnecting,role=client -j

@@ -19,7 +19,7 @@ SCREENS = {
     "remap rnbd2": ("remap", 0),
     "device set rnbd0 --access rw -v": ("set-rw", 0),
     "device set rnbd0 --access rw": ("set-rw-busy", 7),
-    "session remove-path cl1@srv1 ip:10.0.0.1@ip:10.0.0.2": ("path-del-last", 7),
+    "path remove cl1@srv1 ip:10.0.0.1@ip:10.0.0.2": ("path-del-last", 7),
     "server export close ram0": ("two-sessions", 7),
     "server export revalidate sdb -v": ("revalidate", 3),
     "server port drain mlx5_1:1": ("drain", 0),
@@ -51,7 +51,7 @@ OF_PAGE = {
         "map loop0 --session cl1@srv1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1", "session list", "stats", "unmap rnbd0 -n",
         "session add cl2@srv2 --path 10.0.0.1"]),
     # two hosts with Debian's kernel; one without RDS, one with the modules of both origins, a peer that is not there
-    "docs/rds.md": dict.fromkeys(["rds check", "monitor rds", "rds ping 10.1.0.2 -c 3", "rds ping 10.1.0.9 -c 1"]),
+    "docs/rds.md": dict.fromkeys(["rds check", "rds check -v", "monitor rds", "rds ping 10.1.0.2 -c 3", "rds ping 10.1.0.9 -c 1"]),
 }
 
 # These must be shown, as they run

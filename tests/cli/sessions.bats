@@ -176,7 +176,7 @@ as_named() {
 	done
 	as_named 0 session add new --path host:six@host:dual -n
 	[[ $output == *"--path ip:fd00::2@ip:fd00::2" ]]
-	as_named 2 session add-path cl1@srv1 10.0.0.1@host:six -n
+	as_named 2 path add cl1@srv1 10.0.0.1@host:six -n
 	[[ $stderr == *"'10.0.0.1@host:six' mixes ipv4 and ipv6"* ]]
 }
 
@@ -184,7 +184,7 @@ as_named() {
 	unshare -rmn true || skip "needs a user namespace"
 	replay two-sessions
 	HOSTS='10.0.0.9 four'
-	for c in "session add-path cl1@srv1" "session add new --path" "map vol9 --session new --path" "map vol9 --server" \
+	for c in "path add cl1@srv1" "session add new --path" "map vol9 --session new --path" "map vol9 --server" \
 		"path show cl1@srv1"; do
 		[[ $c == *--server ]] && name=nosuch || name=host:nosuch
 		# shellcheck disable=SC2086
@@ -196,8 +196,8 @@ as_named() {
 		[[ $stderr == *"host 'nosuch': Temporary failure in name resolution"* ]]
 		[ "$(jqv .error.code)" = failed ]
 	done
-	as_named 2 session add-path cl1@srv1 host:
-	as_named 2 session add-path cl1@srv1 fe80::1%nosuchif
+	as_named 2 path add cl1@srv1 host:
+	as_named 2 path add cl1@srv1 fe80::1%nosuchif
 	[[ $stderr == *"'fe80::1%nosuchif': no network interface 'nosuchif'"* ]]
 	# an address and no name: nobody is asked for it
 	as_named 2 map v --server fe80::1%nosuchif
@@ -217,7 +217,7 @@ as_named() {
 		"gid:fe80::9 gid:fe80:0:0:0:0:0:0:9"; do
 		read -r one two <<<"$p"
 		for c in "session add new --path $one --path $two" "map vol9 --session new --path $one --path $two --dest-port 99" \
-			"session add-path cl1@srv1 $one $two"; do
+			"path add cl1@srv1 $one $two"; do
 			# shellcheck disable=SC2086
 			fails 2 usage $c -n
 			[[ $stderr == *": '$two' is given twice"* ]]
@@ -236,7 +236,7 @@ as_named() {
 	nothing_sent
 	[ "$(jqv '.changed == false and .sessions[0].name == "cl1@srv3"')" = true ]
 	fails 6 conflict session add cl1@srv3 --path 10.0.5.5 --idempotent
-	[[ $stderr == *"no path ip:10.0.5.5"*"session add-path cl1@srv3 ip:10.0.5.5"* ]]
+	[[ $stderr == *"no path ip:10.0.5.5"*"path add cl1@srv3 ip:10.0.5.5"* ]]
 	fails 6 conflict session add cl1@srv2 --path 10.0.0.3 --idempotent
 	[[ $stderr == *"ends with its last device"* ]]
 	replay session-add-exists
@@ -276,11 +276,9 @@ as_named() {
 	replay session-del
 	adm 0 session remove cl1@srv3
 	[ -z "$output$stderr" ]
-	for verb in rm del; do
-		adm 0 session $verb cl1@srv3 -j
-		valid rnbdadm.session/1
-		[ "$(jqv '.changed and .sessions[0].name == "cl1@srv3"')" = true ]
-	done
+	adm 0 session remove cl1@srv3 -j
+	valid rnbdadm.session/1
+	[ "$(jqv '.changed and .sessions[0].name == "cl1@srv3"')" = true ]
 	replay session-del-slow
 	adm 0 session remove cl1@srv3 --wait --trace
 	[ "$(grep -c -- '-> .*session-get dump' <<<"$stderr")" = 3 ]
@@ -330,64 +328,50 @@ as_named() {
 	fails 9 unsupported session remove cl1@srv1 --force
 }
 
-@test "mp-policy" {
+@test "session set --mp-policy" {
 	replay policy
-	adm 0 mp-policy list
-	[[ ${lines[1]} =~ ^round-robin\ +rr\ +yes\ +paths\ in\ turn ]]
-	[ "${#lines[@]}" = 4 ]
-	adm 0 mp-policy list -j
-	valid rnbdadm.mp-policy-list/1
-	[ "$(jqv '[.policies[].supported] | tojson')" = '[true,true,true]' ]
-	# what the loaded modules say that they take
-	replay policies-fewer
-	adm 0 mp-policy list -j
-	[ "$(jqv '[.policies[].supported] | tojson')" = '[true,true,false]' ]
-	replay policies-untold
-	adm 0 mp-policy list -j
-	[ "$(jqv '[.policies[].supported] | tojson')" = '[null,null,null]' ]
-	replay policy
-	adm 0 mp-policy show cl1@srv1
-	[ "$output" = min-latency ]
-	adm 0 mp-policy show cl1@srv1 -j
-	valid rnbdadm.session/1
 	for p in rr round-robin; do
-		adm 0 mp-policy set cl1@srv1 $p
+		adm 0 session set cl1@srv1 --mp-policy $p
 		[ -z "$output$stderr" ]
 	done
-	adm 0 mp-policy set --all rr -j
-	valid rnbdadm.mp-policy/1
-	[ "$(jqv '[.changed, (.sessions[] | .name, .old, .new, .result)] | @csv')" = \
-		'true,"cl1@srv1","min-latency","round-robin","set","cl1@srv2","round-robin","round-robin","unchanged"' ]
-	adm 0 mp-policy set cl1@srv2 rr -j
-	[ "$(jqv '.changed | not')" = true ]
-	replay policy-fails
-	fails 3 partial mp-policy set --all min-inflight
-	for c in "cl1@srv1" "--all"; do
-		fails 2 usage mp-policy set $c
-		[[ $stderr == *": POLICY is missing"* ]]
-	done
-	fails 2 usage mp-policy set --all cl1@srv1 rr
-	fails 2 usage mp-policy set cl1@srv1 round-robbin
-	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"* ]]
 	fails 2 usage session set cl1@srv1 --mp-policy round-robbin
-	[[ $stderr == *"'round-robbin' is not a policy (round-robin, min-inflight, min-latency)"*"did you mean round-robin?"* ]]
-	fails 4 not_found mp-policy set nosuch rr
-	fails 4 not_found mp-policy show nosuch
-	replay paths-denied
-	fails 5 permission mp-policy set cl1@srv1 rr
-	replay old-modules
-	fails 9 unsupported mp-policy set cl1@srv1 rr
-	replay absent
-	fails 8 unavailable mp-policy list
+	[[ $stderr == *"'round-robbin' is not a value of --mp-policy (round-robin, min-inflight, min-latency, rr, mi, ml)"*"did you mean round-robin?"* ]]
+}
+
+@test "names of earlier versions: an error that has the new one" {
+	local old now
+	while IFS='|' read -r old now; do
+		# shellcheck disable=SC2086
+		alone 2 $old
+		[[ -z $output && $stderr == *"does not exist any more"*"hint: use '$now'"* ]]
+	done <<-END
+		session ls|list
+		sess list|session
+		session add-path x 10.0.0.1|path add
+		session remove-path x 10.0.0.1|path remove
+		session reconnect --all|path reconnect
+		session disconnect --all|path disconnect
+		session recover x|recover
+		mp-policy set --all rr|session set --mp-policy
+		save|config save
+		restore|config apply
+		unmap --all --yes|--force
+		unmap -y --all|--force
+		stats --no-totals|--totals
+		session list --no-tree|list
+		resize rnbd0 --from-server|server export revalidate
+		stats --save x|-o prom, or -i
+		stats latency --from-diskstats|iostat -x
+	END
 }
 
 @test "--dry-run: nothing is sent, and its lines can be run" {
 	replay two-sessions
 	for c in "session add cl1@srv3 --path 10.0.0.1@10.0.0.9 --path 10.0.1.9 --io-timeout 1m --connections 2" \
-		"session remove cl1@srv1 --force" "session add-path cl1@srv1 10.0.2.1@10.0.2.2 10.0.3.3" \
-		"session remove-path cl1@srv1 10.0.1.2" "session remove-path cl1@srv1 10.0.0.2 --force" "session reconnect cl1@srv1 --force" \
-		"session reconnect --all --only-down" "session disconnect cl1@srv1 10.0.1.2" "session disconnect cl1@srv1 --force" \
-		"session disconnect --all --force" "recover --all" "recover session cl1@srv1" "recover device rnbd2" "mp-policy set --all mi"; do
+		"session remove cl1@srv1 --force" "path add cl1@srv1 10.0.2.1@10.0.2.2 10.0.3.3" \
+		"path remove cl1@srv1 10.0.1.2" "path remove cl1@srv1 10.0.0.2 --force" "path reconnect cl1@srv1 --force" \
+		"path reconnect --all --only-down" "path disconnect cl1@srv1 10.0.1.2" "path disconnect cl1@srv1 --force" \
+		"path disconnect --all --force" "recover --all" "recover cl1@srv1"; do
 		# shellcheck disable=SC2086
 		adm 0 $c -n --trace
 		plan=$output
@@ -403,7 +387,7 @@ as_named() {
 			[ "$output" = "$line" ]
 		done <<<"$plan"
 	done
-	fails 7 busy session remove-path cl1@srv1 10.0.0.2 -n
+	fails 7 busy path remove cl1@srv1 10.0.0.2 -n
 }
 
 @test "the documents of these tests are valid" { all_valid; }

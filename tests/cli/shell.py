@@ -134,8 +134,8 @@ echo DONE
 # Keys, and the words that the shell then runs; what is in the middle is not what a shell takes for a word
 LINES = (
     ("sess\tsho\tcl1@srv2\t", ["session", "show", "cl1@srv2"]),
-    ("srv exp\tsho\tsd\t", ["srv", "export", "show", "sdb"]),
-    ("sr\tclient show cl7@\t", ["srv", "client", "show", "cl7@here"]),
+    ("server exp\tsho\tsd\t", ["server", "export", "show", "sdb"]),
+    ("serv\tclient show cl7@\t", ["server", "client", "show", "cl7@here"]),
     ("path show cl1@srv1 ip:10.0.1.1@\t", ["path", "show", "cl1@srv1", "ip:10.0.1.1@ip:10.0.1.2"]),
     ("path show cl1@srv1 ip:10.0.1.1@i\t", ["path", "show", "cl1@srv1", "ip:10.0.1.1@ip:10.0.1.2"]),
     ("path show cl1@srv1 ip:10.0.1.1@ip:\t", ["path", "show", "cl1@srv1", "ip:10.0.1.1@ip:10.0.1.2"]),
@@ -169,13 +169,13 @@ LINES = (
 
 # Keys, what is offered in this order, what is not
 LISTS = (
-    ("session reconnect cl1@srv1 ", ["ip:10.0.1.1@ip:10.0.1.2", "ip:10.0.0.1@ip:10.0.0.2"], ["ip:10.0.0.1@ip:10.0.0.3"]),
-    ("session disconnect cl1@srv1 ", ["ip:10.0.0.1@ip:10.0.0.2", "ip:10.0.1.1@ip:10.0.1.2"], []),
+    ("path reconnect cl1@srv1 ", ["ip:10.0.1.1@ip:10.0.1.2", "ip:10.0.0.1@ip:10.0.0.2"], ["ip:10.0.0.1@ip:10.0.0.3"]),
+    ("path disconnect cl1@srv1 ", ["ip:10.0.0.1@ip:10.0.0.2", "ip:10.0.1.1@ip:10.0.1.2"], []),
     ("remap ", ["rnbd2", "rnbd0", "rnbd1", "ram0", "vol0"], []),
     ("unmap rnbd1 ", ["rnbd0", "rnbd2", "vol0"], ["rnbd1", "vol1"]),
     ("stats ", ["reset", "cl1@srv1", "cl1@srv2", "rnbd0"], []),
     ("map x --access ", ["rw", "ro", "migration"], []),
-    ("session ", ["list", "show", "set", "add-path"], ["ls", "client"]),
+    ("path ", ["list", "show", "add"], ["ls", "client"]),
     ("help server ", ["export", "client"], []),
 )
 

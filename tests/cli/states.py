@@ -69,7 +69,7 @@ def states(binary, rec, one=one_state, wanted=lambda c: True):
             good, bad = ARGUMENTS.get(name, ([], None))
             for state in ("empty", ANSWERED.get(name, "two-sessions"), "absent", "denied", "may-look"):
                 # where nothing is configured there is nothing to do and to refuse
-                words = [conf.name] if state in ("may-look", "changes") and name in ("config apply", "restore") else good
+                words = [conf.name] if state in ("may-look", "changes") and name == "config apply" else good
                 jobs.append(pool.submit(one, binary, rec, name, words, state, expect(name, state, True, c["changes"])))
             if bad:
                 jobs.append(pool.submit(one, binary, rec, name, bad, "two-sessions",
@@ -92,14 +92,10 @@ def lines(binary, rec=None):
 NEVER_IN_USE = {
     "map": "makes a disk",
     "session add": "makes a session",
-    "session add-path": "the others stay",
+    "path add": "the others stay",
     "session set": "holds for what comes",
     "device set": "it stays in use",
-    "mp-policy set": "holds for what comes",
-    "session recover": "what is up is left alone",
     "recover": "what is up is left alone",
-    "recover session": "what is up is left alone",
-    "recover device": "what is up is left alone",
     "stats reset": "I/O goes on",
     "server port undrain": "paths come back",
     "server export add": "the others stay",
@@ -114,9 +110,9 @@ def one_locked(binary, rec, name, words):
         conf = os.path.join(own, "conf")
         with open(conf, "w") as f:
             f.write("[session cl1@srv9]\npath = 10.0.0.9\n")
-        if name in ("config apply", "restore"):
+        if name == "config apply":
             words = [conf]
-        command = ["--nl-replay", os.path.join(rec, ANSWERED.get(name, "two-sessions") + ".nl"), "--test-root", root, "--trace", "-y",
+        command = ["--nl-replay", os.path.join(rec, ANSWERED.get(name, "two-sessions") + ".nl"), "--test-root", root, "--trace",
                    *name.split(), *words]
         with open(os.path.join(root, "run/rnbdadm.lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -170,7 +166,7 @@ def leaves(obj, names):
 
 
 # What CSV tells of an interval, of CPUs and distributions alone, or not as JSON does
-CSV_ALONE = ("per_cpu", "latency", "sg_entries", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second",
+CSV_ALONE = ("per_cpu", "latency", "read_ios_per_second", "read_bytes_per_second", "write_ios_per_second",
              "write_bytes_per_second", "peer")
 # What neither a cell nor a line could hold
 JSON_ALONE = ("buckets", "path_details")

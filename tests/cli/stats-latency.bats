@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# stats --latency and --sg, stats latency: distributions.
+# stats --latency, stats latency: distributions.
 # shellcheck shell=bats disable=SC2154
 
 bats_require_minimum_version 1.5.0
@@ -15,34 +15,27 @@ setup() {
 	replay two-sessions
 }
 
-@test "--latency and --sg: of paths and of CPUs; unknown where the modules do not count them" {
-	adm 0 stats --latency --sg -j
+@test "--latency: of paths and of CPUs; unknown where the modules do not count them" {
+	adm 0 stats --latency -j
 	valid rnbdadm.stats/1
-	golden stats-latency-sg.json
+	golden stats-latency-paths.json
 	[ "$(jqv '[.stats[].latency == null] | tojson')" = "[false,false,true]" ]
 	[ "$(jqv '.stats[1].latency.buckets | tojson')" = "[]" ]
 	adm 0 stats --latency
 	golden stats-latency-table.txt
 	adm 0 stats --latency --per-cpu -o csv
 	golden stats-latency-cpu.csv
-	adm 0 stats --sg
-	golden stats-sg.txt
-	adm 0 stats --sg --per-cpu -o csv
-	golden stats-sg-cpu.csv
-	adm 0 stats --per-cpu --latency --sg -j
+	adm 0 stats --per-cpu --latency -j
 	valid rnbdadm.stats/1
-	[ "$(jqv '.stats[0].per_cpu[1] | [.inflight, .polling.completions_max, .latency.max_read_ns, .sg_entries[1].ios] | join(" ")')" = "30 16 3104112 1" ]
-	adm 2 stats --latency --sg
-	adm 2 stats --latency --sg -o csv
+	[ "$(jqv '.stats[0].per_cpu[1] | [.inflight, .polling.completions_max, .latency.max_read_ns] | join(" ")')" = "30 16 3104112" ]
 }
 
 @test "distributions of an interval; a longest one that did not change is not of it" {
 	replay distributions
-	adm 0 stats -i 10ms -c 2 --latency --sg -j
+	adm 0 stats -i 10ms -c 2 --latency -j
 	output=${lines[1]}
 	valid rnbdadm.stats/1
 	[[ $output == *'"latency":{"unit":"ns","clock":"submit-to-complete","buckets":[{"le_ns":32768,"read":5,"write":0},{"le_ns":4194304,"read":1,"write":0}],"max_read_ns":4000000,"max_write_ns":null}'* ]]
-	[ "$(jqv '.stats[0].sg_entries | tojson')" = '[{"entries":1,"ios":6}]' ]
 	[[ $output == *'"polling":{"completions":12,"polls":6,"completions_max":null}'* ]]
 	[ "$(jqv '.reset | not')" = true ]
 }
@@ -90,24 +83,7 @@ setup() {
 	[ "${lines[*]}" = cl1@srv1 ]
 	replay old-stats
 	fails 9 unsupported stats latency
-	[[ $stderr == *--from-diskstats*bpftrace* ]]
-	# the disk: 10 reads in 1 ms, 20 writes in 2 ms
-	adm 0 stats latency --from-diskstats
-	golden latency-diskstats.txt
-	adm 0 stats latency cl1@srv1 --from-diskstats -j
-	valid rnbdadm.stats-latency/1
-	[ "$(jqv '.devices | map([.device, .read_ios, .read_mean_ns, .write_mean_ns]) | tojson')" = '[["rnbd0",10,100000,100000],["rnbd1",10,100000,100000]]' ]
-	adm 0 stats latency rnbd2 --from-diskstats -o csv -F device,write_mean_ns
-	[ "$output" = "device,write_mean_ns
-rnbd2,100000" ]
-	fails 2 usage stats latency cl1@srv1 10.0.0.2 --from-diskstats
-	grown "0 0 0 0 0 0 0 0 0 0 0"
-	adm 0 stats latency --from-diskstats rnbd0 -j
-	[ "$(jqv '.devices[0] | [.read_ios, .read_mean_ns] | tojson')" = "[0,null]" ]
-	replay old-stats bare
-	adm 0 stats latency --from-diskstats -j
-	valid rnbdadm.stats-latency/1
-	[ "$(jqv '.devices[0].read_ios == null')" = true ]
+	[[ $stderr == *"iostat -x"*bpftrace* ]]
 	replay empty
 	adm 0 stats latency
 	[ "$output" = "no paths" ]

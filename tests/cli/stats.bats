@@ -15,12 +15,10 @@ setup() {
 	replay two-sessions
 }
 
-@test "a line of totals on a terminal or with --totals" {
+@test "a line of totals with --totals, on a terminal as elsewhere" {
 	adm 0 stats --totals
 	golden stats-totals.txt
-	run -0 script -qec "stty cols 120; $(printf '%q ' "$PLAIN" "${R[@]}" stats --color=never)" /dev/null
-	[[ $output == *" total "*"123 538 003"* ]]
-	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats --no-totals)" /dev/null
+	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats)" /dev/null
 	[[ $output != *" total "* ]]
 }
 
@@ -180,15 +178,7 @@ setup() {
 	adm 0 stats reset cl1@srv1 --hca mlx5_1 -n
 	[ "$output" = "rnbdadm stats reset cl1@srv1 --hca=mlx5_1" ]
 	replay reset-all
-	adm 0 stats reset --all -y
-}
-
-@test "reset --all asks: 12 without an answer" {
-	replay reset-all
-	fails 12 declined stats reset --all
-	[[ $stderr == *-y* ]]
-	run -12 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats reset --all)" /dev/null <<<no
-	run -0 script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" stats reset --all)" /dev/null <<<yes
+	adm 0 stats reset --all
 }
 
 @test "reset: nothing named, too much named, dry run, refused" {
@@ -207,7 +197,7 @@ setup() {
 @test "--by session and hca: sums" {
 	adm 0 stats --by session
 	golden stats-session.txt
-	adm 0 stats --by session --per-cpu --latency --sg -j
+	adm 0 stats --by session --per-cpu --latency -j
 	valid rnbdadm.stats/1
 	[ "$(jqv '.stats[0] | [.object, .name, .counters.read_ios, .counters.reconnects_failed, .polling.polls] | join(" ")')" = "session cl1@srv1 123537993 7 1400000" ]
 	[ "$(jqv '.stats[0].hca == null and .stats[0].heartbeat_latency_ns == null')" = true ]
@@ -246,14 +236,14 @@ rnbd2,20" ]
 	[ "$(jqv '.stats[0].counters.read_ios == null')" = true ]
 	fails 4 not_found stats rnbd7 --by device
 	fails 2 usage stats cl1@srv1 10.0.0.2 --by device
-	for how in --per-cpu --latency --sg --server; do
+	for how in --per-cpu --latency --server; do
 		fails 2 usage stats --by device $how
 	done
 }
 
 @test "what the block layer counts, at its ends, cut and garbled" {
 	grown "18446744073709551615 0 36028797018963969 9223372036854775807 9007199254740993 0 18014398509481983 0 4294967295 0 0"
-	for how in "stats --by device" "stats latency --from-diskstats" "device list --stats"; do
+	for how in "stats --by device" "device list --stats"; do
 		# shellcheck disable=SC2086
 		adm 0 $how -j
 		valid_any
@@ -266,107 +256,7 @@ rnbd2,20" ]
 		adm 0 stats --by device -j
 		valid rnbdadm.stats/1
 		[ "$(jqv '.stats[0].counters | [.read_ios, .inflight] | tojson')" = "[null,null]" ]
-		adm 0 stats latency --from-diskstats -j
-		[ "$(jqv '.devices[0] | [.read_ios, .read_mean_ns] | tojson')" = "[null,null]" ]
 	done
-}
-
-@test "--save and --since: what was added from one look to the next" {
-	local f=$BATS_TEST_TMPDIR/sample.json
-	adm 0 stats --save "$f"
-	golden stats.txt
-	output=$(<"$f")
-	valid rnbdadm.stats/1
-	[ "$(stat -c %a "$f")" = 644 ]
-	# nothing was added, in any form
-	adm 0 stats --since "$f" --latency --sg --per-cpu -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '.interval_ns > 0 and .reset == false')" = true ]
-	[ "$(jqv '[.stats[].counters | .read_ios, .write_bytes, .failovers, .reconnects_failed] | unique | tojson')" = "[0]" ]
-	[ "$(jqv '[.stats[] | (.latency.buckets // [])[], (.sg_entries // [])[]] | length')" = 0 ]
-	[ "$(jqv '[.stats[].per_cpu[] | .read_ios, .migrations_from] | unique | tojson')" = "[0]" ]
-	# what is under way is no difference
-	adm 0 stats --since "$f" --per-cpu=active -o csv -F cpu,read_ios,inflight
-	[ "$output" = "cpu,read_ios,inflight
-0,0,1
-3,0,30" ]
-	# then something is; a sample is of paths, whatever rows were asked for
-	output=$(jq '(.stats[] | select(.name == "ip:10.0.1.1@ip:10.0.1.2").counters.read_ios) -= 200 |
-		(.stats[0].per_cpu[0].read_ios) -= 5 | (.stats[0].latency.buckets[0].read) -= 7 |
-		.sample.monotonic_ns -= 2000000000' "$f")
-	echo "$output" >"$f"
-	adm 0 stats --since "$f" --by hca --rate --latency -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '.stats | map(select(.name == "mlx5_1:1"))[0].counters.read_ios')" = 200 ]
-	[ "$(jqv '.stats | map(select(.name == "mlx5_1:1"))[0].rates.read_ios_per_second | . > 1 and . <= 100')" = true ]
-	[ "$(jqv '.stats[] | select(.name == "mlx5_0:1").latency.buckets | tojson')" = '[{"le_ns":16384,"read":7,"write":0}]' ]
-	# both at once, from and into one file
-	adm 0 stats --since "$f" --save "$f" -j
-	[ "$(jqv '[.stats[].counters.read_ios] | add')" = 200 ]
-	adm 0 stats --since "$f" -j
-	[ "$(jqv '[.stats[].counters.read_ios] | add')" = 0 ]
-	# a path that is new since then counts from its beginning, one that is gone not at all
-	output=$(jq '.stats |= map(select(.name != "ip:10.0.0.1@ip:10.0.0.3")) | .stats += [.stats[0] | .name = "gone"]' "$f")
-	echo "$output" >"$f"
-	adm 0 stats --since "$f" -j
-	[ "$(jqv '[.stats[].counters.read_ios] | tojson')" = "[0,0,10]" ]
-	adm 0 stats cl1@srv2 --since "$f" --by session -o csv -F name,read_ios
-	[ "${lines[1]}" = cl1@srv2,10 ]
-	# a reset in between is told
-	output=$(jq '.stats[0].counters.read_ios += 1' "$f")
-	echo "$output" >"$f"
-	adm 0 stats --since "$f" -j
-	[ "$(jqv '.reset and .stats[0].counters.read_ios == null')" = true ]
-}
-
-@test "--save and --since of devices; of names that are no text" {
-	local f=$BATS_TEST_TMPDIR/sample.json
-	grown "10 0 80 1 20 0 160 2 3 4 5"
-	adm 0 stats --by device --save "$f"
-	printf '15 0 120 1 20 0 160 2 3 4 5\n' >"$BATS_TEST_TMPDIR/root/sys/block/rnbd0/stat"
-	adm 0 stats --by device --since "$f" -o csv -F name,read_ios,read_bytes
-	[ "$output" = "name,read_ios,read_bytes
-rnbd0,5,20480
-rnbd1,0,0
-rnbd2,0,0" ]
-	replay hostile
-	adm 0 stats --save "$f"
-	adm 0 stats --since "$f" -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '[.stats[].counters.read_ios] | unique | tojson')" = "[0]" ]
-	replay extreme
-	adm 0 stats --save "$f"
-	adm 0 stats --since "$f" --per-cpu --latency --sg -j
-	valid rnbdadm.stats/1
-	[ "$(jqv '[.stats[].counters.read_ios] | tojson')" = "[0,0,0,null,null]" ]
-}
-
-@test "--since: what is no sample of this; --save: what takes none" {
-	local f=$BATS_TEST_TMPDIR/sample.json root=$BATS_TEST_TMPDIR/root
-	cp -r "$REC/root" "$root"
-	mkdir -p "$root/proc/sys/kernel/random"
-	echo one >"$root/proc/sys/kernel/random/boot_id"
-	R=(--nl-replay "$REC/two-sessions.nl" --test-time "$TIME" --test-root "$root")
-	fails 4 not_found stats --since "$f"
-	adm 0 stats --save "$f"
-	fails 6 conflict stats --since "$f" --by device
-	[[ $stderr == *"paths, not of devices"* ]]
-	fails 6 conflict stats --since "$f" --server
-	echo two >"$root/proc/sys/kernel/random/boot_id"
-	fails 6 conflict stats --since "$f"
-	[[ $stderr == *"before this host was booted"* ]]
-	for text in '' '{' '[]' '{"stats":[]}' '{"sample":{"of":"path","role":"client"},"stats":[]}'; do
-		printf '%s' "$text" >"$f"
-		fails 6 conflict stats --since "$f"
-	done
-	fails 2 usage stats --since "$f" -i 1
-	fails 2 usage stats cl1@srv1 --save "$f"
-	adm 2 stats --save "$f" -o prom
-	fails 4 not_found stats --save "$BATS_TEST_TMPDIR/nosuch/f"
-	# what cannot be compared leaves no new sample
-	printf garbled >"$f"
-	adm 6 stats --since "$f" --save "$f"
-	[ "$(<"$f")" = garbled ]
 }
 
 @test "CPUs of a path in more than one message" {
@@ -378,7 +268,7 @@ rnbd2,0,0" ]
 @test "counters at 0, 2^53+1, 2^63-1, 2^63 and U64_MAX in every form" {
 	local how
 	replay extreme
-	for how in "stats --per-cpu --latency --sg" "stats --by session --latency" "stats --by hca --sg --per-cpu" "stats latency"; do
+	for how in "stats --per-cpu --latency" "stats --by session --latency" "stats --by hca --per-cpu" "stats latency"; do
 		# shellcheck disable=SC2086
 		adm 0 $how -j
 		valid_any
@@ -386,8 +276,6 @@ rnbd2,0,0" ]
 	done
 	adm 0 stats --latency -j
 	[[ $output == *'"le_ns":1048576,"read":9007199254740993,'*'"read":9223372036854775807,'*'"read":null,'* ]]
-	adm 0 stats --sg -o csv
-	[[ $output == *,4,9223372036854775807* && $output == *,4,$'\n'* ]]
 	adm 0 stats latency
 	adm 0 stats -o prom
 	prom

@@ -38,8 +38,6 @@ setup() {
 	adm 10 map vol9 --session cl1@srv3 --path 10.0.0.9
 	replay two-sessions
 	adm 11 wait cl1@srv1 --for state=connected --test
-	replay reset-all
-	adm 12 stats reset --all
 }
 
 @test "family absent, module absent, operation absent, privilege absent" {
@@ -124,8 +122,8 @@ setup() {
 	[[ $stderr != *"did you mean"* ]]
 	adm 2 resume
 	[[ $stderr == *"did you mean resize"* ]]
-	adm 2 add-path
-	[[ $stderr == *"'add-path' is not a command"* ]]
+	adm 2 reconnect
+	[[ $stderr == *"'reconnect' is not a command"* ]]
 }
 
 @test "a word with one dash: quoted as it was typed, with the option that is meant, and no JSON by its letters" {
@@ -170,7 +168,6 @@ setup() {
 		-j
 		-j bird
 		bird --json
-		session -j
 		session -p bird
 		session list bird -o json
 		session list --bird -j
@@ -181,7 +178,7 @@ setup() {
 		--json-version=2 session list -j
 		session list --filter x -j
 		version bird -j
-		-o jsonl session
+		-o jsonl config
 	EOF2
 }
 
@@ -189,8 +186,8 @@ setup() {
 	alone 2
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -le 3 ]
-	alone 2 session
-	[[ $stderr == *"list, show"* ]]
+	alone 2 config
+	[[ $stderr == *"save, show"* ]]
 }
 
 @test "values: missing, superfluous, joined, after --" {

@@ -28,8 +28,6 @@ setup() {
 	fails 4 not_found session show cl1@srv2
 	adm 0 session show "$ODD" -j
 	[ "$(jqv '.sessions[0].name_hex')" = 6f3a642c64ff ]
-	adm 0 mp-policy show cl1@srv1
-	[ "$output" = min-latency ]
 }
 
 @test "a session may be called paths" {

@@ -144,6 +144,14 @@ ID_PATH=rnbd-ip:10.0.0.2,vol0" ]
 	adm 0 udev rnbd0
 	[[ $output == *RNBD_BY_NAME=d0* && $output == *10.0.1.32* ]]
 	((few > 100000 && few < 4000000 && many < 150000000))
+	# as of a disk that apply has mapped: its note spares the configuration
+	mkdir -p "$ROOT/run/rnbd/registry/device:s1:vol0"
+	printf d0 >"$ROOT/run/rnbd/registry/device:s1:vol0/name"
+	few=$(instructions udev rnbd0)
+	echo "$few instructions with a note"
+	adm 0 udev rnbd0
+	[[ $output == *RNBD_BY_NAME=d0* ]]
+	((few > 100000 && few * 10 < many))
 }
 
 @test "owner: what config apply made is marked, until it is removed" {

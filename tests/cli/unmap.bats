@@ -119,20 +119,6 @@ process() {
 	adm 0 unmap -f rnbd0 rnbd1
 }
 
-@test "--force on a terminal asks; yes, no, -y" {
-	replay unmap-force
-	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null; }
-	run -12 ask unmap rnbd0 --force <<<no
-	[[ $output == *"Type yes:"*"declined"* ]]
-	[[ $output == *"mount /data"* ]]
-	run -0 ask unmap rnbd0 --force <<<yes
-	run -0 ask unmap rnbd0 --force -y </dev/null
-	[[ $output != *"Type yes"* ]]
-	# nothing would be lost
-	run -0 ask unmap rnbd2 --force </dev/null
-	[[ $output != *"Type yes"* ]]
-}
-
 @test "absent: 4, or fine with --if-exists and --idempotent" {
 	fails 4 not_found unmap rnbd9
 	[[ $stderr == *rnbd* ]]
@@ -194,16 +180,6 @@ process() {
 	adm 0 unmap --all
 }
 
-@test "--all on a terminal asks, -y answers; --timeout 0 is a limit" {
-	replay unmap-idle bare
-	ask() { script -qec "$(printf '%q ' "$PLAIN" "${R[@]}" "$@")" /dev/null; }
-	run -12 ask unmap --all <<<no
-	[[ $output == *"Unmap rnbd0, rnbd1, rnbd2. Type yes:"*declined* ]]
-	run -0 ask unmap --all <<<yes
-	run -0 ask unmap --all -y </dev/null
-	[[ $output != *"Type yes"* ]]
-}
-
 @test "--all with more, or nothing at all: usage" {
 	fails 2 usage unmap
 	fails 2 usage unmap --all rnbd0
@@ -224,8 +200,8 @@ process() {
 	fails 7 busy unmap rnbd0 -n
 	fails 4 not_found unmap rnbd9 -n
 	# how it is to be done is in the line, too
-	adm 0 unmap rnbd2 --if-exists --no-wait --wait=2s --timeout 5s --idempotent -y -n
-	[ "$output" = "rnbdadm unmap rnbd2 --if-exists --no-wait --wait=2s --timeout=5000ms --idempotent --yes" ]
+	adm 0 unmap rnbd2 --if-exists --no-wait --wait=2s --timeout 5s --idempotent -n
+	[ "$output" = "rnbdadm unmap rnbd2 --if-exists --no-wait --wait=2s --timeout=5000ms --idempotent" ]
 	adm 0 unmap rnbd0 --lazy --timeout infinite -n
 	[ "$output" = "rnbdadm unmap rnbd0 --lazy --timeout=infinite" ]
 	adm 0 unmap rnbd0 rnbd2 --lazy -nj

@@ -29,7 +29,7 @@ setup() {
 }
 
 teardown() {
-	"$ADM" unmap --all --force -y
+	"$ADM" unmap --all --force
 	only_failed_allocations
 }
 

@@ -239,7 +239,7 @@ purged() {
 }
 
 @test "boot 3: stopped without modules the unit has not failed; purge leaves nothing" {
-	rnbdadm unmap --all -y
+	rnbdadm unmap --all
 	rnbdadm session remove s1
 	rmmod rnbd_client rtrs_client
 	systemctl stop rnbd-shutdown

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
 # check on a real kernel: what a guest can have wrong, one thing after the other. The tests build on each other. In other files, for
-# what they set up: errors of a link that rise (rdma.counters) in failover-loss.bats, session.cpu_migration in stats.bats. Left to
+# what they set up: errors of a link that rise (rdma.counters) in failover-loss.bats. Left to
 # tests/cli/check.bats, whose host is made of files: a link with fewer lanes or less speed than it could have (rdma.rate), as Soft-RoCE
 # tells a rate of its own; flow control that is on or off (net.pause), as neither it nor any interface of a guest has DCB, which is what
 # is seen here (tests/cli/unit/check.c has the kernel's answers); a transport's module that is gone below rnbd (modules.rtrs), as no
@@ -29,7 +29,7 @@ teardown_file() { . "$ROOT/tests/vm/guest.bash" && unmap_all; }
 
 # looks ID..: these checks are run; a failure is exit code 11
 looks() {
-	run --separate-stderr "$ADM" check "$@"
+	run --separate-stderr "$ADM" check -v "$@"
 	[[ $output == *FAIL* ]] && [[ $status == 11 ]] || [[ $output != *FAIL* && $status == 0 ]] || fail "status $status: $output"
 }
 
@@ -105,14 +105,6 @@ finds() { looks "$2" && told "$@"; }
 	finds skip modules.rtrs "" "no rnbd module"
 }
 
-@test "huge pages take what a server could pin" {
-	[[ -e /proc/sys/vm/nr_hugepages ]] || skip "this kernel has none"
-	echo $((($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) - 180 * 1024) / 2048)) >/proc/sys/vm/nr_hugepages
-	finds warn system.hugepages "" "MiB are huge pages" vm.nr_hugepages
-	echo 0 >/proc/sys/vm/nr_hugepages
-	finds ok system.hugepages "" "0 MiB"
-}
-
 @test "all well: two paths, a device, both sides" {
 	net_up 2
 	ram_disk 32
@@ -120,8 +112,8 @@ finds() { looks "$2" && told "$@"; }
 	load_client
 	"$ADM" map /dev/ram0 --session s1 --path "$P1" --path "$P2"
 	ids=(modules.rtrs modules.rdma_cm modules.origin netlink.{family,version,ops,mcast} rdma.{devices,port_state,phys_state,rate,roce}
-		rdma.{gid,netns} net.{address,route,neigh,link,mtu,mtu_mismatch}
-		session.{paths_down,single_path,shared_fate,reconnects,policy} device.{state,access,node,readahead,scheduler}
+		rdma.gid net.{address,route,neigh,link,mtu,mtu_mismatch}
+		session.{paths_down,single_path,shared_fate,reconnects,policy} device.{state,access,node}
 		server.{listen,record,names,export_perm,writers,size,memory})
 	looks "${ids[@]}"
 	[[ ${lines[-1]} == *" 0 warnings, 0 failures, "* ]]
@@ -151,16 +143,16 @@ finds() { looks "$2" && told "$@"; }
 }
 
 @test "a path down, one path, no path, a session whose paths share a port" {
-	"$ADM" session disconnect s1 "$P2"
+	"$ADM" path disconnect s1 "$P2"
 	finds FAIL session.paths_down s1 "1 of 2 paths down: $P2 is disconnected" recover
-	"$ADM" session remove-path s1 "$P2"
-	finds warn session.single_path s1 "one path only" "session add-path s1"
+	"$ADM" path remove s1 "$P2"
+	finds warn session.single_path s1 "one path only" "path add s1"
 	ip addr add 10.0.0.9/24 dev dummy0
-	"$ADM" session add-path s1 10.0.0.9@10.0.0.9
+	"$ADM" path add s1 10.0.0.9@10.0.0.9
 	finds warn session.shared_fate s1 "the port rxe0" "another adapter"
-	"$ADM" session remove-path s1 ip:10.0.0.9@ip:10.0.0.9
+	"$ADM" path remove s1 ip:10.0.0.9@ip:10.0.0.9
 	ip addr del 10.0.0.9/24 dev dummy0
-	"$ADM" session add-path s1 "$P2"
+	"$ADM" path add s1 "$P2"
 	finds ok session.shared_fate s1 "nothing in common"
 }
 
@@ -170,9 +162,9 @@ finds() { looks "$2" && told "$@"; }
 	ip link set fast up
 	ip link set other up
 	rxe_add rxe7 fast
-	"$ADM" session add-path s1 10.0.7.1@10.0.7.1
-	finds warn session.policy s1 "round-robin over paths of" "mp-policy set s1"
-	"$ADM" session remove-path s1 ip:10.0.7.1@ip:10.0.7.1
+	"$ADM" path add s1 10.0.7.1@10.0.7.1
+	finds warn session.policy s1 "round-robin over paths of" "session set s1 --mp-policy"
+	"$ADM" path remove s1 ip:10.0.7.1@ip:10.0.7.1
 	rdma link delete rxe7
 	ip link delete fast
 }
@@ -209,7 +201,7 @@ finds() { looks "$2" && told "$@"; }
 @test "a server that is gone: no route, another route, no answer" {
 	local gone=ip:10.0.1.1@ip:10.0.9.1
 	ip addr add 10.0.9.1/32 dev dummy1
-	await 10 "$ADM" session add-path s1 10.0.1.1@10.0.9.1
+	await 10 "$ADM" path add s1 10.0.1.1@10.0.9.1
 	ip addr del 10.0.9.1/32 dev dummy1
 	finds FAIL net.route $gone "no route to 10.0.9.1" "ip route add 10.0.9.1 dev dummy1"
 	ip route add 10.0.9.0/24 dev dummy0
@@ -230,7 +222,7 @@ finds() { looks "$2" && told "$@"; }
 	run "$ADM" check server.reachable --server 10.0.9.1:1
 	told FAIL server.reachable 10.0.9.1:1 "does not answer ARP" "is the server up"
 	ip link set dummy1 arp off
-	"$ADM" session remove-path s1 $gone
+	"$ADM" path remove s1 $gone
 	ip route del 10.0.9.0/24 dev dummy1
 	rxe_sound rxe1 dummy1 >&3
 	await 30 finds ok session.paths_down s1 "all 2 paths"
@@ -240,7 +232,7 @@ finds() { looks "$2" && told "$@"; }
 	local gone=ip:fd00:1::1@ip:fd00:9::1
 	ip addr add fd00:1::1/64 dev dummy1 nodad # it went when the interface was down
 	ip addr add fd00:9::1/128 dev dummy1 nodad
-	await 10 "$ADM" session add-path s1 fd00:1::1@fd00:9::1
+	await 10 "$ADM" path add s1 fd00:1::1@fd00:9::1
 	finds ok net.route $gone "fd00:9::1 through lo"
 	ip addr del fd00:9::1/128 dev dummy1
 	finds FAIL net.route $gone "no route to fd00:9::1" "ip route add fd00:9::1 dev dummy1"
@@ -259,17 +251,10 @@ finds() { looks "$2" && told "$@"; }
 	ip neigh replace fd00:9::1 lladdr 02:00:00:00:09:01 dev dummy1
 	finds ok net.neigh $gone "fd00:9::1 answers NDP"
 	ip link set dummy1 arp off
-	"$ADM" session remove-path s1 $gone
+	"$ADM" path remove s1 $gone
 	ip route del fd00:9::/64 dev dummy1
 	rxe_sound rxe1 dummy1 >&3
 	await 30 finds ok session.paths_down s1 "all 2 paths"
-}
-
-@test "RDMA devices of one network name space each" {
-	rdma system set netns exclusive
-	finds warn rdma.netns "" "one network namespace each" "rdma system set netns shared"
-	rdma system set netns shared
-	finds ok rdma.netns "" "shared"
 }
 
 @test "two writers, a disk of the server that is write-protected" {
@@ -317,31 +302,26 @@ finds() { looks "$2" && told "$@"; }
 	"$ADM" map /dev/ram0 --session s1 --path "$P1" --access migration
 	blockdev --setra 0 /dev/rnbd0
 	modprobe mq-deadline
-	echo mq-deadline >/sys/block/rnbd0/queue/scheduler
 	rm /dev/rnbd0
 	looks device
 	told warn device.access rnbd0 migration "rnbdadm device set rnbd0 --access rw"
 	"$ADM" device set rnbd0 --access rw
 	finds ok device.access rnbd0 rw
 	looks device
-	told warn device.readahead rnbd0 "0 KiB" "blockdev --setra"
-	told warn device.scheduler rnbd0 mq-deadline "echo none"
 	told FAIL device.node rnbd0 "no /dev/rnbd0" "udevadm settle"
 	mknod /dev/rnbd0 b "$(cut -d: -f1 /sys/block/rnbd0/dev)" "$(cut -d: -f2 /sys/block/rnbd0/dev)"
-	echo none >/sys/block/rnbd0/queue/scheduler
-	finds ok device.scheduler rnbd0 none
 	# Writes nothing by itself while the device is lost
 	mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/rnbd0
 	mkdir /run/tmp/mnt
 	mount /dev/rnbd0 /run/tmp/mnt
 	sync -f /run/tmp/mnt
-	"$ADM" session disconnect s1 --force
+	"$ADM" path disconnect s1 --force
 	run "$ADM" check -j
 	looks device session
-	told FAIL device.state rnbd0 disconnected "recover device rnbd0"
-	told FAIL device.orphan_mount rnbd0 "mount /run/tmp/mnt" "recover device rnbd0"
+	told FAIL device.state rnbd0 disconnected "recover s1"
+	told FAIL device.orphan_mount rnbd0 "mount /run/tmp/mnt" "recover s1"
 	told FAIL session.paths_down s1 "1 of 1 paths down" recover
-	"$ADM" session reconnect s1
+	"$ADM" path reconnect s1
 	await 10 finds ok device.state rnbd0 mapped
 }
 
@@ -370,12 +350,11 @@ finds() { looks "$2" && told "$@"; }
 	await 20 finds FAIL session.reconnects s1 "was given up after" "max-reconnect-attempts infinite"
 	load_server
 	"$ADM" session set s1 --max-reconnect-attempts infinite
-	"$ADM" session reconnect s1
+	"$ADM" path reconnect s1
 	await 10 finds ok device.state rnbd0 mapped
 }
 
-@test "limits, privilege, a server out of reach" {
-	(ulimit -l 64 && finds warn system.memlock "" "64 KiB" "ulimit -l unlimited")
+@test "privilege, a server out of reach" {
 	chmod 755 /run/tmp
 	run setpriv --reuid=65534 --clear-groups --inh-caps=-all "$ADM" check netlink.permission
 	told warn netlink.permission "" "may look, but not change" CAP_NET_ADMIN
@@ -440,7 +419,7 @@ finds() { looks "$2" && told "$@"; }
 }
 
 @test "it changed nothing" {
-	"$ADM" unmap --all -y
+	"$ADM" unmap --all
 	"$ADM" session remove s1 --if-exists
 	dmesg_clean
 }

@@ -27,7 +27,7 @@ setup() {
 
 teardown() {
 	touch /run/tmp/stop
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 }
 
 # The three sessions take 48 MiB, all the paths that come and go more than that
@@ -111,6 +111,6 @@ both_dmesg() { on_server dmesg && dmesg; }
 	standing=$(both_dmesg | grep -c 'rxe_reg_fast_mr: .* not free') || :
 	silent=$(both_dmesg | grep -c 'path ip:10.1.0.2@ip:10.1.0.1: connection [0-9]* is silent') || :
 	((lost <= standing && lost <= silent)) || fail "paths that nobody touched were lost $lost times"
-	"$ADM" unmap --all -y
+	"$ADM" unmap --all
 	census_clean && on_server census_clean
 }

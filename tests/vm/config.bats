@@ -114,12 +114,12 @@ links_to() {
 		[[ $'\n'$output$'\n' == *$'\n'"$p"$'\n'* ]]
 	done
 	# nobody reads from a disk whose requests wait
-	adm 0 session disconnect s1 --force
+	adm 0 path disconnect s1 --force
 	udevadm trigger --action=change /sys/block/rnbd0 /sys/block/rnbd0/rnbd0p1
 	udevadm settle --timeout=10
 	links_to rnbd0 "${disk[@]}"
 	links_to rnbd0p1 "${part[@]}" "${fs[@]}"
-	adm 0 session reconnect s1
+	adm 0 path reconnect s1
 	await 10 adm_is '.devices[0].state == "mapped"' device list
 	# the events of partitions come before what the disk is can be known: they are looked at again when it is online
 	adm 0 unmap rnbd0

@@ -83,13 +83,13 @@ waits_in_vain() {
 	adm_is '[.paths[].state] == ["disconnected"]' path list
 	set_to connect_timeout_ms=30000
 	waits_in_vain write 1 "$(file_of 1 reconnect)"
-	waits_in_vain "$ADM" session reconnect $SESSION "$(path_of 1)"
-	waits_in_vain "$ADM" recover session $SESSION
+	waits_in_vain "$ADM" path reconnect $SESSION "$(path_of 1)"
+	waits_in_vain "$ADM" recover $SESSION
 	set_to connect_timeout_ms=1500
 	mend drop 1
 	mend drop 2
-	"$ADM" session reconnect $SESSION "$(path_of 1)"
-	"$ADM" session add-path $SESSION "ip:${NET[2]}1"
+	"$ADM" path reconnect $SESSION "$(path_of 1)"
+	"$ADM" path add $SESSION "ip:${NET[2]}1"
 	goes_on
 
 	silence
@@ -285,7 +285,7 @@ closing() {
 	# its connections are gone, and it cannot go before another one that is being added
 	write "ip:${NET[1]}99" /sys/class/rtrs-client/s2/add_path & add=$!
 	await 5 adm_is '[.paths[] | select(.session == "s2")] | length == 3' path list
-	"$ADM" session remove-path s2 "ip:${NET[2]}1" & pid=$!
+	"$ADM" path remove s2 "ip:${NET[2]}1" & pid=$!
 	await 10 on_server '[[ $(ls /sys/class/rtrs-server/s2/paths | wc -l) = 1 ]]'
 	kill -9 $pid
 	ends_badly $pid
@@ -300,7 +300,7 @@ closing() {
 	"$ADM" config apply $conf
 	"$ADM" config diff $conf
 	silence
-	"$ADM" session remove-path s2 "ip:${NET[2]}1" & pid=$!
+	"$ADM" path remove s2 "ip:${NET[2]}1" & pid=$!
 	await 5 closing s2 "${NET[2]}1"
 	kill -9 $pid
 	ends_badly $pid
@@ -351,7 +351,7 @@ closing() {
 	awk '$1 == "MemFree:" { print int($2 * 3 / 4) }' /proc/meminfo >/proc/sys/vm/min_free_kbytes
 	grep -E '^Mem(Free|Available)' /proc/meminfo
 	(($(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo) < 1024))
-	run -1 "$ADM" session add-path $SESSION "ip:${NET[2]}1"
+	run -1 "$ADM" path add $SESSION "ip:${NET[2]}1"
 	[[ $output == *" KiB, "*" are available"* ]] || fail "$output"
 	write 1 "$(file_of 1 reconnect)"
 	path_is 1 connected

@@ -94,7 +94,7 @@ zeroes() {
 	echo 1 >"$SDIR/paths/$(path_of 1)/disconnect"
 	on_server "tc qdisc change dev link1 root netem limit 100000 delay 300ms"
 	set_to connect_timeout_ms=100
-	"$ADM" session reconnect $SESSION "$(path_of 1)" --timeout 30s
+	"$ADM" path reconnect $SESSION "$(path_of 1)" --timeout 30s
 	await 30 eval 'dmesg_new | grep -qE "session s1 is back, but not .*: -(110|ETIMEDOUT)"'
 	"$ADM" remap "$DISK" --timeout 30s
 	zeroes W

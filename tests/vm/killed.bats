@@ -31,7 +31,7 @@ teardown_file() {
 teardown() {
 	load_kill
 	[[ -n $BATS_TEST_COMPLETED ]] || mend_all
-	"$ADM" unmap --all --force -y
+	"$ADM" unmap --all --force
 	"$ADM" session remove s1 --force 2>/dev/null || :
 	adm_is '.sessions == []' session list
 	census_even
@@ -71,7 +71,7 @@ traced() {
 @test "map" {
 	local args=(map /dev/ram0 --session s1 --path ip:10.1.0.1 --path ip:10.2.0.1)
 	check() {
-		"$ADM" unmap --all --force -y
+		"$ADM" unmap --all --force
 		adm_is '.client == {sessions: [], devices: []}' status
 	}
 	traced 30 "${args[@]}"
@@ -79,12 +79,12 @@ traced() {
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
 }
 
-@test "session add-path" {
-	local args=(session add-path s1 ip:10.2.0.2@ip:10.2.0.1) DISK=rnbd0
+@test "path add" {
+	local args=(path add s1 ip:10.2.0.2@ip:10.2.0.1) DISK=rnbd0
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
 	load_start
 	check() {
-		"$ADM" session remove-path s1 ip:10.2.0.2@ip:10.2.0.1 --idempotent
+		"$ADM" path remove s1 ip:10.2.0.2@ip:10.2.0.1 --idempotent
 		adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
 		dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
 	}
@@ -104,12 +104,12 @@ killed_looking() {
 	killed_while "nobody answers for $address" $pid 1000
 }
 
-@test "map, session add-path: while nobody answers for the address" {
+@test "map, path add: while nobody answers for the address" {
 	[[ ! -e $TRACE/events/killed ]] || echo >$TRACE/trace
 	killed_looking 10.1.0.77 map /dev/ram0 --session s1 --path ip:10.1.0.77
 	adm_is '.client == {sessions: [], devices: []}' status
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.1.0.1
-	killed_looking 10.2.0.77 session add-path s1 ip:10.2.0.77
+	killed_looking 10.2.0.77 path add s1 ip:10.2.0.77
 	# what was killed has left a path that goes by itself
 	await 10 adm_is '.sessions[0] | .paths_configured == 1 and .paths_connected == 1' session list
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=1 iflag=direct status=none
@@ -159,11 +159,11 @@ killed_behind() {
 	echo "# the first $what was done $(seconds_since "$t0") s after its server came into reach" >&3
 }
 
-@test "map, session add-path: while another one is at the session" {
+@test "map, path add: while another one is at the session" {
 	killed_behind map 1 '^\[<0>\] (rnbd_client_session_join|session_find_or_create)' "$ADM map /dev/ram0 --session s1 --path ip:10.1.0.1" \
 		"echo 'sessname=s1 path=ip:10.1.0.1 device_path=/dev/ram0 access_mode=ro' >$CTL/map_device"
 	adm_is '.client | (.sessions | length == 1) and ([.devices[] | .name, .access] == ["rnbd0", "rw"])' status
-	killed_behind "session add-path" 2 '^\[<0>\] rtrs_client_session_add_path' "$ADM session add-path s1 ip:10.2.0.1" \
+	killed_behind "path add" 2 '^\[<0>\] rtrs_client_session_add_path' "$ADM path add s1 ip:10.2.0.1" \
 		"echo ip:fd01::1 >/sys/class/rtrs-client/s1/add_path"
 	adm_is '[.paths[] | .name, .state] == ["ip:10.1.0.2@ip:10.1.0.1", "connected", "ip:10.2.0.2@ip:10.2.0.1", "connected"]' path list
 	on_server '[[ $(ls /sys/class/rtrs-server/s1/paths | wc -l) == 2 ]]'

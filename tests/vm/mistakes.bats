@@ -152,7 +152,7 @@ told() {
 	run --separate-stderr -1 bash -c '"$@" >/dev/full' _ "$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1
 	[[ $stderr == *"No space left"* ]]
 	# The device is mapped nevertheless, and says so
-	run -0 "$ADM" unmap --all -y --force
+	run -0 "$ADM" unmap --all --force
 	nothing_left
 }
 

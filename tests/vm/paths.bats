@@ -19,7 +19,7 @@ setup() {
 teardown() {
 	# What a test that failed has left
 	[[ ! -b /dev/dm-0 ]] || mute off
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 	dmesg_clean
 }
 
@@ -65,7 +65,7 @@ link_local() { ip -6 -br addr show dev "$1" scope link | grep -o 'fe80:[0-9a-f:]
 	b=$(link_local dummy1)
 	"$ADM" map /dev/ram0 --session s1 --path "ip:$a%dummy0"
 	adm_is '[.paths[].hca] == ["rxe0"]' path list
-	"$ADM" session add-path s1 "ip:$b%dummy1@ip:$b%dummy1"
+	"$ADM" path add s1 "ip:$b%dummy1@ip:$b%dummy1"
 	adm_is '[.paths | sort_by(.hca)[] | [.hca, .state, .server_addr]] == [["rxe0", "connected", "ip:'"$a"'"], ["rxe1", "connected", "ip:'"$b"'"]]' path list
 	adm_is '.paths[0].hca == "rxe1"' path show s1 "ip:$b@ip:$b"
 	copy_and_compare 16
@@ -111,14 +111,14 @@ link_local() { ip -6 -br addr show dev "$1" scope link | grep -o 'fe80:[0-9a-f:]
 	for n in {32..127}; do echo "${pairs[n]}" >$sys/add_path; done
 	echo "# 128 paths were there after $(seconds_since "$t0") s" >&3
 	adm_is '.sessions[0] | .state == "connected" and .paths_connected == 128 and .paths_configured == 128' session list
-	run --separate-stderr -1 "$ADM" session add-path s1 "${pairs[128]}"
+	run --separate-stderr -1 "$ADM" path add s1 "${pairs[128]}"
 	[[ $stderr == *"a session has 1 to 128 paths"* ]]
 	"$ADM" stats reset s1
 	fio --name=v --filename=/dev/rnbd0 --direct=1 --ioengine=libaio --iodepth=8 --rw=randwrite --bs=4k --size=2m --verify=crc32c \
 		--verify_fatal=1 --minimal >/tmp/fio || fail "$(</tmp/fio)"
 	adm_is '[.stats[].counters | .write_ios + .read_ios] | length == 128 and min >= 1' stats
 	t0=$EPOCHREALTIME
-	"$ADM" session remove-path s1 "${pairs[@]:1:127}"
+	"$ADM" path remove s1 "${pairs[@]:1:127}"
 	echo "# 127 of them were gone after $(seconds_since "$t0") s" >&3
 	adm_is '[.paths[] | .name, .state] == ["'"${pairs[0]}"'", "connected"]' path list
 	copy_and_compare 16

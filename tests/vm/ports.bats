@@ -23,7 +23,7 @@ setup() {
 teardown() {
 	"$ADM" server port undrain rxe0:1
 	"$ADM" server port undrain rxe1:1
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 	dmesg_clean
 }
 
@@ -154,9 +154,9 @@ is_connected() { adm_is "(.sessions[0].paths_connected // 0) == $1" session list
 	[[ $output == *"nobody listens on port 1234"* ]]
 	"$ADM" map ram0 --session s1 --path 10.0.0.1
 	# An address may come later
-	run ! "$ADM" session add-path s1 10.0.9.1
+	run ! "$ADM" path add s1 10.0.9.1
 	ip addr add 10.0.9.1/24 dev dummy1
-	await 10 "$ADM" session add-path s1 10.0.9.1
+	await 10 "$ADM" path add s1 10.0.9.1
 	adm_is '[.ports[].hca] == ["rxe0", "rxe1"]' server port list
 	reads
 	"$ADM" unmap --all

@@ -22,7 +22,7 @@ dmesg_mark
 
 reconnect_end() {
 	[[ -z ${FIO-} ]] || kill "$FIO" 2>/dev/null || :
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 	"$ADM" session remove held 2>/dev/null || :
 	[[ -e /sys/class/infiniband/rxe0 ]] || rxe_add rxe0 dummy0
 }

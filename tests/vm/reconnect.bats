@@ -86,17 +86,17 @@ lost() {
 	echo ip:fd00:0::1 >$SYS/add_path
 	paths_up 2
 
-	"$ADM" session add-path s1 ip:10.0.0.1
+	"$ADM" path add s1 ip:10.0.0.1
 	paths_up 3
-	"$ADM" session remove-path s1 ip:10.0.1.1@ip:10.0.1.1
+	"$ADM" path remove s1 ip:10.0.1.1@ip:10.0.1.1
 	paths_up 2
-	"$ADM" session disconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	"$ADM" path disconnect s1 ip:10.0.0.1@ip:10.0.0.1
 	paths_up 1
-	"$ADM" session reconnect s1 ip:10.0.0.1@ip:10.0.0.1
+	"$ADM" path reconnect s1 ip:10.0.0.1@ip:10.0.0.1
 	paths_up 2
-	"$ADM" session disconnect s1 ip:fd00::1@ip:fd00::1
+	"$ADM" path disconnect s1 ip:fd00::1@ip:fd00::1
 	paths_up 1
-	"$ADM" recover session s1
+	"$ADM" recover s1
 	paths_up 2
 	fio_end
 }
@@ -162,11 +162,11 @@ paused() { (($(pauses | wc -l) >= $1)); }
 	await 30 paths_up 1
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	# The same by hand
-	run -7 "$ADM" session disconnect --all -y
+	run -7 "$ADM" path disconnect --all
 	paths_up 1
-	"$ADM" session disconnect --all --force
+	"$ADM" path disconnect --all --force
 	paths_up 0
-	"$ADM" session reconnect --all -y
+	"$ADM" path reconnect --all
 	paths_up 1
 	await 20 adm_is '.devices[0].state == "mapped"' device list
 	fio_end
@@ -291,7 +291,7 @@ wait_is() {
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct &
 	local pid=$!
 	await 20 asleep $pid
-	"$ADM" unmap rnbd0 --force -y
+	"$ADM" unmap rnbd0 --force
 	ends_badly $pid
 	rxe_add rxe0 dummy0
 }
@@ -363,7 +363,7 @@ opened_again() { (($(dmesg_new | grep -c "mapped /dev/many/.* again") == $1)); }
 		dmesg_mark
 		echo $wait >$SYS/no_path_timeout_ms
 		echo 1 >/sys/kernel/tracing/events/kprobes/enable
-		"$ADM" session reconnect s1 --force
+		"$ADM" path reconnect s1 --force
 		await 30 opened_again 20
 		echo 0 >/sys/kernel/tracing/events/kprobes/enable
 		echo "$(hits periods) grace periods, $(hits freezes) queues frozen"
@@ -388,7 +388,7 @@ opened_again() { (($(dmesg_new | grep -c "mapped /dev/many/.* again") == $1)); }
 	rxe_add rxe0 dummy0
 	"$ADM" session set s1 --max-reconnect-attempts -1 --reconnect-delay 100ms --reconnect-delay-max 200ms
 	adm_is '.paths[0].state == "disconnected"' path list
-	"$ADM" session reconnect s1
+	"$ADM" path reconnect s1
 	paths_up 1
 }
 

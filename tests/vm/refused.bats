@@ -43,7 +43,7 @@ teardown() {
 	[[ -z $REFUSE ]] || on_server kill "$REFUSE" || :
 	# Why a test failed
 	[[ -n ${BATS_TEST_COMPLETED-} ]] || tail -n 20 "$OUT"
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 	"$ADM" session remove s1 --if-exists || :
 	dmesg_clean
 }
@@ -79,7 +79,7 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	for ((cid = 0; cid < CONS; cid++)); do
 		refuse $((4000 + cid)) $cid
 		since=$EPOCHREALTIME
-		run --separate-stderr -1 "$ADM" session add-path s1 ip:10.2.0.1 --dest-port $((4000 + cid))
+		run --separate-stderr -1 "$ADM" path add s1 ip:10.2.0.1 --dest-port $((4000 + cid))
 		seconds_since "$since" >>/run/tmp/took
 		[[ $stderr == *"server refused"*ENOSPC* || $stderr == *"server refused"*-28* ]]
 		counted "refused $cid of $CONS" 1
@@ -122,14 +122,14 @@ nothing_new() { adm_is '[.sessions[].paths | length] == [1]' session list && io_
 	refuse 4200 "$CONS"
 	"$ADM" session set s1 --connect-timeout 2s
 	since=${EPOCHREALTIME/./}
-	run --separate-stderr -10 "$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200
+	run --separate-stderr -10 "$ADM" path add s1 ip:10.2.0.1 --dest-port 4200
 	ms=$(((${EPOCHREALTIME/./} - since) / 1000))
 	echo "# nothing said for 2 s, the time-out: told after $ms ms" >&3
 	[[ $stderr == *"no answer to the login within 2000 ms"* ]]
 	((ms >= 2000 && ms < 2000 + 4000 * ${LAB_SLOW:-1}))
 	await 10 gone "$CONS"
 	nothing_new
-	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4200 --timeout 30s & pid=$!
+	"$ADM" path add s1 ip:10.2.0.1 --dest-port 4200 --timeout 30s & pid=$!
 	await 10 counted accepted $((2 * CONS))
 	killed_while "the server says nothing" $pid 2500
 	await 10 gone $((2 * CONS))
@@ -177,7 +177,7 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	load_start
 	record $EVENTS path
 	refuse 4300 "$CONS" login
-	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
+	"$ADM" path add s1 ip:10.2.0.1 --dest-port 4300
 	await 20 found 3
 	worst=$(found_after | sort -n | tail -n 1)
 	echo "# a stalled server is found after $worst ms (worst of 3), heartbeat 200 ms x 2" >&3
@@ -185,26 +185,26 @@ stands() { (($(awk '{ print $5 }' "/sys/class/rtrs-client/s1/paths/$STALLED/stat
 	record_end $EVENTS
 	RECORDER=''
 	goes_on
-	ended 5 session remove-path s1 $STALLED
+	ended 5 path remove s1 $STALLED
 	nothing_new
 	load_end /dev/ram0
 
 	# Nobody looks for it: an administrator does
 	"$ADM" session set s1 --heartbeat-interval 60s
-	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
+	"$ADM" path add s1 ip:10.2.0.1 --dest-port 4300
 	io_goes_on & pid=$!
 	await 10 stands
-	ended 5 session remove-path s1 $STALLED
+	ended 5 path remove s1 $STALLED
 	wait $pid
 	nothing_new
 
 	# No other is left
-	"$ADM" session add-path s1 ip:10.2.0.1 --dest-port 4300
-	"$ADM" session disconnect s1 ip:10.1.0.2@ip:10.1.0.1
+	"$ADM" path add s1 ip:10.2.0.1 --dest-port 4300
+	"$ADM" path disconnect s1 ip:10.1.0.2@ip:10.1.0.1
 	io_goes_on & pid=$!
 	await 10 stands
 	"$ADM" session set s1 --heartbeat-interval 200ms
-	ended 10 unmap rnbd0 --force -y
+	ended 10 unmap rnbd0 --force
 	ends_badly $pid
 	ended 5 session remove s1
 	refuse_end

@@ -228,7 +228,7 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1
 	back
 	stays_away /dev/ram0
-	"$ADM" unmap --all --force -y
+	"$ADM" unmap --all --force
 	# The other was there before, and until the server went
 	"$ADM" map /dev/ram0 --session s2 --path ip:10.0.1.1 --access migration
 	"$ADM" map /dev/ram0 --session s1 --path ip:10.0.0.1 --access migration --no-path-timeout -1
@@ -433,11 +433,11 @@ said_again() { dmesg_new | grep -q 'mapped /dev/ram0 of session s1 again'; }
 	back
 	await 20 said 'session s1 is back, but not /dev/ram0' ESTALE
 	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
-	run ! "$ADM" recover device rnbd0
+	run ! "$ADM" recover s1
 	[[ $output == *"another client has it open for writing"* ]]
 	adm_is '.devices[0] | .state == "disconnected" and .last_error == "ESTALE"' device show rnbd0
 	"$ADM" unmap rnbd1
-	"$ADM" recover device rnbd0
+	"$ADM" recover s1
 	adm_is '.devices[0] | .state == "mapped" and .last_error == null' device show rnbd0
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
 }

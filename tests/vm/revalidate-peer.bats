@@ -27,7 +27,7 @@ teardown_file() {
 	. "$ROOT/tests/vm/guest.bash"
 	echo force >/sys/block/rnbd0/rnbd/unmap_device
 	unload_all
-	on_server "$ADM unmap --all --force -y && unload_all"
+	on_server "$ADM unmap --all --force && unload_all"
 }
 
 bytes() { blockdev --getsize64 $DISK; }

@@ -27,7 +27,7 @@ setup() {
 teardown() {
 	# A test that fails leaves no disk that does not answer
 	! dmsetup info still >/dev/null 2>&1 || dmsetup resume --noudevsync still
-	"$ADM" unmap --all --force -y || :
+	"$ADM" unmap --all --force || :
 	dmesg_clean
 }
 
@@ -136,7 +136,7 @@ told() {
 	"$ADM" server export close loop0 --force
 	run -4 "$ADM" server export revalidate loop0
 	[[ $output == *"no such device open"* || $output == *"no client has such a device open"* ]]
-	"$ADM" unmap --all --force -y
+	"$ADM" unmap --all --force
 	for ((i = 0; i < 20; i++)); do
 		"$ADM" map loop0 --session s1 --path 10.0.0.1 >/dev/null
 		size $((17 + i))

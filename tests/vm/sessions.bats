@@ -72,47 +72,46 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	adm_is '.sessions[0] | [.max_reconnect_attempts, .heartbeat_interval_ms, .heartbeat_misses, .reconnect_delay_ms,
 		.reconnect_delay_max_ms, .connect_timeout_ms, .io_timeout_ms, .no_path_timeout_ms] ==
 		[100, 1000, 3, 100, 1000, 5000, 60000, -1]' session show s1
-	adm 0 mp-policy set s1 rr
-	adm 0 mp-policy show s1
-	[ "$output" = round-robin ]
+	adm 0 session set s1 --mp-policy rr
+	adm_is '.sessions[0].mp_policy == "round-robin"' session show s1
 }
 
 @test "add-path: the event of it ends a wait" {
 	"$ADM" wait s1 --for 'paths>=2' --timeout 120 -j >/run/tmp/wait 3>&- &
 	pid=$!
 	adm 11 wait s1 --for 'paths>=2' --test
-	adm 0 session add-path s1 $P2
+	adm 0 path add s1 $P2
 	[ -z "$output$stderr" ]
 	wait $pid
 	document "$(</run/tmp/wait)"
 	jq -e '.met and .object.name == "s1"' /run/tmp/wait
 	adm_is '.sessions[0] | .state == "connected" and .paths_connected == 2' session show s1
-	refused 6 conflict "has this path already" session add-path s1 $P2
-	adm 0 session add-path s1 $P2 --idempotent
-	refused 10 timeout "192.0.2.1 did not answer in time" session add-path s1 ip:10.0.0.1@ip:192.0.2.1 --timeout 1s
+	refused 6 conflict "has this path already" path add s1 $P2
+	adm 0 path add s1 $P2 --idempotent
+	refused 10 timeout "192.0.2.1 did not answer in time" path add s1 ip:10.0.0.1@ip:192.0.2.1 --timeout 1s
 	adm_is '.sessions[0].paths_configured == 2' session show s1
 	await 10 told ".event == \"create\" and .object == \"path\" and .role == \"client\" and .name == \"$P2\""
 	await 10 told ".event == \"change\" and .name == \"$P2\" and .old_state == \"connecting\" and .state == \"connected\""
 }
 
 @test "disconnect, reconnect: the states before and after are told" {
-	adm 0 session disconnect s1 $P2
+	adm 0 path disconnect s1 $P2
 	adm_is '.paths[] | select(.name == "'$P2'").state == "disconnected"' path list --session s1
 	await 10 told ".event == \"change\" and .name == \"$P2\" and .role == \"client\" and .state == \"disconnected\""
 	await 10 told '.event == "change" and .object == "session" and .old_state == "connected" and .state == "degraded"'
-	refused 7 busy "the last connected path" session disconnect s1 $P1
+	refused 7 busy "the last connected path" path disconnect s1 $P1
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
-	adm 0 session reconnect s1 $P2
+	adm 0 path reconnect s1 $P2
 	adm_is '.sessions[0].state == "connected"' session show s1
 	await 10 told '.event == "change" and .object == "session" and .old_state == "degraded" and .state == "connected"'
 	# each path in turn, those that are connected, too
-	adm 0 session reconnect s1
+	adm 0 path reconnect s1
 	adm_is '.sessions[0] | .state == "connected" and .paths_connected == 2' session show s1
 	await 10 told ".event == \"change\" and .name == \"$P1\" and .role == \"client\" and .state == \"disconnected\""
 }
 
 @test "recover: what is down comes back" {
-	adm 0 session disconnect s1 $P2
+	adm 0 path disconnect s1 $P2
 	adm 0 recover --all -j
 	jq -e '.changed and .recovered[0].type == "path" and .failed == []' <<<"$output"
 	adm_is '.sessions[0].paths_connected == 2' session show s1
@@ -152,11 +151,11 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	pid=$!
 	await 20 grep -q '"event":"sync"' /run/tmp/overrun
 	kill -STOP $pid
-	for ((i = 0; i < 60; i++)); do printf 'mp-policy set s1 %s\n' mi rr; done >/run/tmp/lines
+	for ((i = 0; i < 60; i++)); do printf 'session set s1 --mp-policy %s\n' mi rr; done >/run/tmp/lines
 	adm 0 batch /run/tmp/lines
 	kill -CONT $pid
 	await 10 eval '(($(grep -c "\"event\":\"sync\"" /run/tmp/overrun) == 2))'
-	adm 0 mp-policy set s1 ml
+	adm 0 session set s1 --mp-policy ml
 	await 10 grep -q '"new":"min-latency"' /run/tmp/overrun
 	kill $pid
 	wait $pid
@@ -164,20 +163,20 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	jq -es 'map(select(.event != "change" or .resync)) | map([.event, .resync]) ==
 		[["exists", false], ["sync", false], ["overrun", false], ["exists", true], ["sync", true]]' /run/tmp/overrun
 	jq -es '(map(.event) | index("overrun")) as $n | $n < 20 and .[-1].event == "change"' /run/tmp/overrun
-	adm 0 mp-policy set s1 rr
+	adm 0 session set s1 --mp-policy rr
 }
 
 @test "remove-path: the last one stays, unless it is forced" {
-	adm 0 session remove-path s1 $P2
+	adm 0 path remove s1 $P2
 	await 10 told ".event == \"destroy\" and .name == \"$P2\" and .role == \"client\""
 	adm_is '.sessions[0].paths_configured == 1' session show s1
-	refused 7 busy "the last connected path and 1 device" session remove-path s1 $P1
-	refused 4 not_found "no such path" session remove-path s1 $P2
-	adm 0 session remove-path s1 $P2 --idempotent
+	refused 7 busy "the last connected path and 1 device" path remove s1 $P1
+	refused 4 not_found "no such path" path remove s1 $P2
+	adm 0 path remove s1 $P2 --idempotent
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
-	adm 0 session remove-path s1 $P1 --force
+	adm 0 path remove s1 $P1 --force
 	adm_is '.sessions[0] | .paths == [] and .state == "disconnected"' session show s1
-	adm 0 session add-path s1 $P1
+	adm 0 path add s1 $P1
 	await 10 adm_is '.devices[0].state == "mapped"' device list
 	dd if=/dev/rnbd0 of=/dev/null bs=64k count=16 iflag=direct status=none
 }

@@ -84,21 +84,19 @@ rtrs_server sess_queue_depth 444'
 }
 
 @test "in-tree: paths go and come, the last one stays" {
-	adm 0 session disconnect s1 10.0.1.1@10.0.1.1
+	adm 0 path disconnect s1 10.0.1.1@10.0.1.1
 	adm_is '.sessions[0].state == "degraded"' session show s1
-	says 7 "the last connected path" session remove-path s1 10.0.0.1
-	adm 0 session reconnect s1 10.0.1.1
+	says 7 "the last connected path" path remove s1 10.0.0.1
+	adm 0 path reconnect s1 10.0.1.1
 	adm_is '.sessions[0].state == "connected"' session show s1
-	adm 0 session remove-path s1 10.0.1.1 --wait
+	adm 0 path remove s1 10.0.1.1 --wait
 	adm_is '.paths | length == 1' path list
 	adm_is '.changed and .paths[0].name == "ip:10.0.1.1@ip:10.0.1.1" and .paths[0].result == "added"' \
-		session add-path s1 10.0.1.1@10.0.1.1
-	says 6 "has this path already" session add-path s1 10.0.1.1@10.0.1.1
+		path add s1 10.0.1.1@10.0.1.1
+	says 6 "has this path already" path add s1 10.0.1.1@10.0.1.1
 	adm_is '.sessions[0] | [.paths_connected, .paths_configured] == [2, 2]' session show s1
-	adm 0 mp-policy set s1 rr
-	adm_is '[.policies[].supported] == [null, null, null]' mp-policy list
-	adm 0 mp-policy show s1
-	[ "$output" = round-robin ]
+	adm 0 session set s1 --mp-policy rr
+	adm_is '.sessions[0].mp_policy == "round-robin"' session show s1
 }
 
 @test "in-tree: config: what runs is saved and applied, a new session exits 9" {
@@ -122,7 +120,7 @@ rtrs_server sess_queue_depth 444'
 
 @test "in-tree: recover, wait, check" {
 	adm 0 wait s1 --for state=connected --timeout 20s
-	(sleep 0.5; "$ADM" session disconnect s1 10.0.1.1) 3>&- &
+	(sleep 0.5; "$ADM" path disconnect s1 10.0.1.1) 3>&- &
 	adm 0 wait s1 --for state=degraded --timeout 20s
 	wait
 	adm 10 wait s1 --for state=connected --timeout 200ms
@@ -130,9 +128,8 @@ rtrs_server sess_queue_depth 444'
 	jq -e '[.results[] | [.id, .status]] | unique == [["modules.origin", "fail"], ["netlink.family", "fail"], ["netlink.ops", "skip"],
 		["session.paths_down", "fail"]]' <<<"$output"
 	jq -e '.results | map(select(.id == "session.paths_down"))[0].message | contains("1 of 2 paths down")' <<<"$output"
-	adm_is '.changed and ([.recovered[] | .type, .name] == ["path", "ip:10.0.1.1@ip:10.0.1.1"])' recover --all -y
-	adm 0 recover session s1
-	adm 0 recover device rnbd0
+	adm_is '.changed and ([.recovered[] | .type, .name] == ["path", "ip:10.0.1.1@ip:10.0.1.1"])' recover --all
+	adm 0 recover s1
 	adm_is '.sessions[0].state == "connected"' session show s1
 	adm 0 check session.paths_down device.state
 }
@@ -161,7 +158,7 @@ rtrs_server sess_queue_depth 444'
 	mount /dev/rnbd0 /mnt
 	says 7 "refused, the device is in use" unmap rnbd0
 	[[ $stderr == *"rnbd0 is used by: mount /mnt (ext4)"* ]]
-	says 7 "the last connected path" session disconnect s1
+	says 7 "the last connected path" path disconnect s1
 	umount /mnt
 	adm 0 unmap rnbd0 --dry-run
 	[[ $stderr == *"would write 'normal' to /sys/block/rnbd0/rnbd/unmap_device"* ]]
@@ -189,7 +186,7 @@ rtrs_server sess_queue_depth 444'
 	adm 0 unmap /dev/ram1
 	says 9 "the sysfs backend cannot" server port drain rxe1:1 --force
 	says 9 "the sysfs backend cannot" server port undrain rxe1:1
-	says 9 "the sysfs backend cannot" session add-path s1 10.2.0.1 --dest-port 99
+	says 9 "the sysfs backend cannot" path add s1 10.2.0.1 --dest-port 99
 	says 8 "netlink family 'rnbd' absent" session list --backend netlink
 }
 
@@ -198,8 +195,8 @@ rtrs_server sess_queue_depth 444'
 	adm 0 status -j
 	before=$(jq -c "$what" <<<"$output")
 	[[ $before == *s1*connected*rnbd0*mapped* ]]
-	for cmd in "map /dev/ram1 --session s1" "unmap rnbd0" "session set s1 --mp-policy round-robin" "session add-path s1 10.2.0.1" \
-		"stats reset --all -y" "server client disconnect s1 --force"; do
+	for cmd in "map /dev/ram1 --session s1" "unmap rnbd0" "session set s1 --mp-policy round-robin" "path add s1 10.2.0.1" \
+		"stats reset --all" "server client disconnect s1 --force"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr -5 setpriv --reuid 65534 --regid 65534 --clear-groups "$ADM" $cmd
 		[[ -z $output && $stderr == "rnbdadm: "*@(denied|EACCES|root)* ]] || fail "$cmd: $output $stderr"
@@ -226,7 +223,7 @@ rtrs_server sess_queue_depth 444'
 	adm 0 server client disconnect s1 --force --wait
 	adm_is '.clients == []' server client list
 	await 10 adm_is '.sessions[0].state == "disconnected"' session show s1
-	adm 0 session reconnect s1
+	adm 0 path reconnect s1
 	adm_is '.sessions[0].state == "connected"' session show s1
 	adm 0 unmap --all --wait
 	adm_is '.sessions == []' session list
@@ -266,12 +263,11 @@ rtrs_server max_memory 444")" ] || fail "$(parameters)"
 
 @test "ours: both ways tell the same" {
 	adm_is '.backend == "netlink"' session list
-	adm_is '[.policies[].supported] == [true, true, true]' mp-policy list
 	adm 0 map /dev/ram0 --session s1 --path 10.0.0.1@10.0.0.1 --path 10.0.1.1@10.0.1.1 --backend sysfs
 	[ "$output" = /dev/rnbd0 ]
 	adm 0 map /dev/ram1 --session s1 --access ro
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=32 iflag=direct status=none
-	adm 0 session disconnect s1 10.0.1.1
+	adm 0 path disconnect s1 10.0.1.1
 	for c in "session list --stats" "path list" "device list --details" status "stats --per-cpu" "stats --server" "server export list" \
 		"server client list"; do
 		# shellcheck disable=SC2086

@@ -48,7 +48,6 @@ extern const struct kernel_ops netlink_ops;
 /* transact.c */
 struct kernel *netlink_open(const struct nl_config *cfg, struct nl_error *e);
 void netlink_close(struct kernel *k);
-uint64_t netlink_max_mp_policy(struct kernel *k);
 bool netlink_has_group(const struct kernel *k, const char *group);
 /* dumps.c */
 bool netlink_snapshot(struct kernel *k, enum m_role role, unsigned int what, struct snapshot *s,

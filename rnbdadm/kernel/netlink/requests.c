@@ -387,7 +387,7 @@ static bool stats_reset(struct kernel *k, const struct nl_stats_reset *r, struct
 }
 
 const struct kernel_ops netlink_ops = {
-	.close = netlink_close, .snapshot = netlink_snapshot, .max_mp_policy = netlink_max_mp_policy,
+	.close = netlink_close, .snapshot = netlink_snapshot,
 	.listen = netlink_listen, .has_group = netlink_has_group, .next_event = netlink_next_event,
 	.events = netlink_events, .can_map = can_map, .map = map, .unmap = unmap, .remap = remap,
 	.resize = resize, .device_set_rw = device_set_rw, .session_set = session_set,

@@ -391,63 +391,6 @@ void netlink_close(struct kernel *k)
 	free(nl);
 }
 
-/* What the family takes for one attribute of a command, by the answers to CTRL_CMD_GETPOLICY. */
-struct limit {
-	unsigned int attr;
-	uint32_t policy;		/* the number of that of the command */
-	bool named;
-	uint64_t max;
-};
-
-static void on_policy(const struct nlmsghdr *h, void *arg)
-{
-	struct nlattr *tb[CTRL_ATTR_MAX + 1], *op, *policy, *attr;
-	struct limit *l = arg;
-	int rem, left;
-
-	if (nla_parse(tb, CTRL_ATTR_MAX, (struct nlattr *)((char *)h + NLMSG_HDRLEN + GENL_HDRLEN),
-		      (int)h->nlmsg_len - (NLMSG_HDRLEN + GENL_HDRLEN), NULL) < 0)
-		return;
-	if (tb[CTRL_ATTR_OP_POLICY]) {
-		nla_for_each_nested(op, tb[CTRL_ATTR_OP_POLICY], rem) {
-			struct nlattr *o[CTRL_ATTR_POLICY_DUMP_MAX + 1];
-
-			if (nla_parse_nested(o, CTRL_ATTR_POLICY_DUMP_MAX, op, NULL) < 0 ||
-			    !o[CTRL_ATTR_POLICY_DO] || nla_len(o[CTRL_ATTR_POLICY_DO]) < 4)
-				continue;
-			l->policy = nla_get_u32(o[CTRL_ATTR_POLICY_DO]);
-			l->named = true;
-		}
-	}
-	if (!tb[CTRL_ATTR_POLICY] || !l->named)
-		return;
-	nla_for_each_nested(policy, tb[CTRL_ATTR_POLICY], rem) {
-		if ((uint32_t)nla_type(policy) != l->policy)
-			continue;
-		nla_for_each_nested(attr, policy, left) {
-			struct nlattr *p[NL_POLICY_TYPE_ATTR_MAX + 1];
-
-			if ((unsigned int)nla_type(attr) == l->attr &&
-			    nla_parse_nested(p, NL_POLICY_TYPE_ATTR_MAX, attr, NULL) >= 0 &&
-			    p[NL_POLICY_TYPE_ATTR_MAX_VALUE_U] &&
-			    nla_len(p[NL_POLICY_TYPE_ATTR_MAX_VALUE_U]) >= 8)
-				l->max = nla_get_u64(p[NL_POLICY_TYPE_ATTR_MAX_VALUE_U]);
-		}
-	}
-}
-
-uint64_t netlink_max_mp_policy(struct kernel *k)
-{
-	struct nl *nl = to_nl(k);
-	struct limit l = { .attr = RNBD_A_SESSION_MP_POLICY, .max = M_UNKNOWN };
-	struct nl_error e;
-	struct nl_msg *msg;
-
-	msg = new_question(nl, CTRL_CMD_GETPOLICY, NLM_F_DUMP);
-	nla_put_u32(msg, CTRL_ATTR_OP, RNBD_CMD_SESSION_SET);
-	return rnl_transact(nl, msg, on_policy, &l, &e) ? l.max : M_UNKNOWN;
-}
-
 unsigned int netlink_missing_ops(const struct kernel *k, struct strlist *missing)
 {
 	const struct nl *nl = (const struct nl *)k;

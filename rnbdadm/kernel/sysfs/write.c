@@ -236,7 +236,7 @@ static bool can_map(struct kernel *k, const struct map_request *req, struct nl_e
 				 "interface cannot take");
 	if (req->npaths > MAP_PATHS)
 		return refuse(e, "at most 6 paths, by this kernel's sysfs interface; "
-				 "'session add-path' adds more");
+				 "'path add' adds more");
 	if (req->connections != M_UNKNOWN)
 		return sysfs_cannot(e, "set a number of connections");
 	if (io_mode_name(req->io_mode) && strcmp(io_mode_name(req->io_mode), "blockio"))
@@ -587,11 +587,6 @@ static bool snapshot(struct kernel *k, enum m_role role, unsigned int what, stru
 	return sysfs_snapshot(to_sysfs(k), role, what, s, e);
 }
 
-static uint64_t max_mp_policy(struct kernel *k)
-{
-	return M_UNKNOWN;
-}
-
 static bool has_group(const struct kernel *k, const char *group)
 {
 	return false;
@@ -664,7 +659,7 @@ static bool list_test(struct kernel *k, const struct access_question *q, struct 
 }
 
 const struct kernel_ops sysfs_ops = {
-	.close = sysfs_close, .snapshot = snapshot, .max_mp_policy = max_mp_policy, .listen = listen_to,
+	.close = sysfs_close, .snapshot = snapshot, .listen = listen_to,
 	.has_group = has_group, .next_event = next_event, .events = events, .can_map = can_map,
 	.map = map, .unmap = unmap, .remap = remap, .resize = resize, .device_set_rw = device_set_rw,
 	.session_set = session_set, .session_add = session_add, .session_del = session_del,

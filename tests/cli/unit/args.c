@@ -30,7 +30,7 @@ static bool parse(const char *line, struct parsed *p, char **message)
 static void lines(void)
 {
 	static const struct { const char *line, *label; } good[] = {
-		{ "session list", "session list" }, { "sess ls", "session list" }, { "-j session list", "session list" },
+		{ "session list", "session list" }, { "session", "session list" }, { "-j session list", "session list" },
 		{ "session -j list", "session list" }, { "session list -jp", "session list" },
 		{ "session show a", "session show a" }, { "session show -- -j", "session show -j" },
 		{ "stats", "stats" }, { "stats reset --all", "stats reset" }, { "stats s1 reset", "stats s1 reset" },
@@ -44,7 +44,7 @@ static void lines(void)
 		{ "device list --filter a=b", "device list" }, { "-vvqj device list", "device list" },
 	};
 	static const char *const wrong[] = {
-		"", "session", "sesion list", "session lst", "session list x", "session show", "session show a b",
+		"", "sess ls", "sesion list", "session lst", "session list x", "session show", "session show a b",
 		"session list --bird", "session list --brief=1", "session list -Z", "session list --sort",
 		"map v --access", "map v --access=xx", "map v --access=", "map --session s", "stats -c 0", "stats -c x",
 		"stats -i x", "--server map v", "session list --server", "stats --server host extra more", "-- session list",
