@@ -27,6 +27,7 @@ MODULES = (
     ("rnbd/server/", "rnbd-server"),
     ("rds/core/", "rds"),
     ("rds/tcp/", "rds_tcp"),
+    ("rds/rdma/", "rds_rdma"),
 )
 
 
