@@ -74,6 +74,7 @@ static int rings_make(struct rds_rdma_link *link)
 	link->nr_sends = rounddown_pow_of_two(min_t(u32, RDS_RDMA_SENDS, most));
 	link->nr_recvs = min_t(u32, RDS_RDMA_RECVS, most);
 	link->want = RDS_RDMA_RECVS_FIRST;
+	link->burst_at = jiffies;
 	link->tx = kcalloc(link->nr_sends, sizeof(*link->tx), GFP_KERNEL);
 	link->rx = kcalloc(link->nr_recvs, sizeof(*link->rx), GFP_KERNEL);
 	link->tx_hdr = hdrs_make(dev, link->nr_sends, &link->tx_hdr_dma, DMA_TO_DEVICE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames out of the receive queue. Small messages are copied, and their buffers used again; of large
- * ones the pages are kept until they are read. A connection begins with few buffers and gets more
- * while its peer sends much at a time.
+ * Frames out of the receive queue. Small messages are copied, and their buffers used again; of
+ * large ones the pages are kept until they are read. A connection begins with few buffers and gets
+ * more while its peer sends much at a time.
  */
 #include <linux/slab.h>
 #include "rdma.h"
@@ -150,9 +150,8 @@ static int rx_post(struct rds_rdma_link *link, struct rds_rdma_rx *rx)
 /* Under rx_lock. A socket that has far too much to read gets no more. */
 void rds_rdma_refill(struct rds_rdma_link *link, gfp_t gfp)
 {
-	/* pairs with rds_recv_resume() */
 	while (link->posted < link->want && link->rx_free && !link->broken &&
-	       !smp_load_acquire(&link->path->stopped)) {
+	       !smp_load_acquire(&link->path->stopped)) { /* pairs with rds_recv_resume() */
 		struct rds_rdma_rx *rx = link->rx_free;
 
 		if (!page_give(link, rx, gfp)) {
@@ -319,7 +318,7 @@ static int frame(struct rds_rdma_link *link, struct rds_rdma_rx *rx, const struc
 /* Many frames at a time: more buffers. None for a while: few. */
 static void grow(struct rds_rdma_link *link)
 {
-	if (link->burst_at != jiffies) {
+	if (time_after(jiffies, link->burst_at)) {
 		if (time_after(jiffies, link->burst_at + CALM))
 			link->want = RDS_RDMA_RECVS_FIRST;
 		link->burst_at = jiffies;

@@ -42,7 +42,7 @@ void rds_rdma_tx_purge(struct rds_rdma_link *link)
 
 void rds_rdma_unblock(struct rds_rdma_link *link)
 {
-	smp_mb(); /* pairs with blocked() */
+	smp_mb(); /* pairs with is_blocked() */
 	if (READ_ONCE(link->blocked)) {
 		WRITE_ONCE(link->blocked, false);
 		rds_core_path_writable(link->path);
@@ -140,7 +140,7 @@ static u64 ack_take(struct rds_rdma_link *link, bool alone)
 	}
 	WRITE_ONCE(link->ack_wanted, false);
 	WRITE_ONCE(link->ack_now, false);
-	smp_mb(); /* pairs with rds_rdma_ack_asked(): it finds this undone, or this finds its number */
+	smp_mb(); /* pairs with rds_rdma_ack_asked(): this finds its number, or it asks again */
 	return READ_ONCE(link->rx_seq);
 }
 
