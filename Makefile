@@ -10,7 +10,7 @@ KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	$(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -rV))
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)/kernel
 RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
-MODULES = rds rds_tcp rds_rdma rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server
+MODULES = rds rds_tcp rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server
 
 all: modules rnbdadm ## modules and rnbdadm (default)
 

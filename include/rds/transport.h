@@ -126,22 +126,6 @@ struct rds_core_msg {
 	struct bio_vec page[];
 };
 
-/**
- * rds_core_msg_get() - hold a message, and its payload
- * @msg: message
- *
- * Any context.
- */
-void rds_core_msg_get(struct rds_core_msg *msg);
-
-/**
- * rds_core_msg_put() - drop a reference
- * @msg: from rds_core_msg_get()
- *
- * Any context but hard interrupts.
- */
-void rds_core_msg_put(struct rds_core_msg *msg);
-
 /* The payload of a message that has no pages */
 static inline void *rds_core_msg_flat(struct rds_core_msg *msg)
 {

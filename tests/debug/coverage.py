@@ -27,7 +27,6 @@ MODULES = (
     ("rnbd/server/", "rnbd-server"),
     ("rds/core/", "rds"),
     ("rds/tcp/", "rds_tcp"),
-    ("rds/rdma/", "rds_rdma"),
 )
 
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * RDS. Input: what to parse, a byte: 0 header, 1 control messages, 2 to 4 address for bind, connect, send,
- * 5, 6 private data of RDMA, IPv4 or IPv6, 7 frames of RDMA: bytes of each payload, be16, and its header; the bytes.
- */
-#include <rds/rdma-proto.h>
+/* RDS. Input: what to parse, a byte: 0 header, 1 control messages, 2 to 4 address for bind, connect, send; the bytes. */
+#include <rds/proto.h>
 #include "fuzz.h"
 #include "kernel/rds/core/addr.h"
 #include "kernel/rds/core/cmsg.h"
@@ -59,55 +56,6 @@ static void address(const uint8_t *p, size_t size, enum rds_addr_use use)
 	MUST(!memcmp(&a, &again, sizeof(a)));
 }
 
-static void private_data(const uint8_t *p, size_t size, int v6)
-{
-	uint8_t back[RDS_PRIV_LEN6], again_bytes[RDS_PRIV_LEN6];
-	struct rds_priv d, again;
-	unsigned int len;
-
-	if (rds_priv_parse(p, size, v6, &d))
-		return;
-	accepted++;
-	len = rds_priv_pack(back, v6, &d);
-	MUST(len <= size && !rds_priv_parse(back, len, v6, &again));
-	MUST(rds_priv_pack(again_bytes, v6, &again) == len && !memcmp(back, again_bytes, len));
-	MUST(!rds_version_answer(&d) || rds_version_answer(&d) >= RDS_VERSION_3_1);
-	MUST(!rds_version_agreed(&d) || rds_version_agreed(&d) >= RDS_VERSION_3_1);
-}
-
-/* As the module puts them together: no message gets more than it has room for. */
-static void frames(const uint8_t *p, size_t size)
-{
-	struct rds_hdr h, first;
-	uint32_t done = 0, have;
-	int n, coming = 0;
-
-	while (size >= 2 + RDS_HDR_LEN) {
-		have = p[0] << 8 | p[1];
-		if (rds_frame_parse(p + 2, RDS_HDR_LEN, &h))
-			return;
-		p += 2 + RDS_HDR_LEN;
-		size -= 2 + RDS_HDR_LEN;
-		if (rds_frame_is_ack(&h))
-			continue;
-		if (!coming) {
-			first = h;
-			done = 0;
-			coming = 1;
-		}
-		n = rds_frag_take(&first, done, &h, have);
-		if (n < 0)
-			return;
-		MUST((uint32_t)n <= have && n <= RDS_FRAG_LEN && done + n <= first.len);
-		MUST(n || !first.len);
-		done += n;
-		if (done == first.len) {
-			coming = 0;
-			accepted++;
-		}
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t what, *p;
@@ -119,10 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		header(p, size);
 	else if (what == 1)
 		control(p, size);
-	else if (what == 5 || what == 6)
-		private_data(p, size, what == 6);
-	else if (what == 7)
-		frames(p, size);
 	else
 		address(p, size, what % 3);
 	free(p);

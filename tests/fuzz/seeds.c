@@ -8,7 +8,7 @@
 #include <rtrs/proto.h>
 #include <rnbd/proto.h>
 #include <netinet/in.h>
-#include <rds/rdma-proto.h>
+#include <rds/proto.h>
 #include <sys/socket.h>
 #include <linux/rds.h>
 
@@ -62,8 +62,7 @@ static void rds(void)
 	struct rds_hdr h = { .seq = 9, .len = 4, .sport = 5000, .dport = 5001, .ext = { 5, 0, 8, 6, 1, 2, 3, 4 } };
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = 4000, .sin_addr.s_addr = 1 };
 	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80 }, .sin6_scope_id = 1 };
-	struct rds_priv d = { .version = RDS_VERSION_3_1, .minors = RDS_MINORS };
-	unsigned char bytes[RDS_HDR_LEN], priv[RDS_PRIV_LEN6];
+	unsigned char bytes[RDS_HDR_LEN];
 	struct {
 		size_t len;
 		int level, type;
@@ -75,9 +74,6 @@ static void rds(void)
 	seed("fuzz-rds", "cookie", "\1", 1, &c, sizeof(c));
 	seed("fuzz-rds", "bind", "\2", 1, &sin, sizeof(sin));
 	seed("fuzz-rds", "send", "\4", 1, &sin6, sizeof(sin6));
-	seed("fuzz-rds", "request4", "\5", 1, priv, rds_priv_pack(priv, 0, &d));
-	seed("fuzz-rds", "request6", "\6", 1, priv, rds_priv_pack(priv, 1, &d));
-	seed("fuzz-rds", "frame", "\7\0\4", 3, bytes, sizeof(bytes));
 }
 
 static void info(void)

@@ -44,7 +44,7 @@ circles() {
 
 drivers() { sources kernel | grep -v '^kernel/rtrs/core/rxe\.c$' | xargs -r grep -nE 'RDMA_DRIVER_|\bdriver_id\b'; return 0; }
 
-mapfile -t proto < <(tree include | grep -E '/(rdma-)?proto\.h$')
+mapfile -t proto < <(tree include | grep '/proto\.h$')
 mapfile -t api < <(tree include | grep -E '^include/rtrs/(client|server)\.h$')
 mapfile -t core < <(sources kernel/rtrs/core)
 mapfile -t client < <(sources kernel/rtrs/client)
@@ -52,9 +52,7 @@ mapfile -t server < <(sources kernel/rtrs/server)
 mapfile -t rnbd < <(sources kernel/rnbd)
 mapfile -t rnbd_client < <(sources kernel/rnbd/client)
 mapfile -t rnbd_server < <(sources kernel/rnbd/server)
-mapfile -t rds < <(sources kernel/rds/core kernel/rds/tcp include/rds)
-mapfile -t rds_rdma < <(sources kernel/rds/rdma)
-mapfile -t rds_lower < <(sources kernel/rds/core kernel/rds/tcp)
+mapfile -t rds < <(sources kernel/rds include/rds)
 mapfile -t hot < <(sources kernel | grep -E '/(io|recv|resp|mr|queue|io-bdev|io-file)\.c$')
 mapfile -t model < <(sources rnbdadm | grep -E '^rnbdadm/model/objects\.[ch]$')
 mapfile -t cmds < <(sources rnbdadm/cmd rnbdadm/check)
@@ -66,7 +64,7 @@ mapfile -t records < <(sources rnbdadm/rds | grep -E '/(records|info)\.[ch]$')
 mapfile -t tool < <(sources rnbdadm | grep -v '^rnbdadm/rds/')
 
 # errno.h is there on the host as well
-check "wire formats need only <linux/types.h> and each other" only "${proto[@]}" -- '(linux/(types|errno)\.h|(include/)?(rtrs|rnbd|rds)/(rdma-)?proto\.h|rtrs/types\.h)'
+check "wire formats need only <linux/types.h> and each other" only "${proto[@]}" -- '(linux/(types|errno)\.h|(include/)?(rtrs|rnbd|rds)/proto\.h|rtrs/types\.h)'
 check "the transport's API has no verbs and no wire format" never "${api[@]}" -- '(rdma/.*|.*proto\.h|.*(core|priv|private)\.h|kernel/.*)'
 check "rtrs-core knows no module above it" never "${core[@]}" -- '(.*/)?(kernel/rtrs/)?(client|server)/.*|(include/)?rtrs/(client|server)\.h|(.*/)?rnbd/.*\.h'
 check "rtrs-client knows neither rtrs-server nor rnbd" never "${client[@]}" -- '(.*/)?server/.*|kernel/rtrs/server/.*|(include/)?rtrs/server\.h|(.*/)?rnbd/.*\.h'
@@ -76,10 +74,7 @@ check "rnbd-client and rnbd-server do not know each other" \
 	never "${rnbd_client[@]}" -- '(kernel/rnbd/server/.*|.*\.\./server/.*|(include/)?rtrs/server\.h)'
 check "rnbd-server does not know rnbd-client" \
 	never "${rnbd_server[@]}" -- '(kernel/rnbd/client/.*|.*\.\./client/.*|(include/)?rtrs/client\.h)'
-check "rds and rds_tcp know neither verbs nor RTRS nor RNBD" never "${rds[@]}" -- '(rdma/.*|(.*/)?(rtrs|rnbd)/.*)'
-check "rds_rdma knows neither RTRS nor RNBD, nor the inside of rds" \
-	never "${rds_rdma[@]}" -- '((.*/)?(rtrs|rnbd)/.*|(kernel/rds|\.\.)/(core|tcp)/.*)'
-check "rds and rds_tcp do not know rds_rdma" never "${rds_lower[@]}" -- '((.*/)?rds/rdma/.*|\.\./rdma/.*|rds/rdma-proto\.h)'
+check "rds knows neither verbs nor RTRS nor RNBD" never "${rds[@]}" -- '(rdma/.*|(.*/)?(rtrs|rnbd)/.*)'
 check "hot path files know neither netlink nor sysfs" never "${hot[@]}" -- '(net/genetlink\.h|net/netlink\.h|.*nl(-[a-z]*)?\.h|.*sysfs\.h)'
 check "the tool's model knows no netlink, no stdio, no JSON" never "${model[@]}" -- '(.*netlink.*|stdio\.h|jansson\.h|kernel/.*)'
 check "the tool's commands and checks leave netlink to kernel/netlink and host/routes.c" never "${cmds[@]}" -- '(linux/(gen|rt)?netlink\.h|netlink/.*)'

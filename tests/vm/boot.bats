@@ -62,7 +62,7 @@ write_more() {
 	echo "$output"
 	[[ $output == "rnbd/"*", $(uname -r), "*": installed" ]]
 	modprobe rnbd_client
-	for m in rds rds_tcp rds_rdma rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server; do
+	for m in rds rds_tcp rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server; do
 		is "$(modinfo -n $m)" "$tree/updates/dkms/$m.ko"
 		[[ $m == rds* || -d /sys/module/${m/-/_} ]]
 	done

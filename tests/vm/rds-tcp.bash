@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Helpers of the tests of RDS over TCP, and over RDMA.
+# Helpers of the tests of RDS over TCP.
 #
 #   rds_load, rds_unload        the modules under test: ours, or the kernel's own where RDS=stock says so (--env RDS); stock: it does
-#   rdma_load, rdma_unload      the same with rds_rdma instead of rds_tcp
 #   wire NAMESPACE N            this namespace, and a wire to it: 10.N.0.1 and fd0N::1 on wN here, 10.N.0.2 and fd0N::2 on vN there;
 #                               fe80::1 and fe80::2
 #   there [NAMESPACE] -- CMD..  runs CMD in it (peer)
@@ -36,20 +35,6 @@ rds_load() {
 # A socket that was closed may take a moment
 rds_unload() {
 	! module_loaded rds_tcp || await 10 rmmod rds_tcp || return
-	! module_loaded rds || rmmod rds
-}
-
-rdma_load() {
-	module_loaded rds_rdma && return
-	if stock; then
-		modprobe rds_rdma
-	else
-		insmod "$MODS/rds.ko" && modprobe rdma_cm && insmod "$MODS/rds_rdma.ko"
-	fi
-}
-
-rdma_unload() {
-	! module_loaded rds_rdma || await 10 rmmod rds_rdma || return
 	! module_loaded rds || rmmod rds
 }
 

@@ -34,7 +34,7 @@ static void unqueue(struct rds_core_msg *msg)
 	if (!was)
 		return;
 	rds_msg_leave(msg);
-	rds_core_msg_put(msg);
+	rds_msg_put(msg);
 }
 
 void rds_cancel(struct rds_sock *rs, const struct rds_addr *to)
@@ -57,7 +57,7 @@ void rds_cancel(struct rds_sock *rs, const struct rds_addr *to)
 	list_for_each_entry_safe(msg, next, &canceled, sock_entry) {
 		list_del_init(&msg->sock_entry);
 		unqueue(msg);
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 	}
 	rds_wake_writers(rs);
 }

@@ -277,6 +277,8 @@ void rds_msg_exit(void);
 struct rds_core_msg *rds_msg_make(u32 len, gfp_t gfp);
 int rds_msg_fill(struct rds_core_msg *msg, struct iov_iter *from);
 struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32 len);
+void rds_msg_get(struct rds_core_msg *msg);
+void rds_msg_put(struct rds_core_msg *msg);
 int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to);
 /* Takes it off the send list of its socket, if it is there, and leaves the socket. */
 void rds_msg_unsend(struct rds_core_msg *msg);

@@ -17,7 +17,7 @@ static int inc_copy(struct rds_core_inc *inc, struct iov_iter *to)
 
 static void inc_free(struct rds_core_inc *inc)
 {
-	rds_core_msg_put(msg_of(inc));
+	rds_msg_put(msg_of(inc));
 }
 
 static const struct rds_core_inc_ops inc_ops = {

@@ -72,7 +72,7 @@ struct rds_core_msg *rds_msg_make(u32 len, gfp_t gfp)
 
 		v->bv_page = alloc_page(gfp);
 		if (!v->bv_page) {
-			rds_core_msg_put(msg);
+			rds_msg_put(msg);
 			return NULL;
 		}
 		v->bv_offset = 0;
@@ -157,17 +157,16 @@ struct rds_core_msg *rds_msg_pin(struct rds_sock *rs, struct iov_iter *from, u32
 	}
 	if (!err)
 		return msg;
-	rds_core_msg_put(msg);
+	rds_msg_put(msg);
 	return ERR_PTR(err);
 }
 
-void rds_core_msg_get(struct rds_core_msg *msg)
+void rds_msg_get(struct rds_core_msg *msg)
 {
 	refcount_inc(&msg->ref);
 }
-EXPORT_SYMBOL_NS_GPL(rds_core_msg_get, RDS_CORE);
 
-void rds_core_msg_put(struct rds_core_msg *msg)
+void rds_msg_put(struct rds_core_msg *msg)
 {
 	unsigned int i;
 
@@ -182,7 +181,6 @@ void rds_core_msg_put(struct rds_core_msg *msg)
 	kfree(msg);
 	rds_census_destroyed(RDS_CENSUS_MSG);
 }
-EXPORT_SYMBOL_NS_GPL(rds_core_msg_put, RDS_CORE);
 
 int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to)
 {
@@ -223,7 +221,7 @@ void rds_msg_unsend(struct rds_core_msg *msg)
 		rds_wake_writers(rs);
 	rds_msg_leave(msg);
 	if (was)
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 }
 
 void rds_msg_leave(struct rds_core_msg *msg)

@@ -25,8 +25,8 @@ static int set_cancel(struct rds_sock *rs, sockptr_t value, unsigned int len)
 }
 
 /*
- * Registering memory is for transports with RDMA operations; there is none that a socket could be
- * bound through.
+ * Registering memory is for transports with RDMA; there is none that a socket could be bound
+ * through.
  */
 static int set_get_mr(struct rds_sock *rs, unsigned int len, unsigned int want)
 {

@@ -25,5 +25,5 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 	}
 	rds_xmit_queue(path, pong);
 	rds_core_path_writable(path);
-	rds_core_msg_put(pong);
+	rds_msg_put(pong);
 }

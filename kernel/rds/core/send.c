@@ -111,7 +111,7 @@ static struct rds_core_msg *make_message(struct request *rq, struct msghdr *m)
 	err = rds_msg_fill(msg, &m->msg_iter);
 	if (!err)
 		return msg;
-	rds_core_msg_put(msg);
+	rds_msg_put(msg);
 	return ERR_PTR(err);
 }
 
@@ -169,7 +169,7 @@ static bool try_list(struct request *rq, struct rds_core_conn *conn, struct rds_
 			rs->unasked = 0;
 		}
 		sock_hold(&rs->sk);
-		rds_core_msg_get(msg);
+		rds_msg_get(msg);
 		msg->rs = rs;
 		msg->listed = true;
 		list_add_tail(&msg->sock_entry, &rs->sends);
@@ -228,7 +228,7 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 	if (!err)
 		err = list_message(rq, conn, msg);
 	if (err) {
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 		return err;
 	}
 	if (rq->flags & MSG_ZEROCOPY)
@@ -239,7 +239,7 @@ static int send_message(struct request *rq, struct rds_core_conn *conn, struct r
 	}
 	path = msg->path;
 	rds_xmit_queue(path, msg);
-	rds_core_msg_put(msg);
+	rds_msg_put(msg);
 	/* It may have gone down since, and had nothing to connect for. */
 	rds_path_wake(path);
 	rds_xmit_run(path);
@@ -256,7 +256,7 @@ static int carry_out(struct request *rq, struct msghdr *m)
 		return PTR_ERR(msg);
 	conn = take_conn(rq);
 	if (IS_ERR(conn)) {
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 		return PTR_ERR(conn);
 	}
 	err = send_message(rq, conn, msg);

@@ -33,7 +33,7 @@ void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg)
 	if (!test_bit(RDS_CORE_MSG_CANCELED, &msg->flags) &&
 	    !(is_pong(msg) && path->pongs >= PONGS_MAX)) {
 		path->pongs += is_pong(msg);
-		rds_core_msg_get(msg);
+		rds_msg_get(msg);
 		__set_bit(RDS_CORE_MSG_QUEUED, &msg->flags);
 		msg->hdr.seq = path->next_tx++;
 		list_add_tail(&msg->path_entry, &path->send_queue);
@@ -59,7 +59,7 @@ static struct rds_core_msg *begin(struct rds_core_path *path)
 	msg = list_first_entry_or_null(&path->send_queue, struct rds_core_msg, path_entry);
 	if (msg) {
 		list_move_tail(&msg->path_entry, &path->retrans_queue);
-		rds_core_msg_get(msg);
+		rds_msg_get(msg);
 	}
 	spin_unlock_bh(&path->lock);
 	if (!msg)
@@ -70,7 +70,7 @@ static struct rds_core_msg *begin(struct rds_core_path *path)
 static void end_current(struct rds_core_path *path)
 {
 	if (path->current_msg)
-		rds_core_msg_put(path->current_msg);
+		rds_msg_put(path->current_msg);
 	path->current_msg = NULL;
 }
 
@@ -204,7 +204,7 @@ static void done(struct list_head *msgs)
 	list_for_each_entry_safe(msg, next, msgs, path_entry) {
 		list_del_init(&msg->path_entry);
 		rds_msg_unsend(msg);
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 	}
 }
 
@@ -251,7 +251,7 @@ void rds_xmit_move(struct rds_core_path *from, struct rds_core_path *to)
 		list_del_init(&msg->path_entry);
 		msg->hdr.flags = 0;
 		rds_xmit_queue(to, msg);
-		rds_core_msg_put(msg);
+		rds_msg_put(msg);
 	}
 	rds_core_path_writable(to);
 }

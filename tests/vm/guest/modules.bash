@@ -81,7 +81,7 @@ unload() {
 }
 
 unload_all() {
-	unload rds-peer rds_rdma rds_tcp rds || return
+	unload rds-peer rds_tcp rds || return
 	unload rnbd-client rnbd-server rtrs-client rtrs-server || return
 	census_clean || return
 	unload rtrs-core || return
