@@ -10,7 +10,7 @@ from commands import SCHEMAS, problem, run
 from documents import NAMES, PARAMETERS, is_object, kinds, load, parts, topic_of, validator
 
 # Keys that are there with an option, or where there is something to say
-OPTIONAL = ("warnings", "error", "details", "id", "io_p50_ns", "io_p99_ns", "per_cpu", "rates", "latency", "dry_run", "plan", "changes")
+OPTIONAL = ("warnings", "error", "details", "id", "io_p50_ns", "io_p99_ns", "pinned_max_bytes", "per_cpu", "rates", "latency", "dry_run", "plan", "changes")
 OPTIONAL_OF = {"session": ("changed", "counters"), "export": ("told_size_bytes", "used_by", "io_mode", "peer", "export"), "event": ("data", "access", "io_mode"),
                "client": ("changed", "counters", "peer"), "config": ("peers", "exports"), "path": ("changed", "role", "counters"),
                "device": ("changed", "counters", "queue", "openers", "io_mode"), "map": ("openers", "io_mode"), "show": ("openers", "used_by", "io_mode", "peer", "export"),

@@ -92,12 +92,12 @@ costs() {
 	seq 20 | awk 'BEGIN { print "# at most 900 CPU seconds" } { print "cli", "p" $1 ".bats", 10, 20 + $1, 3 }' >"$BUDGET"
 	costs 1
 	[ "$status" = 0 ]
-	costs 1.45
+	costs 2.2
 	[ "$status" = 0 ]
 	costs 1 p7.bats
 	[ "$status" = 1 ]
 	[[ $output == *"cli p7.bats: 54 CPU seconds, noted are 27 "* && $output != *p8.bats* ]]
-	costs 2.2
+	costs 4.2
 	[ "$status" = 1 ]
 }
 

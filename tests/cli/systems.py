@@ -43,6 +43,8 @@ def make_root(root):
         put(root, disk + "queue/scheduler", "[none] mq-deadline")
         os.makedirs(os.path.join(root, disk.lstrip("/"), "holders"))
         put(root, "/dev/rnbd%d" % i, "")
+    for disk in ("/dev/sdb", "/dev/vg0/vol1"):
+        put(root, disk, "")
     put(root, "/sys/block/rnbd1/holders/dm-3", "")
     put(root, "/sys/block/dm-3/dm/name", "vg0-lv1")
     put(root, "/sys/module/rnbd_client/version", "0.1")

@@ -31,7 +31,7 @@ too_much() {
 }
 
 # exceeded TABLE: a part that took a third more than is noted, on a machine as fast as this one was in this run: what its parts took, of
-# what is noted, by the median of its kind, if that is above 1. A busy host slows emulated guests more than it does programs of its
+# what is noted, by the median of its kind, between 1 and 3. A busy host slows emulated guests more than it does programs of its
 # own. What is noted of a short part is rounding and luck: it has 10 seconds. Of a part that ran twice, the cheaper run counts.
 exceeded() {
 	awk 'function kind(part) { return part !~ /^vm / ? "host" : part ~ /-debug$/ ? "debug kernel" : "emulated" }
@@ -50,7 +50,7 @@ exceeded() {
 		END {
 			for (part in took) {
 				k = kind(part)
-				if (!(k in slow)) { slow[k] = median(k); if (slow[k] < 1) slow[k] = 1 }
+				if (!(k in slow)) { slow[k] = median(k); slow[k] = slow[k] < 1 ? 1 : slow[k] > 3 ? 3 : slow[k] }
 				margin = noted[part] / 3 < 10 ? 10 : noted[part] / 3
 				if (took[part] > (noted[part] + margin) * slow[k])
 					printf "%s: %d CPU seconds, noted are %d (this machine, %s: times %.2f)\n", part, took[part], noted[part], k, slow[k]
