@@ -80,7 +80,7 @@ struct rtrs_msg_conn_req {
 #define RTRS_CONN_REQ_FENCES	0x10	/* the client asks for RTRS_CONN_RSP_FENCES */
 #define RTRS_CONN_REQ_FENCE_CNT	0x08	/* ... and for RTRS_CONN_RSP_FENCE_CNT */
 #define RTRS_CONN_REQ_EAGER	0x04	/* the client asks for eager requests, see below */
-#define RTRS_CONN_REQ_GRANTS	0x02	/* the client uses the slots only that it was granted, see below */
+#define RTRS_CONN_REQ_GRANTS	0x02	/* the client uses granted slots only, see below */
 
 /* Private data of accept and reject. */
 struct rtrs_msg_conn_rsp {
@@ -163,16 +163,17 @@ static inline bool rtrs_is_eager(__u32 eager_bytes, __u32 off)
 /*
  * Grants: a session has the memory of the slots that its requests need. An extension, of a client
  * with RTRS_CONN_REQ_GRANTS on all of its paths and a server with RTRS_CONN_RSP_GRANTS. INFO_REQ
- * says how many slots it needs at once, INFO_RSP how many of the first ones have a chunk. The others have an address and a key, and no memory. Grants are a session's.
+ * says how many slots it needs at once, INFO_RSP how many of the first ones have a chunk. The
+ * others have an address and a key, and no memory. Grants are a session's.
  *
  * RTRS_IMM_SLOTS of a client, over any of its paths, asks for another number. The client uses no
  * slot from that number on, nor has it a request there, until the answer comes: RTRS_IMM_SLOTS of
- * the server, over each path, with the number of slots that may be used from now on, over all paths.
- * A server that has no memory for more, or still has an operation in a slot that it is to take
- * back, answers with the number that was granted before. Questions are numbered in their order. The
- * server does nothing on one that is not newer than the last one, its answer has the number of
- * the question, and the client takes the answer to its last one only: whichever path is lost, both
- * ends agree. A grant moves no key.
+ * the server, over each path, with the number of slots that may be used from now on, over all
+ * paths. A server that has no memory for more, or still has an operation in a slot that it is to
+ * take back, answers with the number that was granted before. Questions are numbered in their
+ * order. The server does nothing on one that is not newer than the last one, its answer has the
+ * number of the question, and the client takes the answer to its last one only: whichever path is
+ * lost, both ends agree. A grant moves no key.
  */
 static inline __u32 rtrs_imm_slots(__u32 number, __u32 slots)
 {

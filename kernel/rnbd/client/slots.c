@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many slots of the server the session may use. A tag whose slot is not granted is kept: its bit
- * is set in the tag set, as if a request had it, and requests wait for a tag as they do where
+ * How many slots of the server the session may use. A tag whose slot is not granted is kept: its
+ * bit is set in the tag set, as if a request had it, and requests wait for a tag as they do where
  * all are taken. While there are requests, this looks at how many now and then, and asks the server
  * for more slots, or gives some back: that costs the requests nothing.
  */

@@ -302,12 +302,15 @@ bool rnbd_server_list_is_peer(const struct rnbd_access_entry *peer,
 {
 	const struct nlattr *attr;
 	bool named = !session;
+	const char *pattern;
 	int rem;
 
-	nla_for_each_nested(attr, peer->nest, rem)
-		if (!named && nla_type(attr) == RNBD_A_ACL_PEER_SESSION)
-			named = rnbd_server_list_match(
-				rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN), session);
+	nla_for_each_nested(attr, peer->nest, rem) {
+		if (named || nla_type(attr) != RNBD_A_ACL_PEER_SESSION)
+			continue;
+		pattern = rnbd_server_list_text(attr, RNBD_A_ACL_SESSION_PATTERN);
+		named = rnbd_server_list_match(pattern, session);
+	}
 	nla_for_each_nested(attr, peer->nest, rem)
 		if (named && nla_type(attr) == RNBD_A_ACL_PEER_FROM && is_from(attr, from, gid))
 			return true;

@@ -98,7 +98,7 @@ static int post_batch(struct rtrs_server_path *path, struct ib_reg_wr *wr, u32 c
 	return err;
 }
 
-/* The next batch towards @goal regions: registers them, or invalidates them from the last one on. */
+/* The next batch towards @goal regions: registers them, or invalidates from the last one on. */
 static int next_batch(struct rtrs_server_path *path, u32 goal)
 {
 	bool more = goal > path->registered;
@@ -147,6 +147,7 @@ int rtrs_server_info_fit(struct rtrs_server_path *path)
 	u32 want = READ_ONCE(path->want), goal = want / path->region_chunks;
 	int err = 0;
 
+	/* Pairs with the release in reg_done(): its error */
 	if (smp_load_acquire(&path->registers))
 		return -EINPROGRESS;
 	if (path->reg_err)

@@ -122,8 +122,8 @@ static void inv_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The slot is the operation's. Looks at the grant behind the full barrier of the cmpxchg() that took
- * the slot: see may_shrink() in slots.c.
+ * The slot is the operation's. Looks at the grant behind the full barrier of the cmpxchg() that
+ * took the slot: see may_shrink() in slots.c.
  */
 void rtrs_server_op_begin(struct rtrs_server_op *op)
 {

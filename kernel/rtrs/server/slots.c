@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants: a session has chunks for the slots that its client needs, see rtrs_imm_slots(). The client
- * asks for another number; each path registers, or gives back, what the change is about, in the work
- * of its INFO; then the client is told. One question of a session is at work at a time, and
- * a later one changes what it is on its way to.
+ * Grants: a session has chunks for the slots that its client needs, see rtrs_imm_slots(). The
+ * client asks for another number; each path registers, or gives back, what the change is about, in
+ * the work of its INFO; then the client is told. One question of a session is at work at a time,
+ * and a later one changes what it is on its way to.
  *
- * A slot behind the grant is used by nobody: its chunk is not there, and a request for it closes its
- * path. Who uses a slot is fence.c's, whether it is granted or not.
+ * A slot behind the grant is used by nobody: its chunk is not there, and a request for it closes
+ * its path. Who uses a slot is fence.c's, whether it is granted or not.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
