@@ -80,7 +80,9 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 		[[ $output =~ pinned_bytes\ +[0-9.]+\ [KM]iB ]]
 	done
 	adm 0 server client list
-	[[ ${lines[0]} =~ ^NAME\ +STATE\ +PATHS\ +PINNED\ +DEVICES$ ]]
+	[[ ${lines[0]} =~ ^NAME\ +STATE\ +PATHS\ +PINNED\ +AT-MOST\ +DEVICES$ ]]
+	adm 0 server client show s1 -j
+	[ "$(jqv '.clients[0] | .pinned_bytes * 16 < .pinned_max_bytes')" = true ]
 }
 
 @test "session set: only what differs" {
