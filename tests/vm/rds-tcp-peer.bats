@@ -84,8 +84,14 @@ anew() {
 	on_server "$ADM rds ping 10.1.0.2 -c 1 --timeout 10s"
 }
 
-@test "a reader that is slow: senders are told, and woken up" {
-	start_there -n 1500 -m 2000 -r 4608 && start_here -n 1500 -m 2000 -r 4608
+@test "a reader that stands still: senders are told, and woken up" {
+	local before
+	start_there -n 6000 -m 2000 -r 4608 && start_here -n 6000 -m 2000 -r 4608
+	await 20 grep -q moving /run/tmp/ends.here
+	before=$(counter cong_send_error)
+	on_server 'kill -STOP $PEER'
+	await 20 eval "((\$(counter cong_send_error) > $before))"
+	on_server 'kill -CONT $PEER'
 	both_over
 	(($(figure /run/tmp/ends.here congested) > 0 && $(figure /run/tmp/ends.here unwoken) == 0))
 }
