@@ -22,13 +22,14 @@ static void request(const uint8_t *p, size_t size)
 	want[4] = 0;
 	want[44] &= 1;
 	memset(want + 49, 0, 6);
-	want[55] &= 0xfc;
+	want[55] &= 0xfe;
 	rtrs_conn_req_pack(&m, &r);
 	MUST(!memcmp(&m, want, sizeof(m)));
 	MUST(!rtrs_conn_req_parse(&m, sizeof(m), &again));
 	MUST(again.cid == r.cid && again.first_conn == r.first_conn && again.lean == r.lean &&
 	     again.alone == r.alone && again.notices == r.notices &&
 	     again.fences == r.fences && again.fence_cnt == r.fence_cnt && again.eager == r.eager &&
+	     again.grants == r.grants &&
 	     again.founding == r.founding);
 }
 
