@@ -226,11 +226,11 @@ claimed() {
 	run -0 ynl dump access-get
 	jqe '[.reply[] | .peer // [] | .[]][0] | .sessions == 0 and ."pinned-bytes" == 0 and .denied >= 1'
 	# A session that grows stays below it, and its requests wait
-	set_list "$(list "$(peer web1 's*' '"max-memory-bytes":16777216')" "$all")"
+	set_list "$(list "$(peer web1 's*' '"max-memory-bytes":8388608')" "$all")"
 	map s1 vol0 ro
 	fio --name=load --filename=/dev/rnbd0 --readonly --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=400 --time_based --runtime=2 --minimal
 	run -0 ynl dump access-get
-	jqe '[.reply[] | .peer // [] | .[]][0] | ."pinned-bytes" | . > 6000000 and . <= 16777216'
+	jqe '[.reply[] | .peer // [] | .[]][0] | ."pinned-bytes" | . > 4194304 and . <= 8388608'
 	all_closed
 }
 

@@ -442,6 +442,24 @@ load_ends() {
 	unmap_all
 }
 
+# A session that is idle gives back slots within 30 s; this one takes any slot for a request, and must not
+@test "memory follows use: of a server that is back with fewer slots an idle session keeps all" {
+	local all end
+	map /dev/ram0 reconnect_delay_ms=10
+	rmmod rnbd-server rtrs-server
+	load_server sess_queue_depth=64
+	await 30 reads /dev/rnbd0
+	all=$(pinned)
+	end=$((SECONDS + 32))
+	await 60 eval "((SECONDS >= end))"
+	[ "$(pinned)" -eq "$all" ]
+	fio --name=verify --filename=/dev/rnbd0 --rw=randwrite --bs=4k --size=4m --verify=crc32c --direct=1 --ioengine=libaio --iodepth=64 \
+		--minimal
+	grep -q "^1 " $SESSION/paths/*/stats/reconnects
+	unmap_all
+	mode
+}
+
 @test "memory follows use: a growth that is refused slows the session, and fails no request" {
 	mode max_memory=8
 	map /dev/ram0

@@ -134,9 +134,13 @@ void rnbd_client_slots_work(struct work_struct *work)
 {
 	struct rnbd_client_session *session =
 		container_of(to_delayed_work(work), struct rnbd_client_session, slots_work);
-	bool calm = test_and_set_bit(RNBD_CLIENT_SLOTS_CALM, &session->slot_mode);
 	long delay = TICK;
+	bool calm;
 
+	/* Requests take any slot then: all of them are granted, and stay so. */
+	if (test_bit(RNBD_CLIENT_SLOTS_FEW, &session->slot_mode))
+		return;
+	calm = test_and_set_bit(RNBD_CLIENT_SLOTS_CALM, &session->slot_mode);
 	look(session);
 	if (calm && READ_ONCE(session->slots_pending))
 		delay = AGAIN;

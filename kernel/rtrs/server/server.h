@@ -25,6 +25,7 @@
 #define RTRS_SERVER_BATCHES		8	/* signalled sends of a connection under way */
 #define RTRS_SERVER_ORIGINS		8U	/* where paths came from that are gone */
 #define RTRS_SERVER_ASKED		BIT(31)	/* beside the payload of RTRS_IMM_SLOTS */
+#define RTRS_SERVER_NO_QUESTION		U32_MAX	/* for the number of one */
 
 struct rtrs_server_session_dir;
 struct rtrs_server_path_dir;
@@ -124,7 +125,7 @@ struct rtrs_server_wait {
  * @chunk_count: of them that there are
  * @granted: the first slots, that the client may use; not more than @chunk_count
  * @target: what @granted is on its way to, see slots.c
- * @question: number of the last RTRS_IMM_SLOTS
+ * @question: number of the last RTRS_IMM_SLOTS, or RTRS_SERVER_NO_QUESTION
  * @answers: an answer to it is due
  * @slots_work: looks for questions, and how far paths are
  * @node: where they are

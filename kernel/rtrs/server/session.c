@@ -321,6 +321,7 @@ static int path_up(struct rtrs_server_path *path)
 	if (!session->up) {
 		WRITE_ONCE(session->granted, path->want);
 		session->target = path->want;
+		session->question = RTRS_SERVER_NO_QUESTION;
 		session->answers = false;
 	}
 	path->up = true;

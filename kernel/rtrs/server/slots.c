@@ -38,6 +38,13 @@ static bool is_up(const struct rtrs_server_path *path)
 	return READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED && READ_ONCE(path->told_info);
 }
 
+/* The first one of a session may have any number: its client may have asked another server. */
+static bool is_new(const struct rtrs_server_session *session, u32 number)
+{
+	return session->question == RTRS_SERVER_NO_QUESTION ||
+	       rtrs_slots_newer(number, session->question);
+}
+
 /* Its first registrations are under way, of what the session had when they began. */
 static bool logs_in(const struct rtrs_server_path *path)
 {
@@ -52,7 +59,7 @@ static void take_question(struct rtrs_server_session *session)
 	list_for_each_entry(path, &session->paths, entry) {
 		asked = xchg(&path->asked, 0);
 		rtrs_imm_slots_parse(asked, &number, &slots);
-		if (!asked || !rtrs_slots_newer(number, session->question))
+		if (!asked || !is_new(session, number))
 			continue;
 		session->question = number;
 		session->target = max(slots, rtrs_slots_first(rtrs_server_geo.queue_depth));
