@@ -172,8 +172,8 @@ static inline bool rtrs_is_eager(__u32 eager_bytes, __u32 off)
  * paths. A server that has no memory for more, or still has an operation in a slot that it is to
  * take back, answers with the number that was granted before. Questions are numbered in their
  * order; the first one of a session has any number. The server does nothing on one that is not
- * newer than the last one, its answer has the number of the question, and the client takes the answer to its last one only: whichever path is
- * lost, both ends agree. A grant moves no key.
+ * newer than the last one. Its answer has the number of the question, and the client takes the
+ * answer to its last one only: whichever path is lost, both ends agree. A grant moves no key.
  */
 static inline __u32 rtrs_imm_slots(__u32 number, __u32 slots)
 {
