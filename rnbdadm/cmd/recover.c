@@ -314,8 +314,15 @@ static int check_timeout(struct ctx *ctx)
 
 int cmd_recover_check(struct ctx *ctx)
 {
+	const struct parsed *a = &ctx->args;
+	bool device = a->nargs > 1 && !strcmp(a->args[0], "device");
 	int rc = path_job_check(ctx);
 
+	/* A session may be called so; then an address follows. */
+	if (rc && a->nargs > 1 && (device || !strcmp(a->args[0], "session"))) {
+		fail_hint(&ctx->fail, "use '%s'", device ? "remap DEVICE" : "recover SESSION");
+		return fail_set(&ctx->fail, XC_USAGE, "'recover %s' does not exist any more", a->args[0]);
+	}
 	return rc ? rc : check_timeout(ctx);
 }
 

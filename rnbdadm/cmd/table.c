@@ -530,7 +530,6 @@ static const struct gone gone[] = {
 	{ "session add-path", "path add" }, { "session remove-path", "path remove" },
 	{ "session reconnect", "path reconnect" }, { "session disconnect", "path disconnect" },
 	{ "session recover", "recover" }, { "path recover", "recover" }, { "path readd", "path reconnect" },
-	{ "recover session", "recover" }, { "recover device", "recover" },
 	{ "mp-policy", "session set --mp-policy" }, { "save", "config save" }, { "restore", "config apply" },
 	{ "server access reload", "server access apply" },
 	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },

@@ -352,6 +352,8 @@ as_named() {
 		session reconnect --all|path reconnect
 		session disconnect --all|path disconnect
 		session recover x|recover
+		recover session x|recover SESSION
+		recover device rnbd0|remap DEVICE
 		mp-policy set --all rr|session set --mp-policy
 		save|config save
 		restore|config apply
