@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Generates the uapi headers and the kernel's policy tables from rnbd.yaml and rds.yaml
+# Generates the uapi headers, the kernel's policy tables and rnbdadm's tables of names from rnbd.yaml and rds.yaml
 # with the YNL generator of the kernel sources (Debian package linux-source-6.12).
 #
 # usage: regen.sh [--check | --user FAMILY HEADER]
@@ -42,14 +42,9 @@ if [ "${1-}" = --user ]; then
 fi
 
 stale=0
-gen() { # FAMILY OUTPUT ARGS...
+put() { # FAMILY OUTPUT
 	family=$1
 	out=$2
-	shift 2
-	ynl_gen "$family" -o "$(basename "$out")" "$@"
-	# The table of groups would be static and unused: the family has its own.
-	sed -i -e 's,Documentation/netlink/specs/,include/netlink/,' \
-		-e '/^static const struct genl_multicast_group/,/^};/d' "$tmp/$(basename "$out")"
 	if [ -n "$check" ]; then
 		cmp -s "$tmp/$(basename "$out")" "$ROOT/$out" || {
 			echo "$out is not what include/netlink/$family.yaml gives; run include/netlink/regen.sh" >&2
@@ -60,9 +55,25 @@ gen() { # FAMILY OUTPUT ARGS...
 	fi
 }
 
+gen() { # FAMILY OUTPUT ARGS...
+	ynl_gen "$1" -o "$(basename "$2")" "${@:3}"
+	# The table of groups would be static and unused: the family has its own.
+	sed -i -e 's,Documentation/netlink/specs/,include/netlink/,' \
+		-e '/^static const struct genl_multicast_group/,/^};/d' "$tmp/$(basename "$2")"
+	put "$1" "$2"
+}
+
+# The generator's own tables for user space have no sign: rnbdadm's are made by what reads the specifications for the generator
+tables() { # FAMILY OUTPUT
+	/usr/bin/python3 "$ROOT/include/netlink/tables.py" "$tmp" "$1" >"$tmp/$(basename "$2")"
+	put "$1" "$2"
+}
+
 gen rnbd include/uapi/linux/rnbd.h --mode uapi --header
 gen rnbd kernel/rtrs/core/nl-gen.h --mode kernel --header
 gen rnbd kernel/rtrs/core/nl-gen.c --mode kernel --source
 # Requests of this family have no attributes: there is no policy to generate
 gen rds include/uapi/linux/rds_netlink.h --mode uapi --header
+tables rnbd rnbdadm/kernel/netlink/rnbd-gen.h
+tables rds rnbdadm/kernel/netlink/rds-gen.h
 exit $stale

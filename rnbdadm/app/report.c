@@ -56,34 +56,50 @@ void fail_print(const struct ctx *ctx, const struct fail *f)
 	}
 }
 
+static void put_line(FILE *f, const char *before, const char *s)
+{
+	char *text = printable(s);
+
+	fprintf(f, "%s%s\n", before, text);
+	free(text);
+}
+
+void tell_line(FILE *f, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	put_line(f, "", s);
+	free(s);
+}
+
 void warn(struct ctx *ctx, const char *fmt, ...)
 {
 	va_list ap;
-	char *s, *text;
+	char *s;
 
 	va_start(ap, fmt);
 	s = xvasprintf(fmt, ap);
 	va_end(ap);
 	json_array_append_new(ctx->warnings, js_str(s));
-	text = printable(s);
 	if (!ctx->quiet)
-		fprintf(stderr, "rnbdadm: warning: %s\n", text);
-	free(text);
+		put_line(stderr, "rnbdadm: warning: ", s);
 	free(s);
 }
 
 void say(const struct ctx *ctx, const char *fmt, ...)
 {
 	va_list ap;
-	char *s, *text;
+	char *s;
 
 	if (!ctx->verbose)
 		return;
 	va_start(ap, fmt);
 	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	text = printable(s);
-	fprintf(stderr, "rnbdadm: %s\n", text);
-	free(text);
+	put_line(stderr, "rnbdadm: ", s);
 	free(s);
 }

@@ -57,13 +57,13 @@ static void tell_list(struct checkup *k, const struct access_list *l)
 	size_t peers = l->of[ACCESS_PEER].n, exports = l->of[ACCESS_EXPORT].n;
 	const char *ip = by_ip(&l->of[ACCESS_PEER]);
 
-	if (l->state == ACCESS_OPEN) {
+	if (access_state(l) == ACCESS_OPEN) {
 		check_tell(k, CHECK_WARN, "", "open: every client that reaches this server can "
 					      "map every device below dev_search_path, under any "
 					      "name");
 		check_hint(k, "write [peer] and [export] sections, see rnbdadm-access(8), then rnbdadm server access "
 			   "apply");
-	} else if (l->state == ACCESS_CLOSED) {
+	} else if (access_state(l) == ACCESS_CLOSED) {
 		check_tell(k, CHECK_WARN, "", "closed: nobody can map anything");
 		check_hint(k, "rnbdadm server access apply");
 	} else if (ip && has_infiniband(k)) {

@@ -99,25 +99,4 @@ char *check_rdma_of(const struct checkup *k, const char *dev);
 /* Calls @each for all ports; skips the check when there are none. */
 void check_ports(struct checkup *k, void (*each)(struct checkup *k, const struct check_port *p));
 
-/*
- * Interface through which an address is reached from @src, which may be none; "lo" for one of this
- * host, NULL without a route.
- */
-char *check_route(const char *root, const struct addr *dst, const struct addr *src);
-/* Does it answer ARP or NDP on this interface? -1: it was not asked, or nobody knows. */
-int check_neighbour(const char *root, const struct addr *a, const char *dev);
-/* Priorities for which an interface has PFC on, a bit each; -1: it has no DCB, or nobody tells. */
-int check_pfc(const char *root, const char *dev);
-/* Is it one of this host's? */
-bool check_own_address(const char *root, const struct addr *a);
-
-/* The IP network of an own address, as its interface has it. */
-struct check_subnet {
-	char text[ADDR_TEXT_MAX + 4];	/* "10.0.0.0/24" */
-	char dev[M_HCA_MAX];
-};
-
-/* False where that is not known, or says nothing, as fe80::/64 does. */
-bool check_subnet(const char *root, const struct addr *a, struct check_subnet *s);
-
 #endif

@@ -7,6 +7,7 @@
 #include "config/access-list.h"
 #include "config/plan.h"
 #include "host/disks.h"
+#include "host/routes.h"
 #include "host/sysfs-file.h"
 
 /* Reads it; false with a result where there is none. A file that cannot be read is a failure here. */
@@ -89,13 +90,14 @@ static void compare(struct checkup *k, struct conf *c)
 
 static void compare_access(struct checkup *k, struct conf *c)
 {
-	struct access_list want, now = { 0 };
+	const struct access_list *want = conf_access(c);
+	struct access_list now = { 0 };
 	json_t *doc = json_object();
 	size_t n;
 	int rc;
 
-	if (conf_access(c, &want) && check_loaded(k, "rnbd_server") && access_load_if(k->ctx, &now, &rc)) {
-		n = access_diff(&now, &want, doc);
+	if (want && check_loaded(k, "rnbd_server") && access_load_if(k->ctx, &now, &rc)) {
+		n = access_diff(&now, want, doc);
 		check_tell(k, n ? CHECK_WARN : CHECK_PASS, "access list", n ? "%zu change%s to be made" :
 			   "the configured list is loaded", n, n == 1 ? "" : "s");
 		if (n)
@@ -105,7 +107,6 @@ static void compare_access(struct checkup *k, struct conf *c)
 	fail_clear(&k->ctx->fail);
 	json_decref(doc);
 	access_free(&now);
-	access_free(&want);
 }
 
 static void config_drift(struct checkup *k)
@@ -140,7 +141,7 @@ static const char *problem_of(const struct conf *c, const struct conf_path *way)
 static void find_port(struct checkup *k, struct path *p)
 {
 	struct path_list one = { p, 1 };
-	struct check_subnet net;
+	struct subnet net;
 	struct strlist ports = { 0 };
 
 	sys_ports(k->root, &ports);
@@ -157,7 +158,7 @@ static void find_port(struct checkup *k, struct path *p)
 	*p->hca = *p->link_layer = '\0';
 	p->hca_port = M_UNKNOWN;
 	/* IPoIB: its GID is another than its address */
-	if (check_subnet(k->root, &p->client, &net) &&
+	if (rtnl_subnet(k->root, &p->client, &net) &&
 	    sys_number(k->root, "/sys/class/net/%s/type", net.dev) == 32)
 		strcpy(p->link_layer, "infiniband");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "host/routes.h"
 #include "host/sysfs-file.h"
 
 /* What a RoCE v2 packet has beside its payload, as the kernel reckons it. */
@@ -59,7 +60,7 @@ static void path_address(struct checkup *k, const struct path *p)
 	addr_format_bare(&p->client, text);
 	if (!is_ip(&p->client)) {
 		check_tell(k, CHECK_SKIP, p->name, "has no address of its own");
-	} else if (!check_own_address(k->root, &p->client)) {
+	} else if (!rtnl_own_address(k->root, &p->client)) {
 		check_tell(k, CHECK_FAIL, p->name, "%s is not an address of this host", text);
 		check_hint(k, "ip addr add %s/PREFIX dev %s", text, *p->netdev ? p->netdev : "IFACE");
 	} else {
@@ -84,7 +85,7 @@ static void net_address(struct checkup *k)
 
 static void path_route(struct checkup *k, const struct path *p)
 {
-	char *dev = check_route(k->root, &p->server, &p->client), text[ADDR_TEXT_MAX];
+	char *dev = rtnl_route(k->root, &p->server, &p->client), text[ADDR_TEXT_MAX];
 	bool here = dev && (!strcmp(dev, "lo") || !strcmp(dev, p->netdev));
 	char *hca = dev && !*p->netdev ? check_rdma_of(k, dev) : NULL;
 
@@ -116,18 +117,12 @@ static void net_route(struct checkup *k)
 
 static void path_neigh(struct checkup *k, const struct path *p)
 {
-	bool v4 = p->server.family == ADDR_IPV4;
-	const char *how = v4 ? "ARP" : "NDP";
+	const char *how = p->server.family == ADDR_IPV4 ? "ARP" : "NDP";
 	char text[ADDR_TEXT_MAX], *dev;
 	int answers;
 
-	if (*k->root && !(v4 && sys_exists(k->root, "/proc/net/arp"))) {
-		check_tell(k, CHECK_SKIP, p->name, v4 ? "/proc/net/arp does not tell" :
-			   "/proc/net tells of IPv4 only");
-		return;
-	}
-	dev = *p->netdev ? xstrdup(p->netdev) : check_route(k->root, &p->server, &p->client);
-	answers = dev ? check_neighbour(k->root, &p->server, dev) : -1;
+	dev = *p->netdev ? xstrdup(p->netdev) : rtnl_route(k->root, &p->server, &p->client);
+	answers = dev ? rtnl_neighbour(k->root, &p->server, dev) : -1;
 	addr_format_bare(&p->server, text);
 	if (answers < 0) {
 		check_tell(k, CHECK_PASS, p->name, "behind a router, on this host, or not asked for lately");
@@ -291,7 +286,7 @@ static void port_pause(struct checkup *k, const struct check_port *p)
 		check_tell(k, CHECK_SKIP, p->name, "no Ethernet");
 		return;
 	}
-	pfc = check_pfc(k->root, p->netdev);
+	pfc = rtnl_pfc(k->root, p->netdev);
 	ecn = ecn_on(k, p->netdev);
 	text = flow_text(pfc, ecn);
 	if (pfc > 0 || ecn > 0) {

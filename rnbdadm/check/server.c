@@ -13,6 +13,7 @@
 #include "check/check.h"
 #include "host/disks.h"
 #include "host/rdma-listeners.h"
+#include "host/routes.h"
 #include "host/sysfs-file.h"
 
 static bool have_server(struct checkup *k)
@@ -31,7 +32,7 @@ static char *open_to_all(struct checkup *k, const struct strlist *on)
 {
 	/* Nobody has this address, and no route but the default one leads there. */
 	static const struct addr nobody = { .family = ADDR_IPV4, .raw = { 192, 0, 2, 1 } }, any;
-	char *dev = check_route(k->root, &nobody, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
+	char *dev = rtnl_route(k->root, &nobody, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
 	bool listens = false;
 
 	for (size_t i = 0; hca && i < on->n; i++)
@@ -553,7 +554,7 @@ static bool told_by_path(struct checkup *k, const struct addr *a, uint64_t port)
 static void tell_way(struct checkup *k, const struct addr *a, uint64_t port)
 {
 	const struct addr any = { .family = ADDR_NONE };
-	char *dev = check_route(k->root, a, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
+	char *dev = rtnl_route(k->root, a, &any), *hca = dev ? check_rdma_of(k, dev) : NULL;
 	char *dest = port ? xasprintf(" --dest-port %" PRIu64, port) : xstrdup("");
 	char text[ADDR_TEXT_MAX];
 
@@ -564,7 +565,7 @@ static void tell_way(struct checkup *k, const struct addr *a, uint64_t port)
 	} else if (strcmp(dev, "lo") && !hca) {
 		check_tell(k, CHECK_FAIL, k->server, "the route leaves through %s, which has no RDMA", dev);
 		check_hint(k, "an address of the server in the RDMA network, or a route; 'rdma link'");
-	} else if (!check_neighbour(k->root, a, dev)) {
+	} else if (!rtnl_neighbour(k->root, a, dev)) {
 		check_tell(k, CHECK_FAIL, k->server, "does not answer %s on %s",
 			   a->family == ADDR_IPV4 ? "ARP" : "NDP", dev);
 		check_hint(k, "is the server up and in the same network (VLAN, switch port)? 'ip neigh'");

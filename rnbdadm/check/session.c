@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "host/routes.h"
 #include "host/sysfs-file.h"
 
 static void each_session(struct checkup *k, void (*each)(struct checkup *k, const struct session *s))
@@ -111,11 +112,11 @@ static void session_single_path(struct checkup *k)
 	each_session(k, single);
 }
 
-static bool same_subnet(const struct checkup *k, const struct addr *a, const struct check_subnet *s)
+static bool same_subnet(const struct checkup *k, const struct addr *a, const struct subnet *s)
 {
-	struct check_subnet own;
+	struct subnet own;
 
-	return check_subnet(k->root, a, &own) && !strcmp(own.text, s->text);
+	return rtnl_subnet(k->root, a, &own) && !strcmp(own.text, s->text);
 }
 
 /* What all paths of a session have in common. Which network the server is in nobody tells here. */
@@ -124,7 +125,7 @@ static void fate(struct checkup *k, const struct session *s)
 	const struct path *p, *a = path_of(k, s, 0);
 	bool hca, port = true, own = true, peer = true, net;
 	struct strlist shared = { 0 };
-	struct check_subnet subnet;
+	struct subnet subnet;
 	char *list;
 
 	if (!a || !path_of(k, s, 1)) {
@@ -133,7 +134,7 @@ static void fate(struct checkup *k, const struct session *s)
 	}
 	/* unknown while they are down */
 	hca = *a->hca;
-	net = check_subnet(k->root, &a->client, &subnet);
+	net = rtnl_subnet(k->root, &a->client, &subnet);
 	for (size_t i = 1; (p = path_of(k, s, i)); i++) {
 		hca &= !strcmp(p->hca, a->hca);
 		port &= p->hca_port == a->hca_port;

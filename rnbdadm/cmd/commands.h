@@ -39,7 +39,6 @@ int cmd_export_revalidate(struct ctx *ctx);
 int cmd_access_add(struct ctx *ctx);
 int cmd_access_remove(struct ctx *ctx);
 int cmd_access_show(struct ctx *ctx);
-int cmd_access_apply(struct ctx *ctx);
 int cmd_access_diff(struct ctx *ctx);
 int cmd_access_test(struct ctx *ctx);
 int cmd_access_set(struct ctx *ctx);

@@ -157,14 +157,14 @@ static int differs(struct ctx *ctx, const struct plan *p, size_t access)
 			"%zu change%s, and %zu that apply cannot make", n, s, p->nunmet);
 }
 
-/* A list that is configured, and the one that is loaded; false where one of them is not there. --only is of sessions and devices alone. */
-static bool read_access(struct ctx *ctx, struct work *w, struct access_list *lists, int *rc)
+/* The list that is loaded; false where that or a configured one is not there. --only is of sessions and devices alone. */
+static bool read_access(struct ctx *ctx, struct work *w, struct access_list *now, int *rc)
 {
-	memset(lists, 0, 2 * sizeof(*lists));
+	*now = (struct access_list){ 0 };
 	*rc = XC_OK;
-	if (w->only.n || !conf_access(&w->c, &lists[1]))
+	if (w->only.n || !conf_access(&w->c))
 		return false;
-	if (access_load_if(ctx, &lists[0], rc))
+	if (access_load_if(ctx, now, rc))
 		return true;
 	if (!*rc)
 		warn(ctx, "[peer] and [export] are left out: there is no server with an access list (modprobe "
@@ -176,11 +176,11 @@ static bool read_access(struct ctx *ctx, struct work *w, struct access_list *lis
 static int diff_access(struct ctx *ctx, struct work *w, size_t *n)
 {
 	json_t *doc = json_pack("{sb}", "changed", 0);
-	struct access_list lists[2];
+	struct access_list now;
 	int rc;
 
-	if (read_access(ctx, w, lists, &rc)) {
-		*n = access_diff(&lists[0], &lists[1], doc);
+	if (read_access(ctx, w, &now, &rc)) {
+		*n = access_diff(&now, &w->c.access, doc);
 		js_set(doc, "ended", json_array());
 		js_set(doc, "error", json_null());
 		if (ctx->out.fmt == OUT_TEXT)
@@ -188,8 +188,7 @@ static int diff_access(struct ctx *ctx, struct work *w, size_t *n)
 		json_object_set(ctx->data, "access", doc);
 	}
 	json_decref(doc);
-	access_free(&lists[0]);
-	access_free(&lists[1]);
+	access_free(&now);
 	return rc;
 }
 
@@ -210,20 +209,19 @@ static void print_access_plan(struct ctx *ctx)
 static int apply_access(struct ctx *ctx, struct work *w, bool *failed)
 {
 	json_t *doc = json_pack("{sb}", "changed", 0);
-	struct access_list lists[2];
+	struct access_list now;
 	int rc;
 
-	if (read_access(ctx, w, lists, &rc)) {
-		rc = access_replace(ctx, &lists[0], &lists[1], doc);
+	if (read_access(ctx, w, &now, &rc)) {
+		rc = access_replace(ctx, &now, &w->c.access, doc);
 		js_set(doc, "error", rc ? js_fail(ctx, &ctx->fail) : json_null());
 		json_object_set(ctx->data, "access", doc);
-		if (!rc && ctx->dry_run && access_differ(&lists[0], &lists[1]) && ctx->out.fmt == OUT_TEXT)
+		if (!rc && ctx->dry_run && access_differ(&now, &w->c.access) && ctx->out.fmt == OUT_TEXT)
 			print_access_plan(ctx);
 		*failed = rc;
 	}
 	json_decref(doc);
-	access_free(&lists[0]);
-	access_free(&lists[1]);
+	access_free(&now);
 	if (!*failed || args_has(&ctx->args, OPT_STOP_ON_ERROR))
 		return rc;
 	fail_print(ctx, &ctx->fail);

@@ -102,7 +102,7 @@ static int save_access(struct ctx *ctx, struct conf *c)
 	struct access_list l = { 0 };
 	int rc;
 
-	if (access_load_if(ctx, &l, &rc) && l.state == ACCESS_LISTED)
+	if (access_load_if(ctx, &l, &rc) && access_state(&l) == ACCESS_LISTED)
 		conf_access_running(c, &l);
 	access_free(&l);
 	return rc;

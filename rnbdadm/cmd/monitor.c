@@ -396,7 +396,7 @@ static void on_seen(struct ctx *ctx, struct monitor *m, struct seen *s)
 		m->events++;
 }
 
-static void on_access(struct ctx *ctx, struct monitor *m, const struct access_event *ev)
+static void on_access(struct ctx *ctx, struct monitor *m, const json_t *ev)
 {
 	struct seen s;
 	const char *event = watch_access(ev, &s);
@@ -413,7 +413,8 @@ static void on_event(struct ctx *ctx, struct monitor *m, const struct nl_event *
 	struct seen s;
 
 	if (ev->kind == NL_IS_ACCESS) {
-		on_access(ctx, m, &ev->access);
+		on_access(ctx, m, ev->access);
+		json_decref(ev->access);
 		return;
 	}
 

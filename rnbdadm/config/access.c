@@ -38,8 +38,12 @@ static void check_export(struct conf *c, const struct conf_section *s)
 	for (size_t i = 0; i < x->of[AK_ALLOW].n; i++) {
 		const struct access_value *v = &x->of[AK_ALLOW].v[i];
 
-		if (strcmp(v->word, "*") && !access_get(&c->access, ACCESS_PEER, v->word))
-			conf_problem(c, v->at, "there is no [peer %s]", v->word);
+		if (strcmp(v->word, "*") && !access_get(&c->access, ACCESS_PEER, v->word)) {
+			char *hint = access_suggest(&c->access, ACCESS_PEER, v->word);
+
+			conf_problem(c, v->at, "there is no [peer %s]%s%s", v->word, hint ? "; " : "", hint ? hint : "");
+			free(hint);
+		}
 	}
 	if (!conf_nth(s, CK_ALLOW, 0))
 		conf_warning(c, &s->at, "export '%s' allows nobody", s->name);
@@ -48,16 +52,13 @@ static void check_export(struct conf *c, const struct conf_section *s)
 /* The first in the order of the files takes whom two would take. */
 static void warn_overlap(struct conf *c, const struct access_items *peers)
 {
-	size_t *first = access_overlaps(peers);
-
 	for (size_t i = 0; i < peers->n; i++) {
-		const char *name = peers->v[first[i]].name;
+		const struct access_item *x = &peers->v[i], *first = access_first_like(peers, i);
 
-		if (first[i] < i)
-			conf_warning(c, peers->v[i].at, "peer '%s' overlaps with '%s': a client that fits "
-				     "both is '%s', which comes first", peers->v[i].name, name, name);
+		if (first)
+			conf_warning(c, x->at, "peer '%s' overlaps with '%s': a client that fits both is '%s', which "
+				     "comes first", x->name, first->name, first->name);
 	}
-	free(first);
 }
 
 void conf_access_check(struct conf *c)
@@ -105,18 +106,16 @@ static void add_item(struct conf *c, enum access_kind kind, const struct conf_se
 
 void conf_access_read(struct conf *c)
 {
-	c->access.state = ACCESS_LISTED;
+	c->access = access_empty(ACCESS_LISTED);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].kind >= CONF_PEER)
 			add_item(c, c->v[i].kind - CONF_PEER, &c->v[i]);
 	access_sort(&c->access);
 }
 
-bool conf_access(struct conf *c, struct access_list *l)
+const struct access_list *conf_access(const struct conf *c)
 {
-	*l = c->access;
-	c->access = (struct access_list){ 0 };
-	return l->of[ACCESS_PEER].n + l->of[ACCESS_EXPORT].n;
+	return c->access.of[ACCESS_PEER].n + c->access.of[ACCESS_EXPORT].n ? &c->access : NULL;
 }
 
 /* Takes @text. */

@@ -190,9 +190,9 @@ void conf_ini_write(const struct conf *c, struct strbuf *b, bool sources);
 extern const enum conf_key conf_access_keys[AK_N];
 void conf_access_read(struct conf *c);
 void conf_access_check(struct conf *c);
-/* Takes the list out of @c, to whose places it refers; false if it is empty. */
-bool conf_access(struct conf *c, struct access_list *l);
-/* The same the other way round. */
+/* The list, which is that of @c; NULL if it is empty. */
+const struct access_list *conf_access(const struct conf *c);
+/* The sections of a list. */
 void conf_access_running(struct conf *c, const struct access_list *l);
 
 /* json.c: the same as JSON. */

@@ -64,12 +64,15 @@ static void put_option(struct strbuf *b, const struct opt *o)
 	free(left);
 }
 
-static void put_globals(struct strbuf *b)
+static char *help_options(void)
 {
-	strbuf_puts(b, "\nGlobal options, before or after the command:\n");
+	struct strbuf b = { 0 };
+
+	strbuf_puts(&b, "Options of all commands, before or after the command:\n");
 	for (int id = 1; id <= OPT_GLOBAL_LAST; id++)
 		if (!opt_table[id].hidden)
-			put_option(b, &opt_table[id]);
+			put_option(&b, &opt_table[id]);
+	return b.s;
 }
 
 static void put_synopsis(struct strbuf *b, const struct cmd *c)
@@ -84,9 +87,11 @@ static void put_synopsis(struct strbuf *b, const struct cmd *c)
 	strbuf_puts(b, " [OPTIONS]");
 }
 
+/* Examples, and where more is told: the end of each text */
 static void put_examples(struct strbuf *b, const char *const *examples, const char *page)
 {
-	strbuf_puts(b, "\nExamples:\n");
+	strbuf_puts(b, "\nOptions of all commands, as -j (JSON), -n (dry run) and -v: rnbdadm help options\n"
+		    "\nExamples:\n");
 	for (size_t i = 0; i < 2 && examples[i]; i++)
 		strbuf_printf(b, "  %s\n", examples[i]);
 	strbuf_printf(b, "\nSee %s(%d)\n", page,
@@ -118,7 +123,6 @@ static char *help_cmd(const struct cmd *c)
 		for (const unsigned char *o = c->opts; *o; o++)
 			put_option(&b, &opt_table[*o]);
 	}
-	put_globals(&b);
 	put_examples(&b, c->examples, c->page);
 	return b.s;
 }
@@ -137,12 +141,60 @@ static void put_commands(struct strbuf *b, const char *object)
 		const struct cmd *c = &grammar->cmds[i];
 		char *left;
 
-		if ((c->flags & CMD_HIDDEN) || (object && !belongs(c, object)))
+		if ((c->flags & CMD_HIDDEN) || !belongs(c, object))
 			continue;
 		left = xasprintf("%s%s%s", c->object, c->verb ? " " : "", c->verb ? c->verb : "");
 		entry(b, left, c->summary, 28);
 		free(left);
 	}
+}
+
+/* The verbs of an object, and the objects of a group, with this between them; NULL: it has none. */
+static char *verbs_of(const char *object, const char *between)
+{
+	struct strlist verbs = { 0 };
+	size_t len = strlen(object);
+	char *list = NULL;
+
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *c = &grammar->cmds[i];
+		const char *word;
+
+		if ((c->flags & CMD_HIDDEN) || !belongs(c, object))
+			continue;
+		word = c->object[len] ? c->object + len + 1 : c->verb;
+		if (word && !strlist_has(&verbs, word))
+			strlist_add(&verbs, word);
+	}
+	if (verbs.n)
+		list = strlist_join(&verbs, between);
+	strlist_free(&verbs);
+	return list;
+}
+
+/* A line for each object that has verbs, and for each command that is a word alone. */
+static void put_overview(struct strbuf *b)
+{
+	struct strlist told = { 0 };
+
+	for (size_t i = 0; i < grammar->ncmds; i++) {
+		const struct cmd *c = &grammar->cmds[i];
+		const char *what = c->summary;
+		char *verbs, *right;
+
+		if ((c->flags & CMD_HIDDEN) || strlist_has(&told, c->object))
+			continue;
+		strlist_add(&told, c->object);
+		verbs = verbs_of(c->object, ", ");
+		for (size_t j = 0; verbs && j < grammar->nobjects; j++)
+			if (!strcmp(grammar->objects[j].object, c->object))
+				what = grammar->objects[j].summary;
+		right = verbs ? xasprintf("%s (%s)", what, verbs) : xstrdup(what);
+		entry(b, c->object, right, 20);
+		free(right);
+		free(verbs);
+	}
+	strlist_free(&told);
 }
 
 static char *help_object(const char *object)
@@ -167,7 +219,6 @@ static char *help_object(const char *object)
 		examples[n++] = grammar->cmds[i].examples[0];
 		page = grammar->cmds[i].page;
 	}
-	put_globals(&b);
 	put_examples(&b, examples, page);
 	return b.s;
 }
@@ -182,11 +233,10 @@ static char *help_all(void)
 
 	strbuf_puts(&b, "Usage: rnbdadm [GLOBAL-OPTIONS] OBJECT [VERB] [ARGUMENT]... [OPTIONS]\n\n"
 		    "Manages RDMA network block devices: maps disks of a server and shows\n"
-		    "sessions, paths, devices and counters.\n\nCommands:\n");
-	put_commands(&b, NULL);
+		    "sessions, paths, devices and counters.\n\nCommands, and objects with their verbs:\n");
+	put_overview(&b);
 	strbuf_puts(&b, "\nMore help: rnbdadm help COMMAND, rnbdadm help exit-codes,\n"
 		    "rnbdadm help selectors, rnbdadm help checks, rnbdadm help fields OBJECT\n");
-	put_globals(&b);
 	put_examples(&b, examples, "rnbdadm");
 	return b.s;
 }
@@ -264,6 +314,8 @@ char *help_words(const char *const *words, size_t n, char **message, char **hint
 
 	if (n == 1 && !strcmp(words[0], "exit-codes"))
 		return help_exit_codes();
+	if (n == 1 && !strcmp(words[0], "options"))
+		return help_options();
 	if (n == 1 && !strcmp(words[0], "selectors"))
 		return help_selectors();
 	if (n == 1 && !strcmp(words[0], "checks"))
@@ -288,30 +340,16 @@ char *help_words(const char *const *words, size_t n, char **message, char **hint
 
 char *usage_line(const struct parsed *p)
 {
-	struct strlist verbs = { 0 };
 	struct strbuf b = { 0 };
 
 	strbuf_puts(&b, "usage: ");
 	if (p->cmd) {
 		put_synopsis(&b, p->cmd);
 	} else if (p->object) {
-		char *list;
+		char *list = verbs_of(p->object, "|");
 
-		size_t len = strlen(p->object);
-
-		for (size_t i = 0; i < grammar->ncmds; i++) {
-			const struct cmd *c = &grammar->cmds[i];
-
-			if (!strcmp(c->object, p->object) && c->verb)
-				strlist_add(&verbs, c->verb);
-			else if (belongs(c, p->object) && c->object[len] &&
-				 !strlist_has(&verbs, c->object + len + 1))
-				strlist_add(&verbs, c->object + len + 1);
-		}
-		list = strlist_join(&verbs, "|");
 		strbuf_printf(&b, "rnbdadm %s %s [ARGUMENT]... [OPTIONS]", p->object, list);
 		free(list);
-		strlist_free(&verbs);
 	} else {
 		strbuf_puts(&b, "rnbdadm OBJECT [VERB] [ARGUMENT]... [OPTIONS]; see 'rnbdadm help'");
 	}

@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One question to rtnetlink at a time. */
+/*
+ * One question to rtnetlink at a time. Below a moved root its answers are lines of the file
+ * /rtnetlink: "address ADDR BITS DEV", "route ADDR DEV" or, of IPv4, "route default DEV",
+ * "neighbour ADDR 0|1".
+ */
+#include <ifaddrs.h>
 #include <linux/dcbnl.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/text.h"
 #include "host/routes.h"
+#include "host/sysfs-file.h"
+
+/* The rest of the line, to be freed. */
+static char *recorded(const char *root, const char *what, const char *of)
+{
+	char *text = sys_text(root, "/rtnetlink"), *want = xasprintf("%s %s ", what, of), *save = NULL, *rest = NULL;
+
+	for (char *s = text ? strtok_r(text, "\n", &save) : NULL; s && !rest; s = strtok_r(NULL, "\n", &save))
+		if (!strncmp(s, want, strlen(want)))
+			rest = xstrdup(s + strlen(want));
+	free(want);
+	free(text);
+	return rest;
+}
+
+static char *recorded_of(const char *root, const char *what, const struct addr *a)
+{
+	char text[ADDR_TEXT_MAX];
+
+	addr_format_bare(a, text);
+	return recorded(root, what, text);
+}
 
 bool rtnl_ask(int protocol, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg), void *arg)
 {
@@ -89,16 +118,78 @@ static bool get_route(const struct addr *dst, const struct addr *src, char dev[I
 	return rtnl_ask(NETLINK_ROUTE, msg, on_route, dev) && *dev;
 }
 
-char *rtnl_route(const struct addr *dst, const struct addr *src)
+static char *recorded_route(const char *root, const struct addr *dst)
+{
+	char *own = recorded_of(root, "address", dst), *dev = own ? xstrdup("lo") : recorded_of(root, "route", dst);
+
+	free(own);
+	return dev || dst->family != ADDR_IPV4 ? dev : recorded(root, "route", "default");
+}
+
+char *rtnl_route(const char *root, const struct addr *dst, const struct addr *src)
 {
 	char dev[IF_NAMESIZE] = "";
 
 	if (!is_ip(dst))
 		return NULL;
+	if (*root)
+		return recorded_route(root, dst);
 	if (src->family != dst->family || !get_route(src, NULL, dev) || strcmp(dev, "lo"))
 		src = NULL;
 	*dev = '\0';
 	return get_route(dst, src, dev) ? xstrdup(dev) : NULL;
+}
+
+/* Bits of the network that an address of this host is in, 0 if it is none; with its interface. */
+static int own_bits(const char *root, const struct addr *a, char dev[IF_NAMESIZE])
+{
+	size_t len = a->family == ADDR_IPV4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	char *line = *root ? recorded_of(root, "address", a) : NULL;
+	struct ifaddrs *all = NULL;
+	struct addr own, mask;
+	int bits = 0;
+
+	if (line)
+		sscanf(line, "%d %15s", &bits, dev);
+	free(line);
+	if (*root || getifaddrs(&all))
+		return bits;
+	for (struct ifaddrs *i = all; i && !bits; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != af(a) || !i->ifa_netmask ||
+		    !addr_from_bin(i->ifa_addr, len, &own) || memcmp(own.raw, a->raw, addr_len(a)) ||
+		    !addr_from_bin(i->ifa_netmask, len, &mask))
+			continue;
+		for (size_t k = 0; k < addr_len(a); k++)
+			bits += __builtin_popcount(mask.raw[k]);
+		snprintf(dev, IF_NAMESIZE, "%s", i->ifa_name);
+	}
+	freeifaddrs(all);
+	return bits;
+}
+
+bool rtnl_own_address(const char *root, const struct addr *a)
+{
+	char dev[IF_NAMESIZE];
+
+	return is_ip(a) && own_bits(root, a, dev);
+}
+
+bool rtnl_subnet(const char *root, const struct addr *a, struct subnet *s)
+{
+	struct addr net = *a;
+	char text[ADDR_TEXT_MAX];
+	int bits;
+
+	/* each link has fe80::/64 */
+	if (!is_ip(a) || (a->family == ADDR_IPV6 && a->raw[0] == 0xfe && (a->raw[1] & 0xc0) == 0x80))
+		return false;
+	bits = own_bits(root, a, s->dev);
+	for (int i = 0, left = bits; i < 16; i++, left -= 8)
+		if (left < 8)
+			net.raw[i] &= left > 0 ? 0xff00 >> left : 0;
+	addr_format_bare(&net, text);
+	snprintf(s->text, sizeof(s->text), "%s/%d", text, bits);
+	return bits > 0;
 }
 
 static int on_neighbour(struct nl_msg *msg, void *arg)
@@ -116,13 +207,18 @@ static int on_neighbour(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-int rtnl_neighbour(const struct addr *a, const char *dev)
+int rtnl_neighbour(const char *root, const struct addr *a, const char *dev)
 {
-	struct ndmsg n = { .ndm_family = af(a), .ndm_ifindex = (int)if_nametoindex(dev) };
+	char *line = *root && is_ip(a) ? recorded_of(root, "neighbour", a) : NULL;
+	struct ndmsg n = { .ndm_family = af(a) };
 	struct nl_msg *msg;
-	int answers = -1;
+	int answers = line ? *line == '1' : -1;
 
-	if (!is_ip(a) || !n.ndm_ifindex)
+	free(line);
+	if (*root || !is_ip(a))
+		return answers;
+	n.ndm_ifindex = (int)if_nametoindex(dev);
+	if (!n.ndm_ifindex)
 		return -1;
 	msg = request(RTM_GETNEIGH, &n, sizeof(n));
 	nla_put(msg, NDA_DST, (int)addr_len(a), a->raw);
@@ -150,12 +246,15 @@ static int on_dcb(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-int rtnl_pfc(const char *dev)
+int rtnl_pfc(const char *root, const char *dev)
 {
 	struct dcbmsg d = { .dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET };
-	struct nl_msg *msg = request(RTM_GETDCB, &d, sizeof(d));
+	struct nl_msg *msg;
 	int on = -1;
 
+	if (*root)
+		return -1;
+	msg = request(RTM_GETDCB, &d, sizeof(d));
 	nla_put_string(msg, DCB_ATTR_IFNAME, dev);
 	return rtnl_ask(NETLINK_ROUTE, msg, on_dcb, &on) ? on : -1;
 }

@@ -7,7 +7,7 @@
 #ifndef RNBDADM_KERNEL_KERNEL_H
 #define RNBDADM_KERNEL_KERNEL_H
 
-#include "model/access.h"
+#include "kernel/access.h"
 #include "model/objects.h"
 
 struct nl_family;
@@ -84,7 +84,7 @@ struct nl_event {
 		struct path path;
 		struct device device;
 		struct export export;
-		struct access_event access;
+		json_t *access;		/* to be released */
 	};
 };
 
@@ -101,6 +101,9 @@ struct nl_stats_reset {
 	uint32_t path_id, session_id;
 	uint32_t groups;		/* bits of the family's counters, 0: all */
 };
+
+/* The list, another one in its place, or what it would say. */
+enum access_ask { ACCESS_GET, ACCESS_SET, ACCESS_TEST };
 
 struct kernel;
 
@@ -163,15 +166,12 @@ struct kernel_ops {
 				  enum m_reach *reach, struct nl_error *e);
 	bool (*port_drain)(struct kernel *k, const struct port *p, bool force, struct nl_error *e);
 	bool (*port_undrain)(struct kernel *k, const struct port *p, struct nl_error *e);
-	/* The access list is read as a whole, and replaced as a whole. */
-	bool (*access_get)(struct kernel *k, struct access_list *l, struct nl_error *e);
-	/* A dry run of the request is sent in a dry run of the program, too: it changes nothing. */
-	bool (*access_set)(struct kernel *k, const struct access_request *req,
-			   struct access_ended *end,
-			   struct nl_error *e);
-	bool (*access_test)(struct kernel *k, const struct access_question *q,
-			    struct access_answer *a,
-			    struct nl_error *e);
+	/*
+	 * Of the access list; @reply is to be freed. A dry run of the request is sent in a dry run of the program, too:
+	 * it changes nothing.
+	 */
+	bool (*access)(struct kernel *k, enum access_ask what, const struct access_list *request,
+		       struct access_list *reply, struct nl_error *e);
 	bool (*stats_reset)(struct kernel *k, const struct nl_stats_reset *r, struct nl_error *e);
 };
 

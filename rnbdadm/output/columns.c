@@ -6,9 +6,10 @@
 
 static const struct field session_fields[] = {
 	{ "name", NULL, F_STR, false, "name given by the client" },
-	{ "role", NULL, F_STR, false, "client or server" },
-	{ "state", NULL, F_STR, false, "connected, degraded, reconnecting, disconnected" },
-	{ "mp_policy", NULL, F_STR, false, "rule that picks the path of a request" },
+	{ "role", NULL, F_WORD, false, "client or server" },
+	{ "state", NULL, F_WORD, false, "connected, degraded, reconnecting, disconnected" },
+	{ "mp_policy", NULL, F_WORD, false,
+	  "rule that picks the path of a request: round-robin, min-inflight, min-latency" },
 	{ "max_reconnect_attempts", NULL, F_COUNT, false, "-1 is no limit" },
 	{ "heartbeat_interval_ms", NULL, F_COUNT, false, "time between heartbeats" },
 	{ "heartbeat_misses", NULL, F_COUNT, false, "intervals until a silent path is lost" },
@@ -19,7 +20,7 @@ static const struct field session_fields[] = {
 	  "after which a request ends its path; 0 is never" },
 	{ "no_path_timeout_ms", NULL, F_COUNT, false,
 	  "how long I/O waits for a path; -1 is for ever" },
-	{ "lost_writes", NULL, F_STR, false,
+	{ "lost_writes", NULL, F_WORD, false,
 	  "when the server lost acknowledged writes: fail-flush, disconnect" },
 	{ "queue_depth", NULL, F_COUNT, false, "requests in flight at most" },
 	{ "max_io_bytes", NULL, F_BYTES, false, "bytes of one request at most" },
@@ -78,13 +79,13 @@ const struct view client_view = {
 #define PATH_REST									\
 	{ "client_addr", NULL, F_STR, false, "address of the client" },			\
 	{ "server_addr", NULL, F_STR, false, "address of the server" },			\
-	{ "family", NULL, F_STR, false, "ipv4, ipv6 or ib" },				\
+	{ "family", NULL, F_WORD, false, "ipv4, ipv6 or ib" },				\
 	{ "hca", NULL, F_STR, false, "RDMA device" },					\
 	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },		\
 	{ "netdev", NULL, F_STR, false, "network interface of the GID" },		\
-	{ "link_layer", NULL, F_STR, false, "infiniband or ethernet" },			\
+	{ "link_layer", NULL, F_WORD, false, "infiniband or ethernet" },			\
 	{ "gid_index", NULL, F_COUNT, false, "index of the GID" },			\
-	{ "state", NULL, F_STR, false,							\
+	{ "state", NULL, F_WORD, false,							\
 	  "connected, connecting, reconnecting, disconnected, closing" },		\
 	{ "connections", NULL, F_COUNT, false, "queue pairs" },				\
 	{ "reconnect_attempts", NULL, F_COUNT, false, "attempts since it was lost" },	\
@@ -134,7 +135,7 @@ const struct view server_path_view = {
 static const struct field event_fields[] = {
 	{ "event", NULL, F_STR, false, "exists, create, change or destroy; of rds exists, up, down or refused" },
 	{ "object", NULL, F_STR, false, "session, path, device, export, client or rds" },
-	{ "role", NULL, F_STR, false, "client or server" },
+	{ "role", NULL, F_WORD, false, "client or server" },
 	{ "session", NULL, F_STR, false, "session it belongs to" },
 	{ "name", NULL, F_STR, false, "name of the object" },
 	{ "state", NULL, F_STR, false, "its state now" },
@@ -187,9 +188,9 @@ static const struct field device_fields[] = {
 	{ "devnum", NULL, F_STR, false, "major:minor" },
 	{ "session", NULL, F_STR, false, "session that carries it" },
 	{ "device_path", NULL, F_STR, false, "name on the server" },
-	{ "state", NULL, F_STR, false, "mapped, disconnected, init, unmapped" },
+	{ "state", NULL, F_WORD, false, "mapped, disconnected, init, unmapped" },
 	{ "kernel_state", NULL, F_STR, false, "the same as sysfs spells it" },
-	{ "access", NULL, F_STR, false, "rw, ro or migration" },
+	{ "access", NULL, F_WORD, false, "rw, ro or migration" },
 	{ "size_bytes", NULL, F_BYTES, false, "capacity" },
 	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
 	{ "physical_block_bytes", NULL, F_COUNT, false, "physical block" },
@@ -197,7 +198,7 @@ static const struct field device_fields[] = {
 	{ "write_cache", NULL, F_BOOL, false, "volatile write cache on the server" },
 	{ "fua", NULL, F_BOOL, false, "takes FUA writes" },
 	{ "always_fua", NULL, F_BOOL, false, "every write is sent with FUA" },
-	{ "io_mode", NULL, F_STR, false, "how the server serves it: blockio, fileio" },
+	{ "io_mode", NULL, F_WORD, false, "how the server serves it: blockio, fileio" },
 	{ "poll_queues", NULL, F_COUNT, false, "queues for polled I/O" },
 	{ "hw_queues", NULL, F_COUNT, false, "queues in all" },
 	{ "open_count", NULL, F_COUNT, false, "openers" },
@@ -278,7 +279,7 @@ static const struct field export_fields[] = {
 	{ "devnum", NULL, F_STR, false, "major:minor" },
 	{ "size_bytes", NULL, F_BYTES, false, "capacity" },
 	{ "logical_block_bytes", NULL, F_COUNT, false, "logical block" },
-	{ "io_mode", NULL, F_STR, false, "how it is served: blockio, fileio" },
+	{ "io_mode", NULL, F_WORD, false, "how it is served: blockio, fileio" },
 	{ "read_only", NULL, F_BOOL, false, "the block device itself refuses writes" },
 	{ "clients", NULL, F_LIST, false, "sessions that have it open" },
 	{ "used_by", NULL, F_LIST, false, "uses by this host itself" },
@@ -343,7 +344,7 @@ static const struct field port_fields[] = {
 	{ "hca_port", NULL, F_COUNT, false, "port of the RDMA device" },
 	{ "gid", NULL, F_STR, false, "its first GID" },
 	{ "listening_port", NULL, F_COUNT, false, "number that clients connect to" },
-	{ "state", NULL, F_STR, false, "listening or drained" },
+	{ "state", NULL, F_WORD, false, "listening or drained" },
 	{ "drained", NULL, F_BOOL, false, "new paths are refused" },
 	{ "clients", NULL, F_COUNT, false, "clients that have a path over it" },
 	{ "paths", NULL, F_COUNT, false, "paths over it" },

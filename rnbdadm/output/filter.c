@@ -54,8 +54,39 @@ static bool is_bool_word(const char *s)
 	return !strcmp(s, "true") || !strcmp(s, "false") || !strcmp(s, "yes") || !strcmp(s, "no");
 }
 
+/* The words that a field may have: its help lists them, but for what a later kernel says. */
+static struct strlist field_words(const struct field *f)
+{
+	const char *colon = strrchr(f->help, ':');
+	char *copy = xstrdup(colon ? colon + 1 : f->help), *save = NULL;
+	struct strlist words = { 0 };
+
+	for (char *t = strtok_r(copy, " ,", &save); t; t = strtok_r(NULL, " ,", &save))
+		if (strcmp(t, "or"))
+			strlist_add(&words, t);
+	free(copy);
+	return words;
+}
+
+static char *word_problem(const struct condition *c, char **hint)
+{
+	struct strlist words = field_words(c->field);
+	char *list, *q, *msg = NULL;
+
+	if (!strlist_has(&words, c->value) && strcmp(c->value, "unknown")) {
+		list = strlist_join(&words, ", ");
+		q = printable(c->value);
+		msg = xasprintf("--filter: %s is never '%s' (%s)", c->field->name, q, list);
+		*hint = suggest(c->value, &words);
+		free(q);
+		free(list);
+	}
+	strlist_free(&words);
+	return msg;
+}
+
 /* What is wrong with the value for this kind of field, or NULL. */
-static char *value_problem(struct condition *c)
+static char *value_problem(struct condition *c, char **hint)
 {
 	enum field_type type = c->field->type;
 	bool order = c->op[0] == '<' || c->op[0] == '>';
@@ -67,6 +98,8 @@ static char *value_problem(struct condition *c)
 		q = printable(c->value);
 		msg = xasprintf("--filter: '%s' is not a number, as %s is", q, c->field->name);
 		free(q);
+	} else if (type == F_WORD && !order && !stands_for_none(c->value)) {
+		msg = word_problem(c, hint);
 	} else if (order) {
 		msg = xasprintf("--filter: %s is not a number: only = and != are for it", c->field->name);
 	} else if (type == F_BOOL && !is_bool_word(c->value) && !stands_for_none(c->value)) {
@@ -100,7 +133,7 @@ static char *parse_condition(const struct view *v, char *text, struct condition 
 	if (c->op[0] == '!' && !c->op[1])
 		return xasprintf("--filter: '%s' is not field=value", text);
 	c->value = xstrdup(op);
-	return value_problem(c);
+	return value_problem(c, hint);
 }
 
 static char *parse_filter(const struct view *v, const char *expr, struct conditions *cs,

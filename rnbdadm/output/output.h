@@ -25,7 +25,8 @@ struct out_opts {
 };
 
 /* F_JSON: what only JSON can hold */
-enum field_type { F_STR, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL, F_JSON };
+/* F_WORD: one of the words that its help lists, after a colon if there is one */
+enum field_type { F_STR, F_WORD, F_COUNT, F_BYTES, F_NS, F_BOOL, F_TIME, F_LIST, F_REAL, F_JSON };
 
 /* A key of the object, and the name that -F, --sort and --filter know. */
 struct field {

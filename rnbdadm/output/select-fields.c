@@ -114,7 +114,7 @@ static char *check_fields(const struct view *v, const char *list, bool text, cha
 }
 
 static const char *const type_names[] = {
-	"text", "number", "bytes", "ns", "bool", "time", "list", "number", "list",
+	"text", "word", "number", "bytes", "ns", "bool", "time", "list", "number", "list",
 };
 
 void out_fields_help(const struct view *v)

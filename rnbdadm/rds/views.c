@@ -91,9 +91,9 @@ const struct view rds_socket_view = {
 static const struct field connection_fields[] = {
 	{ "local_address", NULL, F_STR, false, "address of this host" },
 	{ "remote_address", NULL, F_STR, false, "address of the peer" },
-	{ "transport", NULL, F_STR, false, "tcp, infiniband or loopback" },
+	{ "transport", NULL, F_WORD, false, "tcp, infiniband or loopback" },
 	{ "tos", NULL, F_COUNT, false, "type of service; for IPv6 only of rnbd-dkms" },
-	{ "state", NULL, F_STR, false, "connected, connecting or down" },
+	{ "state", NULL, F_WORD, false, "connected, connecting or down" },
 	{ "sending", NULL, F_BOOL, false, "a message is being sent" },
 	{ "next_send_sequence", NULL, F_COUNT, false, "number of the next message to be sent" },
 	{ "next_receive_sequence", NULL, F_COUNT, false, "number that the next message should have" },

@@ -264,7 +264,7 @@ static void add_listed(struct complete *c, enum access_kind which)
 	struct nl_error e;
 
 	if (is_loaded(c) && ctx_kernel(c->ctx))
-		c->ctx->kernel->ops->access_get(c->ctx->kernel, &l, &e);
+		c->ctx->kernel->ops->access(c->ctx->kernel, ACCESS_GET, NULL, &l, &e);
 	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
 		for (size_t i = 0; i < l.of[kind].n && (which == ACCESS_KINDS || kind == (int)which); i++) {
 			const struct access_item *x = &l.of[kind].v[i];

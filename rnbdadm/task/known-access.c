@@ -6,37 +6,40 @@
 
 #include "task/known.h"
 
-static const char *step_word(const struct access_event *ev)
-{
-	return ev->step == M_UNKNOWN ? "" : access_word(AW_STEP, ev->step);
-}
+enum shape { NUMBER, TEXT, TIME, ERRNO, MODE, STEP, STATE };
 
-static json_t *js_event(const struct access_event *ev, bool loaded)
+/* The keys of a document, and the attributes that they are made of. */
+static const struct { const char *key, *attr; enum shape shape; } told[] = {
+	{ "seq", "seq", NUMBER }, { "decided_at", "time-ns", TIME }, { "step", "step", STEP },
+	{ "peer", "peer-name", TEXT }, { "client_addr", "client-addr", TEXT }, { "server_addr", "server-addr", TEXT },
+	{ "export", "export-name", TEXT }, { "path", "path", TEXT }, { "access", "access-mode", MODE },
+	{ "errno", "error", ERRNO }, { "suppressed", "suppressed", NUMBER }, { "number", "number", NUMBER },
+	{ "old_number", "old-number", NUMBER }, { "list_state", "state", STATE },
+	{ "old_list_state", "old-state", STATE }, { "peers", "peers", NUMBER }, { "exports", "exports", NUMBER },
+	{ "uid", "uid", NUMBER }, { "loginuid", "loginuid", NUMBER },
+};
+
+static json_t *js_event(const json_t *ev)
 {
-	char client[ADDR_TEXT_MAX], server[ADDR_TEXT_MAX];
 	json_t *o = json_object();
 
-	addr_format(&ev->client, client);
-	addr_format(&ev->server, server);
-	js_set(o, "seq", js_u64(ev->seq));
-	js_set(o, "decided_at", js_time(ev->time_ns));
-	js_set(o, "step", js_str_or_null(loaded ? "" : step_word(ev)));
-	js_set(o, "peer", js_str_or_null(ev->peer));
-	js_set(o, "client_addr", js_str_or_null(client));
-	js_set(o, "server_addr", js_str_or_null(server));
-	js_set(o, "export", js_str_or_null(ev->export));
-	js_set(o, "path", js_str_or_null(ev->path));
-	js_set(o, "access", js_str_or_null(access_name(ev->access)));
-	js_set(o, "errno", js_errno(ev->err > 0 ? -ev->err : ev->err));
-	js_set(o, "suppressed", js_u64(ev->suppressed));
-	js_set(o, "number", js_u64(ev->number));
-	js_set(o, "old_number", js_u64(ev->old_number));
-	js_set(o, "list_state", js_str_or_null(loaded ? access_word(AW_STATE, ev->state) : ""));
-	js_set(o, "old_list_state", js_str_or_null(loaded ? access_word(AW_STATE, ev->old_state) : ""));
-	js_set(o, "peers", js_u64(ev->peers));
-	js_set(o, "exports", js_u64(ev->exports));
-	js_set(o, "uid", js_u64(ev->uid));
-	js_set(o, "loginuid", js_u64(ev->loginuid));
+	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+		const char *text = access_str(ev, told[i].attr);
+		uint64_t n = access_uint(ev, told[i].attr);
+
+		if (told[i].shape == TIME)
+			js_set(o, told[i].key, js_time(n));
+		else if (told[i].shape == NUMBER)
+			js_set(o, told[i].key, js_u64(n));
+		else if (told[i].shape == ERRNO)
+			js_set(o, told[i].key, js_errno(json_integer_value(json_object_get(ev, told[i].attr))));
+		else if (told[i].shape == MODE)
+			text = access_name(n);
+		else if (told[i].shape != TEXT && n != M_UNKNOWN)
+			text = access_word(told[i].shape == STEP ? AW_STEP : AW_STATE, n);
+		if (!json_object_get(o, told[i].key))
+			js_set(o, told[i].key, js_str_or_null(text));
+	}
 	return o;
 }
 
@@ -50,61 +53,57 @@ static void put(struct strbuf *b, const char *key, const char *raw, bool must)
 	free(text);
 }
 
-static void put_count(struct strbuf *b, const char *key, uint64_t n)
+static void put_loaded(struct strbuf *b, const json_t *ev)
 {
-	if (n != M_UNKNOWN)
-		strbuf_printf(b, " %s=%" PRIu64, key, n);
+	static const char *const counts[] = { "number", "peers", "exports", "uid", "loginuid" };
+
+	strbuf_printf(b, "list  state=%s->%s", access_word(AW_STATE, access_uint(ev, "old-state")),
+		      access_word(AW_STATE, access_uint(ev, "state")));
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		if (json_object_get(ev, counts[i]))
+			strbuf_printf(b, " %s=%" PRIu64, counts[i], access_uint(ev, counts[i]));
 }
 
-static void put_loaded(struct strbuf *b, const struct access_event *ev)
+/* @o: the document. */
+static void put_decision(struct strbuf *b, const json_t *ev, const json_t *o, const char *name, const char *reason)
 {
-	strbuf_printf(b, "list  state=%s->%s", access_word(AW_STATE, ev->old_state), access_word(AW_STATE, ev->state));
-	put_count(b, "number", ev->number);
-	put_count(b, "peers", ev->peers);
-	put_count(b, "exports", ev->exports);
-	put_count(b, "uid", ev->uid);
-	put_count(b, "loginuid", ev->loginuid);
-}
+	const char *step = access_str(o, "step"), *err = access_str(o, "errno");
+	char *text = printable(name);
 
-static void put_decision(struct strbuf *b, const struct access_event *ev, const char *name, const char *reason)
-{
-	char *text = printable(name), addr[ADDR_TEXT_MAX];
-
-	strbuf_printf(b, "%-4s %s%s", *step_word(ev) ? step_word(ev) : "-", *text ? " " : "", text);
+	strbuf_printf(b, "%-4s %s%s", *step ? step : "-", *text ? " " : "", text);
 	free(text);
-	addr_format(&ev->client, addr);
-	put(b, "peer", ev->peer, true);
-	put(b, "session", ev->session, true);
-	put(b, "from", addr, true);
-	put(b, "access", access_name(ev->access), false);
-	put(b, "path", ev->path, false);
+	put(b, "peer", access_str(ev, "peer-name"), true);
+	put(b, "session", access_str(ev, "session-name"), true);
+	put(b, "from", access_str(ev, "client-addr"), true);
+	put(b, "access", access_str(o, "access"), false);
+	put(b, "path", access_str(ev, "path"), false);
 	put(b, "reason", reason, false);
-	if (reason && ev->err)
-		strbuf_printf(b, " (%s)", errno_name(ev->err < 0 ? (int)-ev->err : (int)ev->err));
-	if (ev->suppressed)
-		put_count(b, "suppressed", ev->suppressed);
+	if (reason && *err)
+		strbuf_printf(b, " (%s)", err);
+	if (json_integer_value(json_object_get(ev, "suppressed")))
+		strbuf_printf(b, " suppressed=%" PRIu64, access_uint(ev, "suppressed"));
 }
 
-const char *watch_access(const struct access_event *ev, struct seen *s)
+const char *watch_access(const json_t *ev, struct seen *s)
 {
-	const char *name = *ev->device_path ? ev->device_path : ev->export, *event = access_word(AW_EVENT, ev->kind);
-	bool loaded = !strcmp(event, "loaded");
+	const char *path = access_str(ev, "device-path"), *name = *path ? path : access_str(ev, "export-name");
+	const char *event = access_word(AW_EVENT, access_uint(ev, "event")), *session = access_str(ev, "session-name");
+	uint64_t reason = access_uint(ev, "reason");
 	struct strbuf b = { 0 };
 
-	*s = (struct seen){ .what = WATCH_ACCESS, .object = "access", .time_ns = ev->time_ns };
-	if (ev->reason && ev->reason != M_UNKNOWN)
-		s->reason = access_word(AW_REASON, ev->reason);
-	s->access = js_event(ev, loaded);
-	s->data = json_object();
-	js_set(s->data, "role", json_string("server"));
-	if (*ev->session)
-		js_set_str(s->data, "session", ev->session);
+	*s = (struct seen){ .what = WATCH_ACCESS, .object = "access", .time_ns = access_uint(ev, "time-ns") };
+	if (reason && reason != M_UNKNOWN)
+		s->reason = access_word(AW_REASON, reason);
+	s->access = js_event(ev);
+	s->data = json_pack("{ss}", "role", "server");
+	if (*session)
+		js_set_str(s->data, "session", session);
 	if (*name)
 		js_set_str(s->data, "name", name);
-	if (loaded)
+	if (!strcmp(event, "loaded"))
 		put_loaded(&b, ev);
 	else
-		put_decision(&b, ev, name, s->reason);
+		put_decision(&b, ev, s->access, name, s->reason);
 	s->text = b.s;
 	return event;
 }

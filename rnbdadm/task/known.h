@@ -52,7 +52,7 @@ void watch_export(const struct export *e, struct seen *s);
  * known-access.c: a decision about access; returns the word for it. What @s has is to be released,
  * its text, too.
  */
-const char *watch_access(const struct access_event *ev, struct seen *s);
+const char *watch_access(const json_t *ev, struct seen *s);
 /* The path that was counted, as far as it is known. */
 void watch_stats(const struct watch *w, const struct stats *st, struct seen *s);
 

@@ -68,6 +68,7 @@ PEER=$'[peer a]\nauth = none\nsession = a\nfrom = ip:10.0.0.1\n'
 	wrong 6:8 "path: /dev/ is a directory; the name of such an export ends with '/', too" <<<"$PEER"$'[export v]\npath = /dev/'
 	wrong 6:9 "allow: 'rx' is not ro, rw or migration" <<<"$PEER"$'[export v]\nallow = a:rx\npath = /v'
 	wrong 6:9 "there is no [peer b]" <<<"$PEER"$'[export v]\nallow = a, b:ro\npath = /v'
+	wrong 6:9 "there is no [peer web]; did you mean web1?" <<<"${PEER/peer a/peer web1}"$'[export v]\nallow = web\npath = /v'
 	wrong 6:11 "'mmap' is not a value of io-mode" <<<"$PEER"$'[export v]\nio-mode = mmap\npath = /v'
 	wrong 6:7 "path: a value is needed" <<<"$PEER"$'[export v]\npath ='
 	wrong 6:1 "[export] has no key 'max-iops'" <<<"$PEER"$'[export v]\nmax-iops = 7\npath = /v'
@@ -324,6 +325,9 @@ ends_for() {
 		# shellcheck disable=SC2086
 		fails 2 usage server access test vol0 $w
 	done
+	# the message has no room for it
+	fails 2 usage server access test "$(printf %065000d 7)" --peer old1
+	[[ $stderr == *"the device-path is too long"* ]]
 }
 
 @test "export add, export remove" {

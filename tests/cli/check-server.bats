@@ -91,15 +91,14 @@ setup() {
 	world check-good
 	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
 	# an RDMA device in software where everybody comes in; not one of hardware, nor one that is not listened on
-	cp "$ROOT/proc/net/route" "$ROOT/proc/net/routes"
-	put /proc/net/route "ens1f0np0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	sed -i 's/^route default .*/route default ens1f0np0/' "$ROOT/rtnetlink"
 	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
 	gone sys/class/infiniband/mlx5_1/device
 	finds pass server.listen "" "port 1234 of mlx5_0:1, mlx5_1:1"
 	gone sys/class/infiniband/mlx5_0/device
 	finds warn server.listen "" "mlx5_0 is in software, over the interface of the default route"
 	[[ $output == *"listen="* ]]
-	mv "$ROOT/proc/net/routes" "$ROOT/proc/net/route"
+	sed -i 's/^route default .*/route default eth0/' "$ROOT/rtnetlink"
 	finds pass server.size sdb "1099511627776 bytes, as its clients were told"
 	world check-bad
 	# the kernel's own attempts know best, those of the port that is asked for
@@ -135,21 +134,21 @@ setup() {
 	[ "$(jqv '.results[0] | .status + " " + .hint')" = "skip rnbdadm path reconnect cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
 	[[ $output == *"session cl1@srv1 has a path to it, which is disconnected"* ]]
 	world check-bad
-	sed -i 's/^10.0.0.2 0x1 0x2/10.0.0.2 0x1 0x0/' "$ROOT/proc/net/arp"
+	sed -i 's/^neighbour 10.0.0.2 1/neighbour 10.0.0.2 0/' "$ROOT/rtnetlink"
 	adm 11 check server.reachable --server 10.0.0.2:999
 	[[ $output == *"does not answer ARP on ens1f0np0"* ]]
-	put /proc/net/route "vlan7 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	sed -i 's/^route default .*/route default vlan7/' "$ROOT/rtnetlink"
 	adm 11 check server.reachable --server 192.0.2.1
 	put "$IB/gids/4" 0000:0000:0000:0000:0000:0000:0000:0000
 	put "$IB/gids/5" 0000:0000:0000:0000:0000:ffff:c0a8:0102
 	put "$IB/gid_attrs/ndevs/5" vlan7
 	adm 0 check server.reachable --server 192.0.2.1
 	[[ $output == "skip "*"through vlan7, of RDMA device mlx5_0"* ]]
-	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	sed -i 's/^route default .*/route default eth0/' "$ROOT/rtnetlink"
 	adm 11 check server.reachable --server 192.0.2.1
 	[[ $output == *"leaves through eth0, which has no RDMA"* ]]
 	adm 11 check server.reachable --server nosuch.invalid
-	sed -i /eth0/d "$ROOT/proc/net/route"
+	sed -i '/^route default/d' "$ROOT/rtnetlink"
 	adm 11 check server.reachable --server 192.0.2.1
 	[[ $output == *"no route"* ]]
 	gone sys/class/infiniband

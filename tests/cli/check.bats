@@ -165,23 +165,19 @@ setup() {
 }
 
 @test "net: address gone, no route, another route, no answer, interface down, MTU, flow control" {
-	put /proc/net/fib_trie "     |-- 10.0.1.1
-        /32 host LOCAL"
+	sed -i '/^address 10.0.0.1 /d' "$ROOT/rtnetlink"
 	finds fail net.address "ip:10.0.0.1@ip:10.0.0.2" "10.0.0.1 is not an address"
 	finds pass net.address "ip:10.0.1.1@ip:10.0.1.2" "is here"
 	adm 0 check net.address --path 10.0.1.1@10.0.1.2
 	adm 11 check net.address --path 10.0.0.2
 	fails 4 not_found check net.address --path 10.0.0.2 --path 10.7.7.7
-	sed -i /eth0/d "$ROOT/proc/net/route"
-	sed -i /ens1f0np0/d "$ROOT/proc/net/route"
+	sed -i '/eth0/d; /^route .*ens1f0np0/d' "$ROOT/rtnetlink"
 	finds fail net.route "ip:10.0.0.1@ip:10.0.0.2" "no route to 10.0.0.2"
-	put /proc/net/route "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0"
+	put /rtnetlink "route default eth0
+neighbour 10.0.0.2 0"
 	finds warn net.route "ip:10.0.0.1@ip:10.0.0.2" "leaves through eth0, the path uses ens1f0np0"
-	put /proc/net/arp "10.0.0.2 0x1 0x0 00:00:00:00:00:00 * ens1f0np0"
 	finds fail net.neigh "ip:10.0.0.1@ip:10.0.0.2" "does not answer"
 	finds pass net.neigh "ip:10.0.1.1@ip:10.0.1.2" "not asked"
-	gone proc/net/arp
-	finds skip net.neigh "ip:10.0.0.1@ip:10.0.0.2" "does not tell"
 	gone "$NET/operstate"
 	finds skip net.link ens1f0np0 "unknown"
 	put "$NET/operstate" down
@@ -201,9 +197,7 @@ setup() {
 
 @test "paths of the configuration that do not run: looked at as well, with where they stand" {
 	local conf=/etc/rnbd/conf.d/10-srv1.conf
-	printf '     |-- %s\n        /32 host LOCAL\n' 192.168.1.5 10.0.5.1 >>"$ROOT/proc/net/fib_trie"
-	printf '%s\n' "ib0 0005000A 00000000 0001 0 0 0 00FFFFFF 0 0 0" "eth0 0001A8C0 00000000 0001 0 0 0 00FFFFFF 0 0 0" \
-		>>"$ROOT/proc/net/route"
+	printf '%s\n' "address 192.168.1.5 24 eth0" "address 10.0.5.1 24 ib0" "route 10.0.5.2 ib0" "neighbour 10.0.1.9 0" >>"$ROOT/rtnetlink"
 	put /sys/class/net/ib0/type 32
 	put $conf $'[session cl1@srv1]\npath = 10.0.0.1@10.0.0.2\npath = 10.0.7.7@10.0.0.9\n[session s9]
 path = 10.0.1.1@10.0.1.9\npath = 192.0.2.1\npath = 10.0.0.1@192.0.2.9\npath = 192.168.1.5@192.168.1.9
@@ -226,7 +220,6 @@ path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
 	finds warn net.route ip:10.0.0.1@ip:192.0.2.9 "leaves through eth0, the path uses ens1f0np0"
 	finds pass net.route ip:10.0.5.1@ip:10.0.5.2 "through ib0"
 	finds pass net.route ip:10.0.0.9 "10.0.0.9 through ens1f0np0"
-	put /proc/net/arp "10.0.1.9 0x1 0x0 00:00:00:00:00:00 * ens1f1np1"
 	finds fail net.neigh ip:10.0.1.1@ip:10.0.1.9 "does not answer ARP"
 	adm 11 check net.address rdma.gid --path 10.0.7.7@10.0.0.9 -j
 	[ "$(jqv '.results | length')" = 2 ]
@@ -272,20 +265,16 @@ path = 10.0.5.1@10.0.5.2\npath = host:nosuch.invalid\npath = 10.0.0.9'
 
 @test "session.shared_fate: one subnet of the own addresses, as their interfaces have it" {
 	world check-subnets
-	printf '     |-- %s\n        /32 host LOCAL\n' 10.0.0.5 >>"$ROOT/proc/net/fib_trie"
-	put /proc/net/if_inet6 "fd000000000000000000000000000001 04 40 00 80 ens1f0np0
-fd000000000000000000000000000005 05 40 00 80 ens1f1np1
-fe800000000000000000000000000001 04 40 20 80 ens1f0np0
-fe800000000000000000000000000005 05 40 20 80 ens1f1np1"
+	printf 'address %s\n' "10.0.0.5 24 ens1f1np1" "fd00::1 64 ens1f0np0" "fd00::5 64 ens1f1np1" "fe80::1 64 ens1f0np0" \
+		"fe80::5 64 ens1f1np1" >>"$ROOT/rtnetlink"
 	finds warn session.shared_fate s1 "all paths share the subnet 10.0.0.0/24"
 	finds warn session.shared_fate s2 "all paths share the subnet fd00::/64"
 	finds pass session.shared_fate s3 "nothing in common"
 	# the second address is in a network of its own, or of none
-	sed -i 's/^fd000000000000000000000000000005 05 40/fd000000000000000000000000000005 05 7c/' "$ROOT/proc/net/if_inet6"
-	printf '%s\n' "ens1f1np1 0400000A 00000000 0001 0 0 0 FCFFFFFF 0 0 0" >>"$ROOT/proc/net/route"
+	sed -i 's/^address 10.0.0.5 24/address 10.0.0.5 30/; s/^address fd00::5 64/address fd00::5 124/' "$ROOT/rtnetlink"
 	finds pass session.shared_fate s1 "nothing in common"
 	finds pass session.shared_fate s2 "nothing in common"
-	sed -i '/ens1f/d' "$ROOT/proc/net/route"
+	sed -i '/^address/d' "$ROOT/rtnetlink"
 	finds pass session.shared_fate s1 "nothing in common"
 }
 

@@ -84,7 +84,12 @@ def help_texts(binary, rec):
     # no /sys, no netlink, no configuration
     nothing = ["--nl-replay", "/nonexistent", "--test-root", "/nonexistent"]
 
-    def look(words, options):
+    def told(what, text, options):
+        for o in options:
+            if "--" + o["long"] not in text or (o["short"] and "-" + o["short"] not in text):
+                problem(what, "help does not mention --" + o["long"])
+
+    def look(words, options=()):
         runs = [run(binary, *nothing, *words, flag, env=env) for flag in ("-h", "--help")]
         runs.append(run(binary, *nothing, "help", *words, env=env))
         p = run(binary, *words, "-h", env=env)
@@ -99,21 +104,23 @@ def help_texts(binary, rec):
         for line in text.split("\n"):
             if len(line) > 80 or "\033" in line or line != line.rstrip():
                 problem(what, "help line:", repr(line))
-        for o in options:
-            if "--" + o["long"] not in text or (o["short"] and "-" + o["short"] not in text):
-                problem(what, "help does not mention --" + o["long"])
+        told(what, text, options)
         if "Examples:\n" not in text or not text.rstrip().split("\n")[-1].startswith("See rnbdadm"):
             problem(what, "help has no examples or no manual page")
         return text
 
-    top = look([], visible)
+    told("options", run(binary, *nothing, "help", "options", env=env).stdout.decode(), visible)
+    # an entry for each object, with its verbs in brackets
+    entries = re.sub(r"\n {4,}", " ", look([])).split("\n")
     for n in names:
-        if n not in top:
+        o, _, verb = n.rpartition(" ")
+        line = [e for e in entries if re.match("  %s   " % re.escape(o or n), e)]
+        if len(line) != 1 or (o and not re.search(r"[(,] ?%s[,)]" % re.escape(verb), line[0])):
             problem("the overview lacks", n)
     for o in objects:
-        look([o], visible)
+        look([o])
     for c in meta["commands"]:
-        text = look(c["name"].split(), visible + c["options"])
+        text = look(c["name"].split(), c["options"])
         for a in c["arguments"]:
             if a["name"] not in text:
                 problem(c["name"], "help lacks", a["name"])

@@ -182,6 +182,16 @@ setup() {
 	done
 }
 
+@test "--filter: a word that the field never has is refused, one of a later kernel is not" {
+	fails 2 usage device list --filter state=maped
+	[[ $stderr == *"state is never 'maped' (mapped, disconnected, init, unmapped)"*"did you mean mapped?"* ]]
+	fails 2 usage path list --filter 'family!=ip'
+	fails 2 usage wait --for access=wr vol0
+	adm 0 device list --filter state=unknown --brief
+	[ -z "$output" ]
+	adm 0 device list --filter 'io_mode=' --brief
+}
+
 @test "--filter: =, !=, <, >, and, sizes, lists" {
 	adm 0 device list --filter state=mapped --brief
 	[ "$output" = $'rnbd0\nrnbd1' ]

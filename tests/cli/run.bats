@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0
-# The runner of the tests: what fails while the machine stands still is run again, once, and nothing else is.
+# The runner of the tests: what fails while the machine stands still is run again, once, and nothing else is; what there is no time for
+# is skipped.
 # shellcheck shell=bats disable=SC2154,SC2016
 
 bats_require_minimum_version 1.5.0
@@ -68,7 +69,7 @@ reason() {
 	: >"$LOGS/vm-x.tap.stamps"
 	(
 		unset UNTIL
-		eval "$(sed -n '/^again() {/,/^}/p' "${BATS_TEST_DIRNAME%/cli}/run")"
+		. "${BATS_TEST_DIRNAME%/cli}/again.bash"
 		again "$1" "$LOGS/vm-x.tap" "$2" 0
 	)
 }
@@ -87,6 +88,15 @@ costs() {
 	printf '%s\n' "${lines[@]}"
 }
 
+@test "one wait of many was too long: run again, but not where another test failed" {
+	part 'echo "one wait of 12 was too long"; ((RUNS > 1))'
+	runs 0 1 0
+	[[ ${lines[0]} == *"1 passed, run again: one wait of 12 was too long "* ]]
+	part 'echo "one wait of 12 was too long"; ((RUNS > 1))' '((RUNS > 1))'
+	runs 1 0 2
+	ran 1
+}
+
 @test "a part that costs a third more than is noted has failed; a slow machine is no part's fault" {
 	export BUDGET=$BATS_TEST_TMPDIR/budget
 	seq 20 | awk 'BEGIN { print "# at most 900 CPU seconds" } { print "cli", "p" $1 ".bats", 10, 20 + $1, 3 }' >"$BUDGET"
@@ -99,6 +109,38 @@ costs() {
 	[[ $output == *"cli p7.bats: 54 CPU seconds, noted are 27 "* && $output != *p8.bats* ]]
 	costs 4.2
 	[ "$status" = 1 ]
+}
+
+# script FILE LINE..: one of a tree of tests that has nothing else
+script() {
+	local file=$TREE/tests/$1
+	mkdir -p "${file%/*}"
+	printf '%s\n' '#!/bin/bash' "${@:2}" >"$file"
+	chmod +x "$file"
+}
+
+@test "beside guests: idle until they are over; there is no time: skipped, and so is the budget" {
+	local group tests=${BATS_TEST_DIRNAME%/cli}
+	TREE=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$TREE/rnbdadm" "$TREE/tests/cli"
+	cp "$tests"/{run,*.bash,budget} "$TREE/tests"
+	echo all: >"$TREE/rnbdadm/Makefile"
+	for group in unit model fuzz; do
+		mkdir "$TREE/tests/$group"
+		printf 'check:\n\t@echo "ok 1"\n' >"$TREE/tests/$group/Makefile"
+	done
+	echo '@test "one" { :; }' >"$TREE/tests/cli/one.bats"
+	script vm/lab '[[ $1 != bats ]] || { until [[ -e $LOGS/idle ]]; do sleep 0.1; done; printf "%s\n" "ok 1" "# lab: complete"; }'
+	echo '# lab: on 6.1: it is' >"$TREE/tests/vm/one.bats"
+	script lint/a.sh '[[ $(chrt -p $$) != *IDLE* ]] || : >"$LOGS/idle"' 'until [[ $(chrt -p $$) == *OTHER* ]]; do sleep 0.1; done' 'echo "ok 1"'
+	script lint/budget.sh '[[ -z $1 || -z $UNTIL ]] || { echo "# cli one.bats: too much"; exit 1; }' 'echo "ok 1"'
+	export LOGS=$BATS_TEST_TMPDIR/logs
+	run -0 timeout 100 env -u UNTIL "$TREE/tests/run"
+	printf '%s\n' "${lines[@]}"
+	[ "${lines[-1]}" = "8 passed, 0 failed, 0 skipped" ]
+	run -0 timeout 100 env UNTIL=$((EPOCHSECONDS - 601)) "$TREE/tests/run"
+	printf '%s\n' "${lines[@]}"
+	[[ ${lines[-1]} == "0 passed, 0 failed, 8 skipped" && $output == *"fuzz  fuzz  "*"not begun"*"no part was looked at again"* ]]
 }
 
 @test "each part that CI runs is listed once, with the place where it runs" {

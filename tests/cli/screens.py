@@ -27,7 +27,7 @@ SCREENS = {
     "server port list": ("drained", 0),
     "server port undrain mlx5_1:1": ("undrain", 0),
     "monitor path device": ("monitor", 0),
-    "server access diff": ("access-open", 11, "configured"),
+    "server access diff": ("access-closed", 11, "configured"),
     "server access test vol0 --peer web1": ("access-web1", 0),
     "server access test vol0 --peer web1 --access migration": ("access-web1-less", 11, "configured"),
     "monitor access --filter event=denied -c 2": ("access-refusals", 0),

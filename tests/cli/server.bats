@@ -360,7 +360,8 @@ best() {
 }
 
 @test "a thousand devices under a second, in four times the instructions of 250" {
-	local c few many
+	local c few many limit
+	limit=$((10 * $("$PY" "$CLI/pace.py")))
 	for c in "device list -j" "status -j" "status" "server export list -j" "unmap --session s1 -n -j"; do
 		replay quarter quarter-root
 		# shellcheck disable=SC2086
@@ -369,13 +370,15 @@ best() {
 		# shellcheck disable=SC2086
 		many=$(instructions $c)
 		# shellcheck disable=SC2086
-		((few > 1000000)) && (($(best "$PLAIN" "${R[@]}" $c) < 1000))
+		((few > 1000000)) && (($(best "$PLAIN" "${R[@]}" $c) < limit))
 		echo "$c: $few, $many instructions"
+		# However slow the host is: a second of one in a nanosecond
+		((many < 1000000000))
 		# Where each is compared with each of the others it is 4.4 and more for those that do least
 		((10 * many < 41 * few))
 	done
 	replay many-devices many4-root
-	(($(best "$PLAIN" "${R[@]}" status -j) < 1000))
+	(($(best "$PLAIN" "${R[@]}" status -j) < limit))
 }
 
 @test "the documents of these tests are valid" { all_valid; }

@@ -5,11 +5,12 @@ import csv
 import fcntl
 import io
 import os
+import re
 import shutil
 import tempfile
 
 from commands import (ANSWERED, ARGUMENTS, BY_OPTION, CHANGES, SILENT, expect, metadata, problem, problems, run, try_it)
-from documents import check_document
+from documents import check_document, load
 
 
 def one_state(binary, rec, name, words, state, codes):
@@ -181,6 +182,21 @@ WITH = {
 }
 
 
+def words_of(binary, name, schema, key):
+    """The words that --filter takes are those that the schema tells; a state may be unknown besides."""
+    out = []
+    items = schema["properties"][key]["items"]
+    keys = schema["$defs"][items.get("anyOf", [items])[0]["$ref"].rpartition("/")[2]]["properties"]
+    for line in run(binary, *name.split(), "-F", "help").stdout.decode().splitlines():
+        field, kind, text = line.split(None, 2)
+        if kind == "word":
+            have = set(re.split(r", | or ", text.removesuffix(" (option)").rpartition(": ")[2]))
+            want = set(keys[field].get("enum", [])) | set(keys[field].get("examples", []))
+            if have != want - {None, "unknown"}:
+                out.append("%s: words of %s: help has %s, the schema %s" % (name, field, have, want))
+    return out
+
+
 def one_table(binary, rec, c):
     name, out = c["name"], []
     options = {o["long"] for o in c["options"]}
@@ -205,6 +221,8 @@ def one_table(binary, rec, c):
             out.append("%s: JSON and -F all differ: %s %s" % (name, missing, extra))
     if len(rows) != len(doc[lists[0]]) + 1 or any(len(r) != len(rows[0]) for r in rows):
         out.append(name + ": CSV rows")
+    if everything:
+        out += words_of(binary, name, load(c["schema"].removeprefix("rnbdadm.").partition("/")[0]), lists[0])
     for n in keys if everything else ():
         one, bad = check_document(try_it(binary, rec, name, words + ["-j", "-F", n], state).stdout, c["schema"], True)
         if bad or leaves(one[lists[0]][0], []) != [n]:

@@ -95,15 +95,10 @@ def make_check_root(root):
     put(root, "/proc/self/status", "Name:\trnbdadm\nCapEff:\t000001ffffffffff")
     put(root, "/proc/self/limits", "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes")
     put(root, "/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nHugePages_Total: 0\nHugepagesize: 2048 kB")
-    put(root, "/proc/net/fib_trie", "Local:\n  +-- 10.0.0.0/8 2 0 2\n" + "".join(
-        "     |-- %s\n        /32 host LOCAL\n" % a for a in ("10.0.0.1", "10.0.1.1")) +
-        "     |-- 10.0.0.255\n        /32 link BROADCAST")
-    put(root, "/proc/net/route", "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
-        "eth0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0\n"
-        "ens1f0np0 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0\n"
-        "ens1f1np1 0001000A 00000000 0001 0 0 0 00FFFFFF 0 0 0")
-    put(root, "/proc/net/arp", "IP address HW type Flags HW address Mask Device\n"
-        "10.0.0.2 0x1 0x2 00:00:00:00:00:02 * ens1f0np0\n10.0.1.2 0x1 0x2 00:00:00:00:01:02 * ens1f1np1")
+    put(root, "/rtnetlink", "\n".join(
+        ["address 10.0.0.1 24 ens1f0np0", "address 10.0.1.1 24 ens1f1np1", "route default eth0"] +
+        ["route 10.0.%d.%d ens1f%dnp%d" % (i, n, i, i) for i in (0, 1) for n in (2, 3, 9, 77)] +
+        ["neighbour 10.0.0.2 1", "neighbour 10.0.1.2 1"]))
     put(root, "/run/udev/control", "")
     put(root, "/usr/lib/udev/rules.d/60-rnbd.rules", "")
     put(root, "/etc/rnbd/conf.d/10-srv1.conf", "")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The access list of the server: read, replaced, asked, and what it decides. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,118 +7,116 @@
 #include "kernel/netlink/get.h"
 #include "kernel/netlink/netlink.h"
 
-#define ATTR_MAX	16		/* of every nest of the access list */
 #define LIST_SIZE	(4 << 20)	/* of the message that replaces it: the kernel takes no more */
-
-_Static_assert(RNBD_A_ACL_PREFIX_MAX <= ATTR_MAX && RNBD_A_ACL_SESSION_MAX <= ATTR_MAX &&
-	       RNBD_A_ACL_PEER_MAX <= ATTR_MAX && RNBD_A_ACL_ALLOW_MAX <= ATTR_MAX &&
-	       RNBD_A_ACL_EXPORT_MAX <= ATTR_MAX, "tb[] holds each nest");
-
-/* A value is the attribute itself or, where it has parts, a nest of them. */
-static const struct { int attr, word, addr, n; } values[AK_N] = {
-	[AK_SESSION] = { .attr = RNBD_A_ACL_PEER_SESSION, .word = RNBD_A_ACL_SESSION_PATTERN },
-	[AK_FROM] = { .attr = RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR, .n = RNBD_A_ACL_PREFIX_BITS },
-	[AK_SESSIONS] = { .attr = RNBD_A_ACL_PEER_SESSIONS },
-	[AK_MAX_SESSIONS] = { .attr = RNBD_A_ACL_PEER_MAX_SESSIONS },
-	[AK_DEVICES] = { .attr = RNBD_A_ACL_PEER_DEVICES },
-	[AK_MAX_DEVICES] = { .attr = RNBD_A_ACL_PEER_MAX_DEVICES },
-	[AK_MEMORY] = { .attr = RNBD_A_ACL_PEER_PINNED_BYTES },
-	[AK_MAX_MEMORY] = { .attr = RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
-	[AK_DENIED] = { .attr = RNBD_A_ACL_PEER_DENIED },
-	[AK_PATH] = { .attr = RNBD_A_ACL_EXPORT_PATH },
-	[AK_IO_MODE] = { .attr = RNBD_A_ACL_EXPORT_IO_MODE },
-	[AK_ALLOW] = { .attr = RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER, .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
-	[AK_OPENINGS] = { .attr = RNBD_A_ACL_EXPORT_OPENINGS },
-};
 
 /* Names of a peer and of an export have one number; so has the nest of either its own. */
 static const int item_attr[ACCESS_KINDS] = { RNBD_A_ACCESS_PEER, RNBD_A_ACCESS_EXPORT };
 _Static_assert((int)RNBD_A_ACL_PEER_NAME == (int)RNBD_A_ACL_EXPORT_NAME, "one number");
 
-static bool is_nest(enum access_key k)
+static struct nlattr *part(struct nlattr *nest, int attr)
 {
-	return values[k].word || values[k].addr;
+	return attr ? nla_find(nla_data(nest), nla_len(nest), attr) : NULL;
 }
 
 static void get_value(struct access_item *x, enum access_key k, struct nlattr *a)
 {
-	struct nlattr *tb[ATTR_MAX + 1] = { NULL }, *word = a;
+	const struct access_key_desc *d = &access_keys[k];
+	struct nlattr *word = k == AK_PATH ? a : part(a, d->word);
 	struct access_value v = { 0 };
 
-	if (is_nest(k)) {
-		if (nla_parse_nested(tb, ATTR_MAX, a, NULL) < 0)
-			return;
-		word = tb[values[k].word];
-		get_addr(tb[values[k].addr], &v.addr);
-		v.addr.port = 0;
-	}
-	if (values[k].n || !(values[k].word || k == AK_PATH))
-		v.n = values[k].n ? get_u32(tb[values[k].n]) : get_uint(a);
-	if (values[k].word || k == AK_PATH)
+	get_addr(part(a, d->addr), &v.addr);
+	v.addr.port = 0;
+	if (k == AK_PATH || d->word)
 		v.word = word ? xstrndup(nla_data(word), (size_t)nla_len(word)) : xstrdup("");
-	if (v.n == M_UNKNOWN && !values[k].n)
-		return;
-	if (v.n == M_UNKNOWN)
+	if (d->n || !v.word)
+		v.n = d->n ? get_u32(part(a, d->n)) : get_uint(a);
+	if (v.n == M_UNKNOWN && d->n)
 		v.n = k == AK_FROM ? access_bits(&v.addr) : RNBD_ACCESS_MODE_RW;
-	access_put(x, k, &v);
+	if (v.n != M_UNKNOWN)
+		access_put(x, k, &v);
 }
 
 static void add_item(struct access_list *l, enum access_kind kind, struct nlattr *nest)
 {
-	struct nlattr *tb[ATTR_MAX + 1], *a;
 	struct access_item *x;
 	char name[M_NAME_MAX];
+	struct nlattr *a;
 	int rem;
 
-	if (nla_parse_nested(tb, ATTR_MAX, nest, NULL) < 0)
-		return;
-	GET_STR(tb[RNBD_A_ACL_PEER_NAME], name);
+	GET_STR(part(nest, RNBD_A_ACL_PEER_NAME), name);
 	x = access_new(l, kind, name);
 	if (kind == ACCESS_EXPORT)
 		access_put(x, AK_IO_MODE, &(struct access_value){ .n = RNBD_IO_MODE_BLOCKIO });
 	nla_for_each_nested(a, nest, rem)
 		for (int k = 0; k < AK_N; k++)
-			if (access_kind_of(k) == kind && nla_type(a) == values[k].attr)
+			if (access_kind_of(k) == kind && nla_type(a) == access_keys[k].attr)
 				get_value(x, k, a);
 }
 
-static void on_access(const struct nlmsghdr *h, void *arg)
+/* NULL: it says nothing. */
+static json_t *value(const struct nl_attr_desc *d, struct nlattr *a)
 {
-	struct nlattr *tb[RNBD_A_ACCESS_MAX + 1], *a;
-	struct access_list *l = arg;
-	int rem;
+	uint64_t n = d->type == NL_U8 ? get_u8(a) : get_uint(a);
+	char text[ADDR_TEXT_MAX];
+	struct addr addr;
 
-	if (nlmsg_parse((struct nlmsghdr *)h, GENL_HDRLEN, tb, RNBD_A_ACCESS_MAX, NULL) < 0)
-		return;
-	if (tb[RNBD_A_ACCESS_STATE]) {
-		l->state = get_u32(tb[RNBD_A_ACCESS_STATE]);
-		l->number = get_u32(tb[RNBD_A_ACCESS_NUMBER]);
-		l->loaded_ns = get_u64(tb[RNBD_A_ACCESS_LOADED_NS]);
-		l->uid = get_u32(tb[RNBD_A_ACCESS_UID]);
-		l->denied = get_u64(tb[RNBD_A_ACCESS_DENIED_TOTAL]);
-	}
-	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem)
-		for (int kind = 0; kind < ACCESS_KINDS; kind++)
-			if (nla_type(a) == item_attr[kind])
-				add_item(l, kind, a);
+	if (d->type == NL_STR)
+		return json_stringn_nocheck(nla_data(a), strnlen(nla_data(a), (size_t)nla_len(a)));
+	if (d->type == NL_S32)
+		return json_integer(get_s32(a, 0));
+	if (d->type != NL_BIN)
+		return n > INT64_MAX ? NULL : json_integer((json_int_t)n);
+	get_addr(a, &addr);
+	addr_format(&addr, text);
+	return json_string(text);
 }
 
-bool netlink_access_get(struct kernel *k, struct access_list *l, struct nl_error *e)
+static const struct nl_attr_set *access_set(void)
 {
-	struct nl *nl = to_nl(k);
+	return rnl_cmd_set(&netlink_family_rnbd, RNBD_CMD_ACCESS_GET);
+}
 
-	for (int try = 0; try < 5; try++) {
-		access_free(l);
-		l->state = l->number = l->loaded_ns = l->uid = l->denied = M_UNKNOWN;
-		if (!rnl_has_op(nl, RNBD_CMD_ACCESS_GET, e) ||
-		    !rnl_transact(nl, rnl_new(nl, RNBD_CMD_ACCESS_GET, NLM_F_DUMP), on_access, l, e))
-			return false;
-		/* a list that was replaced meanwhile is read again */
-		if (!nl->interrupted || nl->k.cfg.replay)
-			break;
+static void on_reply(const struct nlmsghdr *h, void *arg)
+{
+	struct access_list *l = arg;
+	struct nlattr *a;
+	int rem;
+
+	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem) {
+		const struct nl_attr_desc *d = rnl_attr(access_set(), (unsigned int)nla_type(a));
+		json_t *v = d && !d->nest ? value(d, a) : NULL;
+
+		for (int kind = 0; d && d->nest && kind < ACCESS_KINDS; kind++)
+			if (nla_type(a) == item_attr[kind])
+				add_item(l, kind, a);
+		if (v && d->list && !json_object_get(l->says, d->name))
+			json_object_set_new(l->says, d->name, json_array());
+		if (v && d->list)
+			json_array_append_new(json_object_get(l->says, d->name), v);
+		else if (v)
+			json_object_set_new(l->says, d->name, v);
 	}
-	access_sort(l);
-	return true;
+}
+
+json_t *rnl_parse_access(const struct nlmsghdr *h)
+{
+	struct access_list l = { .says = json_object() };
+	json_t *says;
+
+	on_reply(h, &l);
+	says = json_incref(l.says);
+	access_free(&l);
+	return says;
+}
+
+/* 0, which the kernel refuses, if there is none of that name */
+static int type_of(const struct nl_attr_set *set, const char *name)
+{
+	int type = (int)set->max;
+
+	while (--type && (!set->attrs[type].name || strcmp(set->attrs[type].name, name)))
+		;
+	return type;
 }
 
 static int put_addr(struct nl_msg *msg, int attr, const struct addr *a)
@@ -132,21 +129,22 @@ static int put_addr(struct nl_msg *msg, int attr, const struct addr *a)
 /* These return whether it had room. */
 static bool put_value(struct nl_msg *msg, enum access_key k, const struct access_value *v)
 {
-	int attr = values[k].attr, bad;
+	const struct access_key_desc *d = &access_keys[k];
 	struct nlattr *nest;
+	int bad;
 
 	if (k == AK_PATH)
-		return !nla_put_string(msg, attr, v->word);
+		return !nla_put_string(msg, d->attr, v->word);
 	if (k == AK_IO_MODE && v->n == RNBD_IO_MODE_BLOCKIO)
 		return true;
-	if (!is_nest(k))
-		return !(k == AK_MAX_MEMORY ? nla_put_u64(msg, attr, v->n) : nla_put_u32(msg, attr, (uint32_t)v->n));
-	nest = nla_nest_start(msg, attr | NLA_F_NESTED);
+	if (!d->word && !d->addr)
+		return !(k == AK_MAX_MEMORY ? nla_put_u64(msg, d->attr, v->n) : nla_put_u32(msg, d->attr, (uint32_t)v->n));
+	nest = nla_nest_start(msg, d->attr | NLA_F_NESTED);
 	if (!nest)
 		return false;
-	bad = values[k].word ? nla_put_string(msg, values[k].word, v->word) : put_addr(msg, values[k].addr, &v->addr);
-	if (values[k].n)
-		bad |= nla_put_u32(msg, values[k].n, (uint32_t)v->n);
+	bad = d->word ? nla_put_string(msg, d->word, v->word) : put_addr(msg, d->addr, &v->addr);
+	if (d->n)
+		bad |= nla_put_u32(msg, d->n, (uint32_t)v->n);
 	nla_nest_end(msg, nest);
 	return !bad;
 }
@@ -164,15 +162,30 @@ static bool put_item(struct nl_msg *msg, enum access_kind kind, const struct acc
 	return ok && nla_nest_end(msg, nest) >= 0;
 }
 
-static bool put_list(struct nl_msg *msg, const struct access_list *l, struct nl_error *e)
+static bool put_says(struct nl_msg *msg, const char *name, const json_t *v)
 {
-	for (int kind = 0; kind < ACCESS_KINDS && l->state == ACCESS_LISTED; kind++) {
+	int type = type_of(access_set(), name);
+	struct addr addr;
+
+	if (json_is_true(v))
+		return !nla_put_flag(msg, type);
+	if (json_is_integer(v))
+		return !nla_put_u32(msg, type, (uint32_t)json_integer_value(v));
+	if (access_set()->attrs[type].type != NL_BIN)
+		return !nla_put_string(msg, type, json_string_value(v));
+	free(addr_literal(json_string_value(v), &addr));
+	return !put_addr(msg, type, &addr);
+}
+
+static bool put_items(struct nl_msg *msg, const struct access_list *l, struct nl_error *e)
+{
+	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
 		for (size_t i = 0; i < l->of[kind].n; i++) {
 			if (put_item(msg, kind, &l->of[kind].v[i]))
 				continue;
 			*e = (struct nl_error){ .kind = NL_FAIL_USAGE };
 			snprintf(e->extack, sizeof(e->extack), "%s '%.60s' is too long: one has to fit into 64 KiB, "
-				 "and all into %d MiB", kind == ACCESS_PEER ? "peer" : "export",
+				 "and all into %d MiB", access_set()->attrs[item_attr[kind]].name,
 				 l->of[kind].v[i].name, LIST_SIZE >> 20);
 			return false;
 		}
@@ -180,124 +193,54 @@ static bool put_list(struct nl_msg *msg, const struct access_list *l, struct nl_
 	return true;
 }
 
-static void on_set(const struct nlmsghdr *h, void *arg)
+static bool ask(struct nl *nl, enum access_ask what, const struct access_list *request, struct access_list *reply,
+		struct nl_error *e)
 {
-	struct nlattr *tb[RNBD_A_ACCESS_MAX + 1], *a;
-	struct access_ended *end = arg;
-	int rem;
-
-	if (nlmsg_parse((struct nlmsghdr *)h, GENL_HDRLEN, tb, RNBD_A_ACCESS_MAX, NULL) < 0)
-		return;
-	end->number = get_u32(tb[RNBD_A_ACCESS_NUMBER]);
-	end->paths.n = get_id(tb[RNBD_A_ACCESS_ENDED_PATHS]);
-	end->exports.n = get_id(tb[RNBD_A_ACCESS_ENDED_EXPORTS]);
-	nlmsg_for_each_attr(a, (struct nlmsghdr *)h, GENL_HDRLEN, rem) {
-		if (nla_type(a) == RNBD_A_ACCESS_ENDED_PATH_ID && end->paths.nids < ACCESS_ENDED_IDS)
-			end->paths.ids[end->paths.nids++] = get_id(a);
-		if (nla_type(a) == RNBD_A_ACCESS_ENDED_EXPORT_ID && end->exports.nids < ACCESS_ENDED_IDS)
-			end->exports.ids[end->exports.nids++] = get_id(a);
-	}
-}
-
-/* A request that changes nothing is sent in a dry run, too. */
-static bool transact(struct nl *nl, struct nl_msg *msg, bool changes,
-		     void (*reply)(const struct nlmsghdr *h, void *arg), void *arg, struct nl_error *e)
-{
-	bool dry = nl->k.cfg.dry_run, ok;
-
-	nl->k.cfg.dry_run = dry && changes;
-	ok = rnl_transact(nl, msg, reply, arg, e);
-	nl->k.cfg.dry_run = dry;
-	return ok;
-}
-
-bool netlink_access_set(struct kernel *k, const struct access_request *req,
-			struct access_ended *end,
-			struct nl_error *e)
-{
-	struct nl *nl = to_nl(k);
-	int room = LIST_SIZE;
+	static const int cmds[] = { RNBD_CMD_ACCESS_GET, RNBD_CMD_ACCESS_SET, RNBD_CMD_ACCESS_TEST };
+	bool set = what == ACCESS_SET, dry = nl->k.cfg.dry_run, ok;
+	int cmd = cmds[what], room = LIST_SIZE;
 	struct nl_msg *msg;
+	const char *name, *bad = NULL;
+	json_t *v;
 
-	*end = (struct access_ended){ .number = M_UNKNOWN };
-	if (!rnl_has_op(nl, RNBD_CMD_ACCESS_SET, e))
+	if (!rnl_has_op(nl, cmd, e))
 		return false;
-	msg = rnl_new_sized(nl, RNBD_CMD_ACCESS_SET, LIST_SIZE);
-	nla_put_u32(msg, RNBD_A_ACCESS_STATE, (uint32_t)req->list->state);
-	if (req->expect != M_UNKNOWN)
-		nla_put_u32(msg, RNBD_A_ACCESS_EXPECT, (uint32_t)req->expect);
-	if (req->force)
-		nla_put_flag(msg, RNBD_A_ACCESS_FORCE);
-	if (req->dry_run)
-		nla_put_flag(msg, RNBD_A_ACCESS_DRY_RUN);
-	if (!put_list(msg, req->list, e)) {
+	msg = set ? rnl_new_sized(nl, cmd, LIST_SIZE) : rnl_new(nl, cmd, what == ACCESS_GET ? NLM_F_DUMP : 0);
+	if (request)
+		json_object_foreach(request->says, name, v)
+			bad = put_says(msg, name, v) ? bad : name;
+	if (bad) {
+		*e = (struct nl_error){ .kind = NL_FAIL_USAGE };
+		snprintf(e->extack, sizeof(e->extack), "the %s is too long", bad);
+	}
+	if (bad || (request && !put_items(msg, request, e))) {
 		nlmsg_free(msg);
 		return false;
 	}
 	/* the whole list is one message */
-	if (!nl->k.cfg.replay)
+	if (set && !nl->k.cfg.replay)
 		setsockopt(nl_socket_get_fd(nl->sk), SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	return transact(nl, msg, !req->dry_run, on_set, end, e);
+	/* what changes nothing is sent in a dry run, too */
+	nl->k.cfg.dry_run = dry && set && !json_object_get(request->says, "dry-run");
+	ok = rnl_transact(nl, msg, on_reply, reply, e);
+	nl->k.cfg.dry_run = dry;
+	return ok;
 }
 
-static void on_test(const struct nlmsghdr *h, void *arg)
-{
-	struct nlattr *tb[RNBD_A_ACCESS_MAX + 1];
-	struct access_answer *a = arg;
-
-	if (nlmsg_parse((struct nlmsghdr *)h, GENL_HDRLEN, tb, RNBD_A_ACCESS_MAX, NULL) < 0)
-		return;
-	a->allowed = get_u8(tb[RNBD_A_ACCESS_ALLOWED]) == 1;
-	a->reason = get_u32(tb[RNBD_A_ACCESS_REASON]);
-	a->granted = get_u32(tb[RNBD_A_ACCESS_GRANTED_MODE]);
-	GET_STR(tb[RNBD_A_ACCESS_PEER_NAME], a->peer);
-	GET_STR(tb[RNBD_A_ACCESS_EXPORT_NAME], a->export);
-	GET_STR(tb[RNBD_A_ACCESS_PATH], a->path);
-}
-
-bool netlink_access_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
-			 struct nl_error *e)
+bool netlink_access(struct kernel *k, enum access_ask what, const struct access_list *request,
+		    struct access_list *reply, struct nl_error *e)
 {
 	struct nl *nl = to_nl(k);
-	struct nl_msg *msg;
+	int tries = what == ACCESS_GET && !nl->k.cfg.replay ? 5 : 1;
+	bool ok;
 
-	*a = (struct access_answer){ .reason = M_UNKNOWN, .granted = M_UNKNOWN };
-	if (!rnl_has_op(nl, RNBD_CMD_ACCESS_TEST, e))
-		return false;
-	msg = rnl_new(nl, RNBD_CMD_ACCESS_TEST, 0);
-	if (q->peer)
-		nla_put_string(msg, RNBD_A_ACCESS_PEER_NAME, q->peer);
-	if (q->session) {
-		nla_put_string(msg, RNBD_A_ACCESS_SESSION_NAME, q->session);
-		put_addr(msg, RNBD_A_ACCESS_CLIENT_ADDR, &q->from);
-	}
-	nla_put_string(msg, RNBD_A_ACCESS_DEVICE_PATH, q->export);
-	nla_put_u32(msg, RNBD_A_ACCESS_ACCESS_MODE, (uint32_t)q->mode);
-	return transact(nl, msg, false, on_test, a, e);
-}
-
-bool rnl_parse_access(const struct nlmsghdr *h, struct access_event *ev)
-{
-	struct nlattr *tb[RNBD_A_ACCESS_MAX + 1];
-
-	if (nlmsg_parse((struct nlmsghdr *)h, GENL_HDRLEN, tb, RNBD_A_ACCESS_MAX, NULL) < 0)
-		return false;
-	*ev = (struct access_event){
-		.seq = get_u64(tb[RNBD_A_ACCESS_SEQ]), .time_ns = get_u64(tb[RNBD_A_ACCESS_TIME_NS]),
-		.kind = get_u32(tb[RNBD_A_ACCESS_EVENT]), .step = get_u32(tb[RNBD_A_ACCESS_STEP]),
-		.reason = get_u32(tb[RNBD_A_ACCESS_REASON]), .access = get_u32(tb[RNBD_A_ACCESS_ACCESS_MODE]),
-		.suppressed = get_u32(tb[RNBD_A_ACCESS_SUPPRESSED]), .number = get_u32(tb[RNBD_A_ACCESS_NUMBER]),
-		.old_number = get_u32(tb[RNBD_A_ACCESS_OLD_NUMBER]), .state = get_u32(tb[RNBD_A_ACCESS_STATE]),
-		.old_state = get_u32(tb[RNBD_A_ACCESS_OLD_STATE]), .peers = get_u32(tb[RNBD_A_ACCESS_PEERS]),
-		.exports = get_u32(tb[RNBD_A_ACCESS_EXPORTS]), .uid = get_u32(tb[RNBD_A_ACCESS_UID]),
-		.loginuid = get_u32(tb[RNBD_A_ACCESS_LOGINUID]), .err = get_s32(tb[RNBD_A_ACCESS_ERROR], 0),
-	};
-	GET_STR(tb[RNBD_A_ACCESS_PEER_NAME], ev->peer);
-	GET_STR(tb[RNBD_A_ACCESS_SESSION_NAME], ev->session);
-	GET_STR(tb[RNBD_A_ACCESS_DEVICE_PATH], ev->device_path);
-	GET_STR(tb[RNBD_A_ACCESS_EXPORT_NAME], ev->export);
-	GET_STR(tb[RNBD_A_ACCESS_PATH], ev->path);
-	get_addr(tb[RNBD_A_ACCESS_CLIENT_ADDR], &ev->client);
-	get_addr(tb[RNBD_A_ACCESS_SERVER_ADDR], &ev->server);
-	return true;
+	*reply = (struct access_list){ 0 };
+	do {
+		access_free(reply);
+		reply->says = json_object();
+		ok = ask(nl, what, request, reply, e);
+		/* a list that was replaced meanwhile is read again */
+	} while (ok && nl->interrupted && --tries);
+	access_sort(reply);
+	return ok;
 }

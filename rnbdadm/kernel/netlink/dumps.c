@@ -8,12 +8,6 @@
 #include "kernel/netlink/get.h"
 #include "kernel/netlink/netlink.h"
 
-#define ATTR_MAX	32	/* of every set that is parsed at the top of a message */
-
-_Static_assert(RNBD_A_SESSION_MAX <= ATTR_MAX && RNBD_A_PATH_MAX <= ATTR_MAX &&
-	       RNBD_A_DEVICE_MAX <= ATTR_MAX && RNBD_A_EXPORT_MAX <= ATTR_MAX &&
-	       RNBD_A_PORT_MAX <= ATTR_MAX && RNBD_A_STATS_MAX <= ATTR_MAX, "tb[] holds each set");
-
 static bool parse(const struct nlmsghdr *h, struct nlattr **tb)
 {
 	return nla_parse(tb, ATTR_MAX,
@@ -290,7 +284,8 @@ bool rnl_parse_event(const struct nlmsghdr *h, struct nl_event *ev)
 		return ev->export.id;
 	case RNBD_CMD_ACCESS_NTF:
 		ev->kind = NL_IS_ACCESS;
-		return rnl_parse_access(h, &ev->access);
+		ev->access = rnl_parse_access(h);
+		return true;
 	default:
 		return false;
 	}

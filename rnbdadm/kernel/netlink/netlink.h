@@ -15,7 +15,9 @@
 
 #include "kernel/kernel.h"
 
-_Static_assert(RNBD_CMD_MAX < 64, "each command has a bit in the ops of struct nl");
+/* What the tables of both families are held against where they are compiled. */
+#define ATTR_MAX	40		/* of every set at the top of a message */
+#define OPS_MAX		64		/* bits of the ops of struct nl */
 
 struct nl_file;
 
@@ -57,12 +59,8 @@ bool netlink_listen(struct kernel *k, const char *group, struct nl_error *e);
 enum nl_next netlink_next_event(struct kernel *k, struct nl_event *ev);
 bool netlink_events(struct kernel *k);
 /* access.c */
-bool netlink_access_get(struct kernel *k, struct access_list *l, struct nl_error *e);
-bool netlink_access_set(struct kernel *k, const struct access_request *req,
-			struct access_ended *end,
-			struct nl_error *e);
-bool netlink_access_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
-			 struct nl_error *e);
+bool netlink_access(struct kernel *k, enum access_ask what, const struct access_list *request,
+		    struct access_list *reply, struct nl_error *e);
 
 /* transact.c: a message with its generic netlink header; flags as NLM_F_DUMP. */
 struct nl_msg *rnl_new(struct nl *nl, int cmd, int flags);
@@ -93,7 +91,7 @@ void rnl_parse_revalidated(const struct nlmsghdr *h, struct export *now, enum m_
 bool rnl_has_op(const struct nl *nl, int cmd, struct nl_error *e);
 
 /* access.c */
-bool rnl_parse_access(const struct nlmsghdr *h, struct access_event *ev);
+json_t *rnl_parse_access(const struct nlmsghdr *h);
 
 /* record.c: the transfer functions while recording or replaying */
 struct nl_file *rnl_file_open(const char *path, bool write, struct nl_error *e);
@@ -107,13 +105,14 @@ bool rnl_file_next_event(struct nl_file *f, const struct nlmsghdr **h);
 /* the file that belongs to a socket's callbacks */
 void rnl_file_set_current(struct nl_file *f);
 
-/* names.c: names of commands and attributes */
+/* names.c: names of commands and attributes, from include/netlink/rnbd.yaml and rds.yaml */
 enum nl_type { NL_U8 = 1, NL_U16, NL_U32, NL_S32, NL_U64, NL_STR, NL_BIN, NL_FLAG_T, NL_NEST };
 
 struct nl_attr_desc {
 	const char *name;
 	enum nl_type type;
 	const struct nl_attr_set *nest;
+	bool list;			/* it comes several times */
 };
 
 struct nl_attr_set {
@@ -134,6 +133,10 @@ struct nl_family {
 };
 
 const char *rnl_cmd_name(const struct nl_family *f, int cmd);
+/* The attributes of its messages, NULL if there is no such command. */
+const struct nl_attr_set *rnl_cmd_set(const struct nl_family *f, int cmd);
+/* NULL if it is unknown. */
+const struct nl_attr_desc *rnl_attr(const struct nl_attr_set *set, unsigned int type);
 /* Name of the attribute at @offset of a sent message; "" if unknown. */
 void rnl_attr_at(const struct nl_family *f, const struct nlmsghdr *h, unsigned int offset, char *buf,
 		 size_t len);

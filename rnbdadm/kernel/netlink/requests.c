@@ -395,6 +395,6 @@ const struct kernel_ops netlink_ops = {
 	.path_add = path_add, .path_del = path_del, .path_reconnect = path_reconnect,
 	.path_disconnect = path_disconnect, .export_close = export_close,
 	.session_disconnect = session_disconnect, .export_revalidate = export_revalidate,
-	.port_drain = port_drain, .port_undrain = port_undrain, .access_get = netlink_access_get,
-	.access_set = netlink_access_set, .access_test = netlink_access_test, .stats_reset = stats_reset,
+	.port_drain = port_drain, .port_undrain = port_undrain, .access = netlink_access,
+	.stats_reset = stats_reset,
 };

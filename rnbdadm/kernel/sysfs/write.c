@@ -636,26 +636,11 @@ static bool port_undrain(struct kernel *k, const struct port *p, struct nl_error
 	return sysfs_cannot(e, "drain ports");
 }
 
-static bool cannot_access(struct nl_error *e)
+static bool cannot_access(struct kernel *k, enum access_ask what, const struct access_list *request,
+			  struct access_list *reply, struct nl_error *e)
 {
+	*reply = (struct access_list){ 0 };
 	return sysfs_cannot(e, "tell or change the access list");
-}
-
-static bool list_get(struct kernel *k, struct access_list *l, struct nl_error *e)
-{
-	return cannot_access(e);
-}
-
-static bool list_set(struct kernel *k, const struct access_request *req, struct access_ended *end,
-		     struct nl_error *e)
-{
-	return cannot_access(e);
-}
-
-static bool list_test(struct kernel *k, const struct access_question *q, struct access_answer *a,
-		      struct nl_error *e)
-{
-	return cannot_access(e);
 }
 
 const struct kernel_ops sysfs_ops = {
@@ -667,6 +652,6 @@ const struct kernel_ops sysfs_ops = {
 	.path_reconnect = path_reconnect, .path_disconnect = path_disconnect,
 	.export_close = export_close, .session_disconnect = session_disconnect,
 	.export_revalidate = export_revalidate, .port_drain = port_drain, .port_undrain = port_undrain,
-	.access_get = list_get, .access_set = list_set, .access_test = list_test,
+	.access = cannot_access,
 	.stats_reset = stats_reset,
 };

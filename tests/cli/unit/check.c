@@ -14,9 +14,9 @@
 
 static int pfc;
 
-int __wrap_check_pfc(const char *root, const char *dev);
+int __wrap_rtnl_pfc(const char *root, const char *dev);
 
-int __wrap_check_pfc(const char *root, const char *dev)
+int __wrap_rtnl_pfc(const char *root, const char *dev)
 {
 	return *root && !strcmp(dev, "eth5") ? pfc : -2;
 }
@@ -53,6 +53,22 @@ static void answers(void)
 	ok(answer(RTM_SETDCB, sizeof(struct ieee_pfc), 0x18) == -1, "an answer to something else");
 	ok(rtnl_pfc_of(nlmsg_hdr(msg)) == -1, "an empty one");
 	nlmsg_free(msg);
+}
+
+/* What this host says of itself */
+static void own(void)
+{
+	struct addr a = { .family = ADDR_IPV4, .raw = { 127, 0, 0, 1 } }, none = { 0 };
+	char *dev = rtnl_route("", &a, &none);
+	struct subnet s;
+
+	ok(dev && !strcmp(dev, "lo"), "a route to itself");
+	free(dev);
+	ok(rtnl_own_address("", &a), "an own address");
+	ok(rtnl_subnet("", &a, &s) && !strcmp(s.text, "127.0.0.0/8") && !strcmp(s.dev, "lo"), "its network");
+	ok(rtnl_neighbour("", &a, "lo") == -1, "nobody asks for it");
+	a = (struct addr){ .family = ADDR_IPV4, .raw = { 192, 0, 2, 1 } };
+	ok(!rtnl_own_address("", &a) && !rtnl_subnet("", &a, &s), "one of nobody");
 }
 
 static char root[] = "/tmp/rnbdadm-check-XXXXXX";
@@ -127,6 +143,7 @@ int main(void)
 	char *clean;
 
 	answers();
+	own();
 	if (!mkdtemp(root))
 		return 1;
 	results();

@@ -147,8 +147,8 @@ int netlink_map(const char *session, const char *device)
 	return ask(&msg);
 }
 
-/* One peer that is everybody, one export */
-static void add_list(struct message *msg)
+/* One peer that is everybody, one export or none */
+static void add_list(struct message *msg, int exports)
 {
 	struct sockaddr_in from = { .sin_family = AF_INET };
 	struct nlattr *nest = begin(msg, RNBD_A_ACCESS_PEER), *inner;
@@ -163,6 +163,8 @@ static void add_list(struct message *msg)
 	add_u32(msg, RNBD_A_ACL_PREFIX_BITS, 0);
 	end(msg, inner);
 	end(msg, nest);
+	if (!exports)
+		return;
 	nest = begin(msg, RNBD_A_ACCESS_EXPORT);
 	add_text(msg, RNBD_A_ACL_EXPORT_NAME, "v");
 	add_text(msg, RNBD_A_ACL_EXPORT_PATH, "/dev/ram0");
@@ -175,15 +177,16 @@ static void add_list(struct message *msg)
 int netlink_access(const char *state)
 {
 	struct message msg;
-	int listed = !strcmp(state, "listed"), rc = sock < 0 ? start() : 0;
+	int open = !strcmp(state, "open"), rc = sock < 0 ? start() : 0;
 
 	if (!rc)
 		rc = dump(RNBD_CMD_ACCESS_GET);
 	if (rc)
 		return rc;
 	msg = request(family, NLM_F_ACK, RNBD_CMD_ACCESS_SET, RNBD_FAMILY_VERSION);
-	add_u32(&msg, RNBD_A_ACCESS_STATE, listed ? RNBD_ACCESS_STATE_LISTED : RNBD_ACCESS_STATE_OPEN);
-	if (listed)
-		add_list(&msg);
+	add_u32(&msg, RNBD_A_ACCESS_STATE, open ? RNBD_ACCESS_STATE_OPEN : RNBD_ACCESS_STATE_LISTED);
+	add(&msg, RNBD_A_ACCESS_FORCE, NULL, 0);
+	if (!open)
+		add_list(&msg, !strcmp(state, "listed"));
 	return ask(&msg);
 }

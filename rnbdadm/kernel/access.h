@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Who may what on this server: the access list as the kernel has it, or as a configuration
- * says. Plain data: no netlink, no JSON, no I/O.
- */
-#ifndef RNBDADM_MODEL_ACCESS_H
-#define RNBDADM_MODEL_ACCESS_H
+/* Who may what on this server: the access list as the kernel has it, or as a configuration says. */
+#ifndef RNBDADM_KERNEL_ACCESS_H
+#define RNBDADM_KERNEL_ACCESS_H
+
+#include <jansson.h>
 
 #include "model/objects.h"
 
@@ -34,6 +33,8 @@ enum access_key {
 struct access_key_desc {
 	const char *json;
 	bool many, counted;
+	int attr;			/* of the family: of the value itself or, where it has parts, of their nest */
+	int word, addr, n;		/* the parts that there are */
 };
 
 extern const struct access_key_desc access_keys[AK_N];
@@ -64,57 +65,21 @@ struct access_items {
 	size_t n;
 };
 
+/* A list, and each message about it. */
 struct access_list {
-	uint64_t state, number, loaded_ns, uid, denied;
+	json_t *says;			/* all but the items: {"state": 2, "number": 14}, by the names of the family */
 	struct access_items of[ACCESS_KINDS];	/* peers in their order, which counts; exports by name */
-};
-
-/* What access-set asks for. */
-struct access_request {
-	const struct access_list *list;	/* its state, and its items if that is ACCESS_LISTED */
-	uint64_t expect;		/* the number that was read */
-	bool force, dry_run;
-};
-
-#define ACCESS_ENDED_IDS	256
-
-/* What a change ends, or has ended: the number of all, and the ids of the first of them. */
-struct access_ended {
-	uint64_t number;		/* of the new list */
-	struct {
-		uint32_t n, ids[ACCESS_ENDED_IDS];
-		size_t nids;
-	} exports, paths;
-};
-
-struct access_question {
-	const char *peer;		/* or NULL, then: */
-	const char *session;
-	struct addr from;
-	const char *export;
-	uint64_t mode;
-};
-
-struct access_answer {
-	bool allowed;
-	uint64_t reason, granted;	/* the most that it may ask for */
-	char peer[M_NAME_MAX], export[M_NAME_MAX], path[M_NAME_MAX];
-};
-
-/* One decision, as the group "access" tells it. */
-struct access_event {
-	uint64_t seq, time_ns, kind, step, reason, suppressed, access, number, old_number, state, old_state;
-	uint64_t peers, exports, uid, loginuid;
-	int64_t err;
-	char peer[M_NAME_MAX], session[M_NAME_MAX], device_path[M_NAME_MAX], export[M_NAME_MAX];
-	char path[M_NAME_MAX];
-	struct addr client, server;
 };
 
 enum access_words { AW_STATE, AW_EVENT, AW_STEP, AW_REASON };
 
 /* "unknown" for a value that this tool does not know. */
 const char *access_word(enum access_words which, uint64_t v);
+
+/* "" and M_UNKNOWN where there is none. */
+const char *access_str(const json_t *says, const char *key);
+uint64_t access_uint(const json_t *says, const char *key);
+enum access_state access_state(const struct access_list *l);
 
 /* What is wrong with a name, to be freed, or NULL. */
 char *access_name_problem(enum access_kind kind, const char *name);
@@ -132,18 +97,22 @@ char *access_text(const struct access_item *x, enum access_key k);
 uint64_t access_number(const struct access_item *x, enum access_key k);
 unsigned int access_bits(const struct addr *a);
 bool access_is_directory(const char *name);
-void access_item_free(struct access_item *x);
 
+struct access_list access_empty(enum access_state state);
 struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name);
 /* Of a list that is sorted. */
 struct access_item *access_get(const struct access_list *l, enum access_kind kind, const char *name);
-/* Adds all of @from but @without, which may be NULL, and what is allowed to it; sorts. */
-void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without);
+/* Another one: what a section says of it, but what is allowed to @without, which may be NULL. */
+void access_copy(struct access_list *l, enum access_kind kind, const struct access_item *x, const char *without);
+/* Whom of the values of @allow the list does not have; NULL if it has all. */
+const struct access_value *access_stranger(const struct access_list *l, const struct access_values *allow);
 /* To be done when the last one was added. */
 void access_sort(struct access_list *l);
+/* "did you mean web1?", to be freed, or NULL; ACCESS_KINDS: of both. */
+char *access_suggest(const struct access_list *l, enum access_kind kind, const char *name);
 void access_free(struct access_list *l);
 
-/* For each peer the first one that could take the same client; itself where there is none. To be freed. */
-size_t *access_overlaps(const struct access_items *peers);
+/* The first peer before this one that could take the same client; NULL if there is none. */
+const struct access_item *access_first_like(const struct access_items *peers, size_t peer);
 
 #endif

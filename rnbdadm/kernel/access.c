@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <inttypes.h>
+#include <linux/rnbd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/size.h"
-#include "model/access.h"
+#include "kernel/access.h"
 
 const char *access_word(enum access_words which, uint64_t v)
 {
@@ -22,20 +23,42 @@ const char *access_word(enum access_words which, uint64_t v)
 }
 
 const struct access_key_desc access_keys[AK_N] = {
-	[AK_SESSION] = { .json = "session_patterns", .many = true },
-	[AK_FROM] = { .json = "from", .many = true },
-	[AK_SESSIONS] = { .json = "sessions", .counted = true },
-	[AK_MAX_SESSIONS] = { .json = "max_sessions" },
-	[AK_DEVICES] = { .json = "devices", .counted = true },
-	[AK_MAX_DEVICES] = { .json = "max_devices" },
-	[AK_MEMORY] = { .json = "pinned_bytes", .counted = true },
-	[AK_MAX_MEMORY] = { .json = "max_memory_bytes" },
-	[AK_DENIED] = { .json = "denied_total", .counted = true },
-	[AK_PATH] = { .json = "path" },
-	[AK_IO_MODE] = { .json = "io_mode" },
-	[AK_ALLOW] = { .json = "allow", .many = true },
-	[AK_OPENINGS] = { .json = "openings", .counted = true },
+	[AK_SESSION] = { "session_patterns", .many = true, .attr = RNBD_A_ACL_PEER_SESSION,
+			 .word = RNBD_A_ACL_SESSION_PATTERN },
+	[AK_FROM] = { "from", .many = true, .attr = RNBD_A_ACL_PEER_FROM, .addr = RNBD_A_ACL_PREFIX_ADDR,
+		      .n = RNBD_A_ACL_PREFIX_BITS },
+	[AK_SESSIONS] = { "sessions", .counted = true, .attr = RNBD_A_ACL_PEER_SESSIONS },
+	[AK_MAX_SESSIONS] = { "max_sessions", .attr = RNBD_A_ACL_PEER_MAX_SESSIONS },
+	[AK_DEVICES] = { "devices", .counted = true, .attr = RNBD_A_ACL_PEER_DEVICES },
+	[AK_MAX_DEVICES] = { "max_devices", .attr = RNBD_A_ACL_PEER_MAX_DEVICES },
+	[AK_MEMORY] = { "pinned_bytes", .counted = true, .attr = RNBD_A_ACL_PEER_PINNED_BYTES },
+	[AK_MAX_MEMORY] = { "max_memory_bytes", .attr = RNBD_A_ACL_PEER_MAX_MEMORY_BYTES },
+	[AK_DENIED] = { "denied_total", .counted = true, .attr = RNBD_A_ACL_PEER_DENIED },
+	[AK_PATH] = { "path", .attr = RNBD_A_ACL_EXPORT_PATH },
+	[AK_IO_MODE] = { "io_mode", .attr = RNBD_A_ACL_EXPORT_IO_MODE },
+	[AK_ALLOW] = { "allow", .many = true, .attr = RNBD_A_ACL_EXPORT_ALLOW, .word = RNBD_A_ACL_ALLOW_PEER,
+		       .n = RNBD_A_ACL_ALLOW_ACCESS_MODE },
+	[AK_OPENINGS] = { "openings", .counted = true, .attr = RNBD_A_ACL_EXPORT_OPENINGS },
 };
+
+const char *access_str(const json_t *says, const char *key)
+{
+	const char *s = json_string_value(json_object_get(says, key));
+
+	return s ? s : "";
+}
+
+uint64_t access_uint(const json_t *says, const char *key)
+{
+	const json_t *n = json_object_get(says, key);
+
+	return n ? (uint64_t)json_integer_value(n) : M_UNKNOWN;
+}
+
+enum access_state access_state(const struct access_list *l)
+{
+	return (enum access_state)access_uint(l->says, "state");
+}
 
 static char *bytes_problem(const char *what, const char *s, size_t most)
 {
@@ -47,13 +70,12 @@ static char *bytes_problem(const char *what, const char *s, size_t most)
 	return NULL;
 }
 
-static bool climbs(const char *name)
+static bool climbs(const char *path)
 {
-	char *s = xasprintf("/%s/", name);
-	bool any = strstr(s, "/../");
-
-	free(s);
-	return any;
+	for (const char *at = path; (at = strstr(at, "..")); at++)
+		if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+			return true;
+	return false;
 }
 
 char *access_name_problem(enum access_kind kind, const char *name)
@@ -212,15 +234,6 @@ bool access_is_directory(const char *name)
 	return *name && name[strlen(name) - 1] == '/';
 }
 
-/* One more, of zeroes */
-static void *more(void *v, size_t *n, size_t size)
-{
-	v = xgrow(v, *n, size);
-	memset((char *)v + *n * size, 0, size);
-	(*n)++;
-	return v;
-}
-
 int access_value_cmp(const struct access_value *a, const struct access_value *b)
 {
 	int diff = a->word && b->word ? strcmp(a->word, b->word) : (int)a->addr.family - (int)b->addr.family;
@@ -239,8 +252,8 @@ void access_put(struct access_item *x, enum access_key k, const struct access_va
 	while (i && access_value_cmp(&all->v[i - 1], v) >= 0)
 		i--;
 	if (i == all->n || (many && access_value_cmp(&all->v[i], v))) {
-		all->v = more(all->v, &all->n, sizeof(*all->v));
-		memmove(&all->v[i + 1], &all->v[i], (all->n - 1 - i) * sizeof(*all->v));
+		all->v = xgrow(all->v, all->n, sizeof(*all->v));
+		memmove(&all->v[i + 1], &all->v[i], (all->n++ - i) * sizeof(*all->v));
 	} else if (many && all->v[i].n >= v->n) {
 		/* rights add up */
 		free(v->word);
@@ -251,13 +264,18 @@ void access_put(struct access_item *x, enum access_key k, const struct access_va
 	all->v[i] = *v;
 }
 
+struct access_list access_empty(enum access_state state)
+{
+	return (struct access_list){ .says = json_pack("{si}", "state", (int)state) };
+}
+
 struct access_item *access_new(struct access_list *l, enum access_kind kind, const char *name)
 {
 	struct access_items *all = &l->of[kind];
 
-	all->v = more(all->v, &all->n, sizeof(*all->v));
-	all->v[all->n - 1].name = xstrdup(name);
-	return &all->v[all->n - 1];
+	all->v = xgrow(all->v, all->n, sizeof(*all->v));
+	all->v[all->n] = (struct access_item){ .name = xstrdup(name) };
+	return &all->v[all->n++];
 }
 
 static int by_name(const void *a, const void *b)
@@ -295,34 +313,44 @@ struct access_item *access_get(const struct access_list *l, enum access_kind kin
 	return at ? *at : NULL;
 }
 
-static void copy_item(struct access_item *x, const struct access_item *old, const char *without)
+void access_copy(struct access_list *l, enum access_kind kind, const struct access_item *x, const char *without)
 {
-	for (int k = 0; k < AK_N; k++) {
-		for (size_t i = 0; i < old->of[k].n; i++) {
-			struct access_value v = old->of[k].v[i];
+	struct access_item *new = access_new(l, kind, x->name);
 
-			if (access_keys[k].counted || (without && k == AK_ALLOW && !strcmp(v.word, without)))
+	for (int k = 0; k < AK_N; k++) {
+		for (size_t i = 0; i < x->of[k].n && !access_keys[k].counted; i++) {
+			struct access_value v = x->of[k].v[i];
+
+			if (without && k == AK_ALLOW && !strcmp(v.word, without))
 				continue;
 			v.word = v.word ? xstrdup(v.word) : NULL;
-			access_put(x, k, &v);
+			access_put(new, k, &v);
 		}
 	}
 }
 
-void access_copy(struct access_list *l, const struct access_list *from, enum access_kind kind, const char *without)
+const struct access_value *access_stranger(const struct access_list *l, const struct access_values *allow)
 {
-	for (int which = 0; which < ACCESS_KINDS; which++) {
-		for (size_t i = 0; i < from->of[which].n; i++) {
-			const struct access_item *old = &from->of[which].v[i];
-
-			if (!without || which != (int)kind || strcmp(old->name, without))
-				copy_item(access_new(l, which, old->name), old, kind == ACCESS_PEER ? without : NULL);
-		}
-	}
-	access_sort(l);
+	for (size_t i = 0; i < allow->n; i++)
+		if (strcmp(allow->v[i].word, "*") && !access_get(l, ACCESS_PEER, allow->v[i].word))
+			return &allow->v[i];
+	return NULL;
 }
 
-void access_item_free(struct access_item *x)
+char *access_suggest(const struct access_list *l, enum access_kind kind, const char *name)
+{
+	struct strlist known = { 0 };
+	char *hint;
+
+	for (int k = 0; k < ACCESS_KINDS; k++)
+		for (size_t i = 0; i < l->of[k].n && (kind == ACCESS_KINDS || k == (int)kind); i++)
+			strlist_add(&known, l->of[k].v[i].name);
+	hint = suggest(name, &known);
+	strlist_free(&known);
+	return hint;
+}
+
+static void item_free(struct access_item *x)
 {
 	free(x->name);
 	for (int k = 0; k < AK_N; k++) {
@@ -336,10 +364,11 @@ void access_free(struct access_list *l)
 {
 	for (int kind = 0; kind < ACCESS_KINDS; kind++) {
 		for (size_t i = 0; i < l->of[kind].n; i++)
-			access_item_free(&l->of[kind].v[i]);
+			item_free(&l->of[kind].v[i]);
 		free(l->of[kind].v);
 		free(l->of[kind].by_name);
 	}
+	json_decref(l->says);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -382,53 +411,23 @@ static bool froms_meet(const struct access_value *a, const struct access_value *
 	       (!(bits % 8) || !((x[bytes] ^ y[bytes]) >> (8 - bits % 8)));
 }
 
-static bool sessions_meet(const struct access_item *a, const struct access_item *b)
+static bool any_meet(const struct access_item *a, const struct access_item *b, enum access_key k)
 {
-	for (size_t i = 0; i < a->of[AK_SESSION].n; i++)
-		for (size_t j = 0; j < b->of[AK_SESSION].n; j++)
-			if (patterns_meet(a->of[AK_SESSION].v[i].word, b->of[AK_SESSION].v[j].word))
+	const struct access_values *x = &a->of[k], *y = &b->of[k];
+
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t j = 0; j < y->n; j++)
+			if (k == AK_FROM ? froms_meet(&x->v[i], &y->v[j]) : patterns_meet(x->v[i].word, y->v[j].word))
 				return true;
 	return false;
 }
 
-struct range {
-	const struct access_value *from;
-	size_t peer;
-};
-
-static int by_range(const void *a, const void *b)
+const struct access_item *access_first_like(const struct access_items *peers, size_t peer)
 {
-	return access_value_cmp(((const struct range *)a)->from, ((const struct range *)b)->from);
-}
+	const struct access_item *x = &peers->v[peer];
 
-size_t *access_overlaps(const struct access_items *peers)
-{
-	size_t n = 0, depth = 0, *first = xcalloc(peers->n + 1, sizeof(*first));
-	struct range *r = NULL;
-
-	for (size_t i = 0; i < peers->n; i++) {
-		first[i] = i;
-		for (size_t j = 0; j < peers->v[i].of[AK_FROM].n; j++) {
-			r = xgrow(r, n, sizeof(*r));
-			r[n++] = (struct range){ &peers->v[i].of[AK_FROM].v[j], i };
-		}
-	}
-	if (n)
-		qsort(r, n, sizeof(*r), by_range);
-	/* the first @depth contain the next one; they take the places of those that are done */
-	for (size_t i = 0; i < n; i++) {
-		struct range next = r[i];
-
-		while (depth && !froms_meet(r[depth - 1].from, next.from))
-			depth--;
-		for (size_t d = 0; d < depth; d++) {
-			size_t a = r[d].peer < next.peer ? r[d].peer : next.peer, b = r[d].peer + next.peer - a;
-
-			if (a < first[b] && sessions_meet(&peers->v[a], &peers->v[b]))
-				first[b] = a;
-		}
-		r[depth++] = next;
-	}
-	free(r);
-	return first;
+	for (const struct access_item *first = peers->v; first < x; first++)
+		if (any_meet(first, x, AK_FROM) && any_meet(first, x, AK_SESSION))
+			return first;
+	return NULL;
 }
