@@ -123,14 +123,15 @@ asked_in_vain() { dmesg_new | grep -qE "rnbd0: session $SESSION: the size of /de
 	local mib=16
 	[ "$(on_server loop_disk 16)" = /dev/loop0 ]
 	map /dev/loop0
-	set_to heartbeat_interval_ms=2000 connect_timeout_ms=500
+	# The path that is silent must be asked before it is lost
+	set_to heartbeat_interval_ms=$((2000 * ${LAB_SLOW:-1})) connect_timeout_ms=500
 	cut drop 2
 	until asked_in_vain; do
 		((mib += 1, mib < 40))
 		grow $mib
 		await 5 eval "asked_in_vain || mapped_with $mib"
 	done
-	await 30 eval '! path_is 2 connected'
+	await $((30 * ${LAB_SLOW:-1})) eval '! path_is 2 connected'
 	await 10 mapped_with $mib
 	dd if=/dev/rnbd0 of=/dev/null bs=1M skip=$((mib - 1)) iflag=direct status=none
 	mend drop 2

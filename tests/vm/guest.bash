@@ -45,6 +45,8 @@ fail() {
 }
 
 # The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr.
+# shellcheck source=tests/nap.bash
+. "$ROOT/tests/nap.bash"
 ADM=$ROOT/build/${LAB_TOOL:-rnbdadm}
 export ASAN_OPTIONS=log_path=$LAB_OUT/sanitizers UBSAN_OPTIONS=log_path=$LAB_OUT/sanitizers
 
@@ -149,13 +151,6 @@ lasting() {
 	local share=${LAB_SLOW:-1}
 	[[ $KERNEL == 6.1 || $share -gt 1 ]] || share=3
 	echo $(($1 / share))
-}
-
-nap() {
-	local seconds
-	printf -v seconds 0.%06d "${1:-50000}"
-	[[ -n ${NAP-} ]] || exec {NAP}<> <(:)
-	read -rt "$seconds" -u "$NAP" || :
 }
 
 seconds_since() {

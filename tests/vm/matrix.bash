@@ -89,6 +89,13 @@ same() {
 # The data at this MiB, and as what it must look like afterwards
 lay() { dd if=$DATA of=$DISK bs=1M seek="$1" oflag=direct conv=notrunc status=none && cp $DATA $WANT; }
 
+# What server_listed has, by the tool, which has files in /sys to go by here
+by_tool() {
+	local said
+	[[ $("$ADM" map vol0 --session matrix --path 10.1.0.1) == "$DISK" ]] && same 0 4 $WANT && "$ADM" unmap rnbd0 --wait || return
+	! said=$("$ADM" map $BACK --session matrix --path 10.1.0.1 2>&1) && [[ $said == *"server has no device '$BACK'"* ]] || fail "$said"
+}
+
 op_fio() {
 	local max
 	max=$(<$DIR/queue/max_hw_sectors_kb) || return

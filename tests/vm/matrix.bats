@@ -3,13 +3,15 @@
 # The lab matrix: our modules and the in-tree ones at both ends of a link, each pair but the in-tree one, in both modes of the
 # server. Every cell does the same to a disk (matrix.bash); matrix-table makes a table of what they say. And what in-tree clients
 # or servers alone do.
-# lab: on 6.1: the in-tree modules of 6.1 as peers
-# lab: on 6.12: the in-tree modules of 6.12 as peers
+# lab: on 6.1 for ^(our client, )?in-tree: the in-tree modules of 6.1 as peers
+# lab: on 6.12 for always_invalidate|given to another: one pass of all cells, and the in-tree modules of 6.12 as peers
 # lab: two guests
 # lab: cpus 1
 # lab: kernels 6.1 6.12
 # lab: timeout 1200
 # shellcheck shell=bats
+
+bats_require_minimum_version 1.5.0
 
 setup_file() {
 	. "$ROOT/tests/vm/matrix.bash"
@@ -61,6 +63,7 @@ teardown() {
 		same 0 4 $WANT
 		unmap
 	done
+	by_tool
 	for name in $BACK vols/loop0 vol1; do
 		errno "No such file or directory" "sessname=matrix path=ip:10.1.0.1 device_path=$name" $ctl
 	done

@@ -32,7 +32,11 @@ setup() {
 	HERE=10.1.0.2 THERE=10.1.0.1
 }
 
-teardown() { dmesg_clean; }
+# What one test has left must not be the next one's
+teardown() {
+	[[ -n $BATS_TEST_COMPLETED ]] || { pkill -9 rds-traffic; on_server "pkill -9 rds-traffic"; } || :
+	dmesg_clean
+}
 
 start_there() { on_server "$TOOLS/rds-traffic $* $THERE $HERE >/run/tmp/there 2>&1 & PEER=\$!"; }
 start_here() { "$TOOLS/rds-traffic" "$@" "$HERE" "$THERE" >/run/tmp/ends.here 2>&1 3>&- & END_HERE[ends]=$!; }
@@ -84,15 +88,27 @@ anew() {
 	on_server "$ADM rds ping 10.1.0.2 -c 1 --timeout 10s"
 }
 
+# Nothing is sent within 200 ms
+quiet_here() {
+	local n
+	n=$(counter send_queued)
+	lasts 200
+	[[ -n $n && $(counter send_queued) == "$n" ]]
+}
+
+# A sender may know already that there is no room when the reader is stopped, and asks no more
 @test "a reader that stands still: senders are told, and woken up" {
-	local before
-	start_there -n 6000 -m 2000 -r 4608 && start_here -n 6000 -m 2000 -r 4608
-	await 20 grep -q moving /run/tmp/ends.here
+	local before queued
 	before=$(counter cong_send_error)
+	start_there -n 1000000 -m 2000 -r 4608 && start_here -n 1000000 -m 2000 -r 4608
+	await 20 grep -q moving /run/tmp/ends.here
 	on_server 'kill -STOP $PEER'
-	await 20 eval "((\$(counter cong_send_error) > $before))"
+	await 20 quiet_here
+	(($(counter cong_send_error) > before))
+	queued=$(counter send_queued)
 	on_server 'kill -CONT $PEER'
-	both_over
+	await 20 eval '(($(counter send_queued) > queued + 100))'
+	both_over enough
 	(($(figure /run/tmp/ends.here congested) > 0 && $(figure /run/tmp/ends.here unwoken) == 0))
 }
 

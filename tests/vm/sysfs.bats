@@ -277,6 +277,22 @@ rtrs_server max_memory 444")" ] || fail "$(parameters)"
 	adm_is '.sessions == []' session list
 }
 
+@test "ours: by sysfs, of a server with an access list: exports by their names, what is refused, what a change ends" {
+	printf '%s\n' '[peer any]' 'auth = none' 'session = s1' 'from = ip:10.0.0.0/8' '[export vol0]' 'path = /dev/ram0' 'allow = any:ro' \
+		>/run/tmp/list
+	adm 0 server access apply /run/tmp/list
+	adm 0 map vol0 --session s1 --path 10.0.0.1@10.0.0.1 --access ro --backend sysfs
+	[ "$output" = /dev/rnbd0 ]
+	adm_is '.devices[0] | [.device_path, .state, .access, .size_bytes] == ["vol0", "mapped", "ro", 16777216]' device show rnbd0 --backend sysfs
+	agree status
+	says 4 "server has no device '/dev/ram0'" map /dev/ram0 --session s1 --access ro --backend sysfs
+	says 1 "map vol0" map vol0 --session s2 --path 10.0.0.1 --access ro --backend sysfs
+	adm 0 server access close --force
+	run ! dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct
+	adm 0 unmap --all --force --backend sysfs
+	adm 0 server access open --force
+}
+
 # "NAME MODE" of the files that rnbd-sysfs(5) has an entry for
 documented() { sed -nE 's/^\.It Pa ([a-z_]+) Pq (rw?)$/\1 \2/p' "$ROOT/man/rnbd-sysfs.5.in" | sort -u; }
 

@@ -10,7 +10,7 @@ const char *disk, *slow_disk;
 
 static const struct test *const groups[] = {
 	connect_tests, info_tests, request_tests, lean_tests, rnbd_tests, io_tests, random_tests,
-	access_tests, special_tests, stranger_tests, slots_tests,
+	access_tests, special_tests, stranger_tests, slots_tests, storm_tests,
 };
 
 #define GROUPS	(sizeof(groups) / sizeof(groups[0]))

@@ -178,6 +178,7 @@ struct test {
 };
 
 extern const struct test connect_tests[], info_tests[], request_tests[], lean_tests[], rnbd_tests[],
-	io_tests[], random_tests[], access_tests[], special_tests[], stranger_tests[], slots_tests[];
+	io_tests[], random_tests[], access_tests[], special_tests[], stranger_tests[], slots_tests[],
+	storm_tests[];
 
 #endif /* HOSTILE_PEER_H */

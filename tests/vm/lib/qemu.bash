@@ -52,15 +52,15 @@ lab_accel() {
 	cat "$dir/answer"
 }
 
-# Runs on this machine take turns, one per core at a time: more of them only slow each other down until their tests time
-# out. The slot is free again when this process and its QEMU are gone. TURN is its number.
+# Runs of a kind on this machine take turns, one per core at a time: more of them only slow each other down until their tests
+# time out. The slot is free again when this process and its QEMU are gone. TURN is its number.
 take_slot() {
 	local i n t0=$SECONDS said=0
 	n=${LAB_SLOTS:-$(nproc)}
 	((n > 0)) || return 0
 	while :; do
 		for ((i = 0; i < n; i++)); do
-			exec {LAB_SLOT}>"$CACHE/slot.$i" || return
+			exec {LAB_SLOT}>"$CACHE/slot.$LAB_ACCEL.$i" || return
 			flock -n "$LAB_SLOT" && TURN=$i && return
 			exec {LAB_SLOT}>&-
 		done
@@ -68,7 +68,7 @@ take_slot() {
 			say "  ... lab: waiting for other guests on this machine, $((SECONDS - t0)) s"
 			said=$((said + 10))
 		fi
-		sleep 0.3
+		nap 300000
 	done
 }
 
@@ -171,7 +171,7 @@ guest_wait() {
 			return 124
 		fi
 		${WHILE_WAITING:-:}
-		sleep 0.1
+		nap 100000
 	done
 	wait "$pid" 2>/dev/null || rc=$?
 	wait "$reader" 2>/dev/null
