@@ -8,6 +8,9 @@ CACHE=${RNBD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rnbd}
 KERNELS='6.1 6.12' # the first is the one for which the host has headers installed
 KERNEL=${KERNEL:-${KERNELS%% *}}
 
+# shellcheck source=tests/nap.bash
+. "$ROOT/tests/nap.bash"
+
 # What a run has compiled of the same bytes by the same command no later one compiles: ccache stands behind the names of the compilers,
 # for all that makes, be it dpkg-buildpackage or DKMS. It repeats the warnings, too. It keys by dependencies, as kbuild has them written.
 export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=2G CCACHE_DEPEND=1
