@@ -50,10 +50,11 @@ format_files() {
 	return 0
 }
 
-shells() { tree | while IFS= read -r f; do
-	head -n 1 "$f" | grep -qE '^#!/bin/(ba)?sh|^#!/usr/bin/env (ba)?sh' && echo "$f"
-	[[ $f == *.bash ]] && echo "$f"
-done; }
+shells() {
+	tree | xargs -r -d '\n' awk '
+		FILENAME ~ /\.bash$/ || /^#!\/bin\/(ba)?sh|^#!\/usr\/bin\/env (ba)?sh/ { print FILENAME }
+		{ nextfile }' | sort -u
+}
 
 # Files of tests besides: words of bash among their arguments, the first of several, variables for what they load. Without -x, which
 # reads again, with each of them, what it loads, and takes four times as long: that is looked at by itself.

@@ -64,4 +64,10 @@ tree() {
 sources() { tree "$@" | grep -E '\.[ch]$'; }
 
 # Without those that a program wrote, so of its shape
-handwritten() { sources "$@" | while IFS= read -r f; do head -n 5 "$f" | grep -qiE 'do not edit|auto-?generated' || printf '%s\n' "$f"; done; }
+handwritten() {
+	sources "$@" | xargs -r -d '\n' awk '
+		FNR == 1 { if (name != "" && !made) print name; name = FILENAME; made = 0 }
+		tolower($0) ~ /do not edit|auto-?generated/ { made = 1 }
+		FNR == 5 { nextfile }
+		END { if (name != "" && !made) print name }'
+}

@@ -356,7 +356,7 @@ what_runs() {
 		local i t0
 		for i in "$@"; do
 			ip neigh replace 10.0.2.$i lladdr 02:00:00:00:00:$i dev dummy2 nud permanent
-			printf '%s\n' "[session silent$i]" "path = 10.0.2.$i" 'wait = 15s' "[device d$i]" "session = silent$i" 'device-path = ram0'
+			printf '%s\n' "[session silent$i]" "path = 10.0.2.$i" "wait = $((15 * ${LAB_SLOW:-1}))s" "[device d$i]" "session = silent$i" 'device-path = ram0'
 		done >$CONF
 		for i in 1 2 3 4 5; do
 			printf '%s\n' "[session z$i]" 'path = ip:10.0.0.1' "[device e$i]" "session = z$i" 'device-path = ram0' 'access = ro'
