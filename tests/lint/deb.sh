@@ -12,6 +12,7 @@ version=$(sed -n 's/^VERSION = //p' rnbdadm/Makefile)
 SRC=$dir/rnbd-dkms/usr/src/rnbd-$version
 
 build() {
+	mkdir -p build
 	exec 9>build/.deb.lock # as tests/vm/lib/machine.bash does
 	flock 9
 	make -s --no-print-directory deb >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; return; }

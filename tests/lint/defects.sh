@@ -15,11 +15,11 @@ items() {
 	grep -oE '^\| [EFG][0-9]+[a-z]? ' $DOC | tr -d '| ' | sort -u
 }
 
-every_item() {
-	local item
-	for item in $(items); do
-		[[ $(grep -c "^| $item |" $DOC) -eq 1 ]] || echo "$item: no line, or more than one"
-	done
+every_item() { items | one_line_each; }
+
+# Each item of stdin
+one_line_each() {
+	awk 'NR == FNR { lines[$2] += $1 == "|" && $3 == "|"; next } lines[$1] != 1 { print $1 ": no line, or more than one" }' $DOC -
 }
 
 # A line without a test says why it cannot occur; of what costs something, why it stays
@@ -28,10 +28,12 @@ every_line() { grep -nE '^\| [A-G][0-9]+[a-z]? \|' $DOC | grep -vE '`tests/[^`]+
 # bats writes @test "name", the unit tests RUN(function, "name")
 every_test() {
 	local ref file name
-	grep -oE '`tests/[^`]+: "[^`]+"`' $DOC | tr -d '`' | while IFS= read -r ref; do
+	local -A text=()
+	while IFS= read -r ref; do
 		file=${ref%%: *} name=${ref#*: }
-		grep -qF -e "@test $name" -e ", $name)" "$file" || echo "$file has no test $name"
-	done
+		[[ -n ${text[$file]-} ]] || text[$file]=$(<"$file")
+		[[ ${text[$file]} == *"@test $name"* || ${text[$file]} == *", $name)"* ]] || echo "$file has no test $name"
+	done < <(grep -oE '`tests/[^`]+: "[^`]+"`' $DOC | tr -d '`')
 }
 
 # "The test of D1" is one, too
@@ -53,28 +55,30 @@ every_title() {
 
 every_edit() {
 	local file rest
-	printf '%s' "${MUTANT_EDITS[@]}" | while IFS=$'\t' read -r file rest; do
+	local -A text=()
+	while IFS=$'\t' read -r file rest; do
 		[[ -r $file ]] || { echo "there is no $file"; continue; }
-		! mutant_edit "$file" "$rest" <"$file" | cmp -s - "$file" || echo "$file has nothing for $rest"
-	done
+		[[ -n ${text[$file]-} ]] || text[$file]=$(<"$file")
+		[[ $(mutant_edit "$file" "$rest" <"$file") != "${text[$file]}" ]] || echo "$file has nothing for $rest"
+	done < <(printf '%s' "${MUTANT_EDITS[@]}")
 }
 
 every_mutant_test() {
 	local file rest
-	printf '%s' "${MUTANT_TESTS[@]}" | sort -u | while IFS=$'\t' read -r file rest; do
+	local -A names=()
+	while IFS=$'\t' read -r file rest; do
 		[[ -r $file ]] || { echo "there is no $file"; continue; }
-		[[ $file != *.bats || -n $(mutant_tests "$file" "$rest") ]] || echo "$file has no test $rest"
-	done
+		[[ $file == *.bats ]] || continue
+		[[ -n ${names[$file]-} ]] || names[$file]=$(mutant_tests "$file" .)
+		grep -qE -- "$rest" <<<"${names[$file]}" || echo "$file has no test $rest"
+	done < <(printf '%s' "${MUTANT_TESTS[@]}" | sort -u)
 }
 
 # Of RDS, lines may be open until their transport comes
 RDS=tests/DEFECTS-RDS.md
 
 every_rds_line() {
-	local item
-	for item in {1..39} 39{a..i} {40..52} {54..66}; do
-		[[ $(grep -c "^| $item |" $RDS) -eq 1 ]] || echo "$item: no line, or more than one"
-	done
+	printf '%s\n' {1..39} 39{a..i} {40..52} {54..66} | DOC=$RDS one_line_each
 	grep -nE '^[|] [0-9]+[a-z]? [|]' $RDS | grep -vE '`tests/[^`]+: "[^`]+"`|By construction: |open: '
 }
 

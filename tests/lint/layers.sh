@@ -3,19 +3,20 @@
 # Who may include what.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
-# includes FILE...: "file:header" of each #include, "./" and "../" resolved against the file's directory
+# includes FILE...: "file:header" of each #include, "../" resolved against the file's directory
 includes() {
 	local f line h
-	for f in "$@"; do
-		while IFS= read -r line; do
-			h=${line#*[\"<]}
-			h=${h%%[\">]*}
-			if [[ $line == *\"* && -e ${f%/*}/$h ]]; then
-				h=$(realpath -m --relative-to=. "${f%/*}/$h")
-			fi
-			printf '%s:%s\n' "$f" "$h"
-		done < <(grep -E '^[[:space:]]*#[[:space:]]*include' "$f")
-	done
+	while IFS=: read -r f line; do
+		h=${line#*[\"<]}
+		h=${h%%[\">]*}
+		if [[ $line == *\"* && -e ${f%/*}/$h ]]; then
+			h=${f%/*}/$h
+			while [[ $h =~ ^(.*/)?[^/.][^/]*/\.\./(.*)$ ]]; do
+				h=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
+			done
+		fi
+		printf '%s:%s\n' "$f" "$h"
+	done < <(grep -HE '^[[:space:]]*#[[:space:]]*include' "$@")
 }
 
 # only FILES... -- REGEX: every include of these files must match

@@ -8,42 +8,37 @@ long_files() {
 	{ tree tests | grep -E '\.(bats|bash|sh|py|[ch])$'; ls tests/run tests/mutants/* tests/vm/lab; } | longer_than 500
 }
 
-longer_than() {
-	while IFS= read -r f; do
-		awk -v most="$1" 'END { if (NR > most) print FILENAME ": " NR " lines" }' "$f"
-	done
-}
+longer_than() { xargs -r -d '\n' awk -v most="$1" 'FNR == most + 1 { print FILENAME ": more than " most " lines"; nextfile }'; }
 
 # A function of kernel style: its head starts in the first column and ends in a "{" alone in the first column, its end is a
 # "}" alone in the first column.
 long_functions() {
-	handwritten kernel rnbdadm tests | { grep '\.c$' || :; } | while IFS= read -r f; do
-		awk '
-			function params(head,   i, c, depth, n, seen) {
-				sub(/^[^(]*/, "", head)
-				for (i = 1; i <= length(head); i++) {
-					c = substr(head, i, 1)
-					if (c == "(") depth++
-					else if (c == ")" && --depth == 0) break
-					else if (c == "," && depth == 1) n++
-					else if (c !~ /[ \t]/) seen = 1
-				}
-				return seen ? n + 1 : 0
+	handwritten kernel rnbdadm tests | grep '\.c$' | xargs -r -d '\n' awk '
+		FNR == 1 { head = ""; body = 0 }
+		function params(head,   i, c, depth, n, seen) {
+			sub(/^[^(]*/, "", head)
+			for (i = 1; i <= length(head); i++) {
+				c = substr(head, i, 1)
+				if (c == "(") depth++
+				else if (c == ")" && --depth == 0) break
+				else if (c == "," && depth == 1) n++
+				else if (c !~ /[ \t]/) seen = 1
 			}
-			/^[A-Za-z_].*\(/ && !/;[ \t]*$/ && !/^#/ { head = $0; start = NR; next }
-			/^\{$/ && head != "" {
-				body = NR
-				n = params(head)
-				if (n > 6) print FILENAME ":" start ": " n " parameters"
-				next
-			}
-			/^\}$/ && body {
-				if (NR - start + 1 > 100) print FILENAME ":" start ": function of " NR - start + 1 " lines"
-				body = 0; head = ""; next
-			}
-			/^[#\/]/ || /;[ \t]*$/ && !body { head = body ? head : "" ; next }
-			head != "" && !body { head = head " " $0 }' "$f"
-	done
+			return seen ? n + 1 : 0
+		}
+		/^[A-Za-z_].*\(/ && !/;[ \t]*$/ && !/^#/ { head = $0; start = FNR; next }
+		/^\{$/ && head != "" {
+			body = FNR
+			n = params(head)
+			if (n > 6) print FILENAME ":" start ": " n " parameters"
+			next
+		}
+		/^\}$/ && body {
+			if (FNR - start + 1 > 100) print FILENAME ":" start ": function of " FNR - start + 1 " lines"
+			body = 0; head = ""; next
+		}
+		/^[#\/]/ || /;[ \t]*$/ && !body { head = body ? head : "" ; next }
+		head != "" && !body { head = head " " $0 }'
 	return 0
 }
 

@@ -4,9 +4,12 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
 licence() {
-	tree | grep -E '\.([chS]|sh|bash|bats|ya?ml|py)$|(^|/)(Makefile|Kbuild)$' | while IFS= read -r f; do
-		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0' || echo "$f: no SPDX-License-Identifier: GPL-2.0"
-	done
+	tree | grep -E '\.([chS]|sh|bash|bats|ya?ml|py)$|(^|/)(Makefile|Kbuild)$' | xargs -r -d '\n' awk '
+		function told() { if (name != "" && !has) print name ": no SPDX-License-Identifier: GPL-2.0" }
+		FNR == 1 { told(); name = FILENAME; has = 0 }
+		/SPDX-License-Identifier: .*GPL-2.0/ { has = 1 }
+		FNR == 3 { nextfile }
+		END { told() }'
 }
 
 whitespace() { tree | grep -vE '\.(md|nl|bin|json)$' | xargs -d '\n' grep -nIE '[[:blank:]]+$' | head -n 20; return 0; }
@@ -35,11 +38,11 @@ generated() {
 
 # What programs are generated from the specification can tell a create from a destroy, and filter a dump (G18)
 user_side() {
-	local out noun
+	local out noun said # progress is no fault
 	out=$(mktemp) || return
-	include/netlink/regen.sh --user rds "$out" || echo "include/netlink/regen.sh --user rds"
+	said=$(include/netlink/regen.sh --user rds "$out" 2>&1) || printf '%s\n' "$said" "include/netlink/regen.sh --user rds"
 	sed -n "/^struct rds_path_ntf_rsp {/,/^}/p" "$out" | grep -q "enum rds_event event;" || echo "rds_path_ntf: no event"
-	include/netlink/regen.sh --user rnbd "$out" || echo "include/netlink/regen.sh --user rnbd"
+	said=$(include/netlink/regen.sh --user rnbd "$out" 2>&1) || printf '%s\n' "$said" "include/netlink/regen.sh --user rnbd"
 	for noun in session path device export; do
 		sed -n "/^struct rnbd_${noun}_ntf_rsp {/,/^}/p" "$out" | grep -q "enum rnbd_event event;" || echo "rnbd_${noun}_ntf: no event"
 	done
@@ -49,10 +52,7 @@ user_side() {
 	rm "$out"
 }
 
-large() { tree | while IFS= read -r f; do
-	n=$(stat -c %s "$f")
-	((n <= 262144)) || echo "$f: $n bytes"
-done; }
+large() { tree | xargs -r -d '\n' stat -c '%s %n' | awk '$1 > 262144 { sub(" ", " bytes: "); print }'; }
 
 warns() { sources kernel | xargs -r grep -nE '\b(WARN(_ON)?(_ONCE)?|BUG(_ON)?|panic)[[:space:]]*\(' | grep -E '\bBUG|panic'; return 0; }
 
