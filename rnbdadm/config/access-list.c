@@ -34,10 +34,12 @@ int access_absent(struct ctx *ctx, const struct access_list *l, enum access_kind
 {
 	bool any = kind == ACCESS_KINDS;
 	const char *object = any ? "access" : conf_kind_name(CONF_OF(kind));
+	const char *other = kind == ACCESS_PEER ? "'rnbdadm server access show' shows them, 'rnbdadm server peer add' adds one" :
+						  "rnbdadm server access show";
 	char *hint = access_suggest(l, kind, name);
 
 	fail_object(&ctx->fail, object, name);
-	fail_hint(&ctx->fail, "%s", hint ? hint : "rnbdadm server access show");
+	fail_hint(&ctx->fail, "%s", hint ? hint : other);
 	free(hint);
 	return fail_set(&ctx->fail, XC_NOT_FOUND, "the list has %s%s '%s'", any ? "neither a peer nor an " : "no ",
 			any ? "export" : object, name);

@@ -282,6 +282,8 @@ ends_for() {
 	[[ $stderr == *": the list has no peer 'vh'"*"hint: did you mean hv?"* ]]
 	fails 4 not_found server export add /dev/sdb --allow '*:ro,vh'
 	[[ $stderr == *": the list has no peer 'vh'"*"hint: did you mean hv?"* ]]
+	fails 4 not_found server access test vol0 --peer database
+	[[ $stderr == *": the list has no peer 'database'"*"hint: 'rnbdadm server access show' shows them, 'rnbdadm server peer add' adds one" ]]
 }
 
 @test "open: with --force alone" {
