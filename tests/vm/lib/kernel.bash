@@ -205,6 +205,18 @@ lab_peer() {
 # More arguments for make where our modules are built: the warnings that tests/lint/build.sh looks for
 LAB_MAKE=(W=1)
 
+# make_modules DIR MAKE-ARG..: kbuild of DIR/kernel, under a name that is the same in each clone: ccache keeps what came of commands with
+# the names in them. Not where nothing can be mounted, nor for gcov, which finds its files by their names.
+make_modules() {
+	local dir=$1 place=$CACHE/place/${1##*/}
+	shift
+	if [[ -z ${LAB_HOOK-} ]] && mkdir -p "$place" && unshare -m mount --bind "$dir" "$place" 2>/dev/null; then
+		unshare -m sh -c 'mount --bind "$0" "$1" && cd / && M=$1/kernel && shift && exec make M="$M" "$@"' "$dir" "$place" "$@"
+	else
+		make M="$dir/kernel" "$@"
+	fi
+}
+
 # Our modules are built for the lab's kernel in a tree of links, so that a build for the host is left alone:
 # lab_modules NAME [MAKE-ARG]... builds in build/NAME-REL, prints the directory that holds the modules. What make says goes to
 # stderr, and is added to build/NAME-REL/said.
@@ -217,7 +229,7 @@ lab_modules() {
 	mkdir -p "$dir" && exec {lock}>"$dir/.lock" && flock -w 600 "$lock" || return
 	link_sources "$dir" || return
 	# BTF of modules, here and above, takes pahole and is of no use
-	make -s -j"$(nproc)" -C "$headers" M="$dir/kernel" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules 2>&1 {lock}>&- |
+	make_modules "$dir" -s -j"$(nproc)" -C "$headers" CONFIG_DEBUG_INFO_BTF_MODULES= "${LAB_MAKE[@]}" "$@" modules 2>&1 {lock}>&- |
 		tee -a "$dir/said" >&2 || rc=$?
 	exec {lock}>&-
 	((rc == 0)) && printf '%s\n' "$dir/kernel"
