@@ -66,10 +66,11 @@ lab_machine() {
 
 # run_machine BOOTS COMMAND..: the same command in each of them, with LAB_BOOT; the first that fails is the last
 run_machine() {
-	local boots=$1 boot rc machine t0=$SECONDS
+	local boots=$1 boot rc machine t0
 	TIMEOUT=${TIMEOUT:-300}
 	shift
 	machine=$(lab_machine) && take_slot || return
+	t0=$SECONDS
 	cp --sparse=always "$machine/disk" "$RUN/disk" && truncate -s 64M "$RUN/server-disk" || return
 	rm -f "$RUN"/console*.log
 	for ((boot = 1; boot <= boots; boot++)); do
