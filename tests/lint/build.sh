@@ -20,7 +20,7 @@ build() {
 # Not those in the kernel's own headers
 complaints() {
 	grep -E '(warning|error):' "$said" | awk -v theirs="$(dirname "$(lab_headers)")/" '
-		index($0, theirs) != 1 && !seen[$0]++ { sub(/.*\/build\/[^\/]*\//, ""); print }'
+		index($0, theirs) != 1 && !seen[$0]++ { sub(/.*\/(build|place)\/[^\/]*\//, ""); print }'
 }
 
 symbols() {
