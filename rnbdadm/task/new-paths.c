@@ -177,8 +177,8 @@ void way_explain(const struct ctx *ctx, struct fail *f, const struct ways *w, in
 		fail_set(f, XC_FAILED, "%s, port %u, closed the connection (%s)", servers, port,
 			 errno_name(err));
 		fail_hint(f, "another client may have this --session, or the access list there does "
-			  "not let it in: on the server 'rnbdadm monitor access' and the kernel "
-			  "log tell why; --dest-port");
+			  "not let it in: 'rnbdadm monitor access' and the kernel log there tell "
+			  "why; --dest-port; is rnbd_server loaded there?");
 		break;
 	case EHOSTUNREACH:
 	case ENETUNREACH:

@@ -3,14 +3,14 @@
 # Who may include what.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
-# includes FILE...: "file:header" of each #include, "../" resolved against the file's directory
+# includes FILE...: "file:header" of each #include, "./" and "../" resolved against the file's directory
 includes() {
 	local f line h
 	while IFS=: read -r f line; do
 		h=${line#*[\"<]}
 		h=${h%%[\">]*}
 		if [[ $line == *\"* && -e ${f%/*}/$h ]]; then
-			h=${f%/*}/$h
+			h=${f%/*}/$h h=${h//\/.\//\/}
 			while [[ $h =~ ^(.*/)?[^/.][^/]*/\.\./(.*)$ ]]; do
 				h=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
 			done

@@ -66,8 +66,7 @@ sources() { tree "$@" | grep -E '\.[ch]$'; }
 # Without those that a program wrote, so of its shape
 handwritten() {
 	sources "$@" | xargs -r -d '\n' awk '
-		FNR == 1 { if (name != "" && !made) print name; name = FILENAME; made = 0 }
-		tolower($0) ~ /do not edit|auto-?generated/ { made = 1 }
+		tolower($0) ~ /do not edit|auto-?generated/ { made[FILENAME] }
 		FNR == 5 { nextfile }
-		END { if (name != "" && !made) print name }'
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in made)) print ARGV[i] }'
 }

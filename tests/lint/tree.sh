@@ -5,11 +5,9 @@
 
 licence() {
 	tree | grep -E '\.([chS]|sh|bash|bats|ya?ml|py)$|(^|/)(Makefile|Kbuild)$' | xargs -r -d '\n' awk '
-		function told() { if (name != "" && !has) print name ": no SPDX-License-Identifier: GPL-2.0" }
-		FNR == 1 { told(); name = FILENAME; has = 0 }
-		/SPDX-License-Identifier: .*GPL-2.0/ { has = 1 }
+		/SPDX-License-Identifier: .*GPL-2.0/ { has[FILENAME] }
 		FNR == 3 { nextfile }
-		END { told() }'
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] ": no SPDX-License-Identifier: GPL-2.0" }'
 }
 
 whitespace() { tree | grep -vE '\.(md|nl|bin|json)$' | xargs -d '\n' grep -nIE '[[:blank:]]+$' | head -n 20; return 0; }

@@ -44,9 +44,10 @@ fail() {
 	return 1
 }
 
-# The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr.
 # shellcheck source=tests/nap.bash
 . "$ROOT/tests/nap.bash"
+
+# The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr.
 ADM=$ROOT/build/${LAB_TOOL:-rnbdadm}
 export ASAN_OPTIONS=log_path=$LAB_OUT/sanitizers UBSAN_OPTIONS=log_path=$LAB_OUT/sanitizers
 
