@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <linux/socket.h>
 #include <linux/netlink.h>
+#include <uapi/linux/rnbd.h>
 
 #define RTRS_NAME_MAX		254	/* bytes of a session name, without NUL */
 #define RTRS_PATHS_MAX		128	/* paths of a session */
@@ -82,6 +83,21 @@ size_t rtrs_addr_len(const struct sockaddr_storage *addr);
 	NL_SET_ERR_MSG_FMT(extack, fmt, ##__VA_ARGS__);		\
 	(err);							\
 })
+
+/*
+ * rtrs_refused_by - say in the extended ack who refuses, where the errno leaves that open
+ *
+ * Programs read it from the cookie of the ack, so that no text has to be matched. @extack may be NULL.
+ */
+static inline void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who)
+{
+	u32 cookie = who;
+
+	if (!extack)
+		return;
+	memcpy(extack->cookie, &cookie, sizeof(cookie));
+	extack->cookie_len = sizeof(cookie);
+}
 
 /*
  * The census counts every object that comes and goes, so that a leak is seen

@@ -78,7 +78,7 @@ static int explain(struct fail *f, const struct nl_error *e)
 		fail_hint(f, "unmap it there first; on the server 'rnbdadm server export list' names "
 			  "the client");
 		fail_set(f, XC_BUSY, "refused, the device stays in migration");
-	} else if (e->err == EOPNOTSUPP && extack_says(e, SAYS_SERVER)) {
+	} else if (e->err == EOPNOTSUPP && e->refusal == RNBD_REFUSAL_SERVER) {
 		fail_hint(f, "unmap it, and map it with --access rw");
 		fail_set(f, XC_UNSUPPORTED, "the server has no such operation");
 	}

@@ -254,32 +254,29 @@ static void print_device(struct ctx *ctx, const struct device *d, bool changed)
 	snapshot_free(&(struct snapshot){ .devices = l });
 }
 
-/* EPERM of the kernel's own check of capabilities, not of the server. */
-static bool lacks_privilege(const struct nl_error *e)
+/* A file of sysfs has no more than the errno: these are the server's. */
+static bool by_server(const struct nl_error *e)
 {
-	return !*e->extack || extack_says(e, SAYS_PRIVILEGE);
+	if (!e->by_sysfs)
+		return e->refusal == RNBD_REFUSAL_SERVER;
+	return e->err == ENOENT || e->err == EBUSY || e->err == EROFS || e->err == EOPNOTSUPP;
 }
 
 /* The server was reached and would not open the device. */
 static bool explain_open(struct fail *f, const struct plan *p, const struct nl_error *e)
 {
-	bool server = extack_says(e, SAYS_SERVER);
-
-	if (extack_says(e, SAYS_ACCESS))
+	if (e->err == EEXIST && e->refusal != RNBD_REFUSAL_SESSION) {
+		fail_set(f, XC_CONFLICT, "already mapped");
+		fail_hint(f, "rnbdadm device list");
+		return true;
+	}
+	if (!by_server(e))
 		return false;
 	switch (e->err) {
 	case ENOENT:
 		fail_no_device(f, p->req.device_path);
 		return true;
-	case EEXIST:
-		if (extack_says(e, SAYS_SESSION))
-			return false;
-		fail_set(f, XC_CONFLICT, "already mapped");
-		fail_hint(f, "rnbdadm device list");
-		return true;
 	case EPERM:
-		if (lacks_privilege(e))
-			return false;
 		fail_set(f, XC_BUSY, "already open read-write by another client");
 		fail_hint(f, "use --access migration or ro");
 		return true;
@@ -288,8 +285,6 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		fail_hint(f, "the server's kernel log says how: by another session, or by the server itself");
 		return true;
 	case EACCES:
-		if (!server)
-			return false;
 		fail_set(f, XC_FAILED, "the server refuses '%s' to this client (%s)", p->req.device_path,
 			 errno_name(e->err));
 		fail_hint(f, "--access ro; on the server 'rnbdadm server access test' tells its "
@@ -303,13 +298,11 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 	case ENODEV:
 	case ENXIO:
 	case ENOTBLK:
-		if (!server)
-			return false;
 		fail_set(f, XC_FAILED, "the server cannot open '%s' (%s)", p->req.device_path,
 			 errno_name(e->err));
 		return true;
 	case EINVAL:
-		if (p->req.io_mode == M_UNKNOWN || !server)
+		if (p->req.io_mode == M_UNKNOWN)
 			return false;
 		fail_set(f, XC_FAILED, "the server has not '%s' in this I/O mode, or not at all (%s)",
 			 p->req.device_path, errno_name(e->err));
@@ -322,8 +315,6 @@ static bool explain_open(struct fail *f, const struct plan *p, const struct nl_e
 		fail_hint(f, "without --io-mode it is mapped with blockio");
 		return true;
 	case EMFILE:
-		if (!server)
-			return false;
 		fail_set(f, XC_FAILED, "the server allows this client no more devices");
 		fail_hint(f, "max_devices of rnbd_server, or max-devices of its access list, on the server");
 		return true;
@@ -518,7 +509,7 @@ static int do_map(struct ctx *ctx, struct plan *p)
 		if (!ctx->dry_run && !(e.kind == NL_FAIL_KERNEL && e.err == EEXIST))
 			keep_forget(ctx, &p->keep);
 		fail_nl(&ctx->fail, &e, "client");
-		if (e.kind == NL_FAIL_KERNEL && !extack_says(&e, SAYS_UNLOADED))
+		if (e.kind == NL_FAIL_KERNEL && e.refusal != RNBD_REFUSAL_UNLOADED)
 			explain(ctx, p, &e);
 		return ctx->fail.code;
 	}

@@ -74,7 +74,7 @@ static void remap_one(struct ctx *ctx, struct job *j, struct item *it)
 			return;
 		}
 		fail_item(it, &e);
-		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && extack_says(&e, SAYS_SERVER))
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && e.refusal == RNBD_REFUSAL_SERVER)
 			fail_hint(&it->fail, "the server has no such device any more");
 		return;
 	}

@@ -5,27 +5,6 @@
 
 #include "kernel/explain.h"
 
-/*
- * Words of the kernel's texts that tell apart what the errno does not. This is all
- * that depends on how the kernel puts it; the tests look for them in its sources.
- */
-static const char *const says_words[][2] = {
-	[SAYS_UNLOADED] = { "not loaded", NULL },
-	[SAYS_SERVER] = { "the server", NULL },
-	[SAYS_SESSION] = { "session", NULL },
-	[SAYS_PRIVILEGE] = { "CAP_", "namespace" },
-	[SAYS_NETNS] = { "namespace", NULL },
-	[SAYS_ACCESS] = { "access list", NULL },
-};
-
-bool extack_says(const struct nl_error *e, enum extack_says what)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(says_words[what]); i++)
-		if (says_words[what][i] && strstr(e->extack, says_words[what][i]))
-			return true;
-	return false;
-}
-
 void fail_no_device(struct fail *f, const char *device_path)
 {
 	fail_set(f, XC_NOT_FOUND, "server has no device '%s' (its dev_search_path or exports)", device_path);
@@ -41,8 +20,6 @@ static void fail_unloaded(struct fail *f, const char *module, const char *why)
 int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 {
 	const char *side = !strcmp(what, "server") ? "server" : "client";
-	bool unloaded = e->kind == NL_FAIL_KERNEL && e->err == EOPNOTSUPP &&
-			extack_says(e, SAYS_UNLOADED);
 
 	f->err = e->err;
 	free(f->extack);
@@ -79,7 +56,7 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 		f->extack = NULL;
 		break;
 	case NL_FAIL_KERNEL:
-		if (unloaded) {
+		if (e->refusal == RNBD_REFUSAL_UNLOADED) {
 			fail_unloaded(f, side, "the kernel says so");
 			break;
 		}
@@ -89,11 +66,11 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what)
 			 errno_name(e->err));
 		if (e->says)
 			fail_set(f, e->code, "%s (%s)", e->says, errno_name(e->err));
-		if (extack_says(e, SAYS_ACCESS)) {
+		if (e->refusal == RNBD_REFUSAL_ACCESS_LIST) {
 			fail_set(f, XC_PERMISSION, "the access list of the server does not let this host in (%s)",
 				 errno_name(e->err));
 			fail_hint(f, "on the server 'rnbdadm server access show' and 'rnbdadm monitor access' tell why");
-		} else if (f->code == XC_PERMISSION && extack_says(e, SAYS_NETNS)) {
+		} else if (f->code == XC_PERMISSION && e->refusal == RNBD_REFUSAL_NAMESPACE) {
 			fail_hint(f, "run it on the host, in no container: nsenter -t 1 -n rnbdadm ...");
 		} else if (f->code == XC_PERMISSION) {
 			fail_hint(f, e->by_sysfs ? "needs root" :

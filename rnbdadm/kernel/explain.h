@@ -15,9 +15,4 @@ int fail_nl(struct fail *f, const struct nl_error *e, const char *what);
 /* A server that was reached has no such device, or does not tell of it. */
 void fail_no_device(struct fail *f, const char *device_path);
 
-/* What an extack text speaks of. */
-enum extack_says { SAYS_UNLOADED, SAYS_SERVER, SAYS_SESSION, SAYS_PRIVILEGE, SAYS_NETNS, SAYS_ACCESS };
-
-bool extack_says(const struct nl_error *e, enum extack_says what);
-
 #endif

@@ -7,6 +7,8 @@
 #ifndef RNBDADM_KERNEL_KERNEL_H
 #define RNBDADM_KERNEL_KERNEL_H
 
+#include <linux/rnbd.h>
+
 #include "kernel/access.h"
 #include "model/objects.h"
 
@@ -31,6 +33,7 @@ struct nl_error {
 	enum nl_fail kind;
 	int err;		/* positive errno */
 	char extack[256];	/* text of the kernel, or "" */
+	enum rnbd_refusal refusal;	/* who refuses, where the errno leaves it open */
 	char attr[64];		/* "access-mode", "path.server-addr", or "" */
 	bool missing;		/* @attr was not given but is needed */
 	char warning[256];	/* extack text of a success */

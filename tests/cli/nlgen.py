@@ -17,7 +17,8 @@ A description is a list of answers, in the order in which requests are expected:
 
 With "request" the request must be equal to it; without, only command and dump flag count. "attr" names
 the attribute at fault ("path.server-addr"), "miss" one that is missing; both need "request", which "any":
-true keeps from being compared. "intr": true marks a torn dump. "warning" is the extack text of a success.
+true keeps from being compared. "intr": true marks a torn dump. "warning" is the extack text of a success, "refusal" says
+who refuses what is done; the end of a dump does not say it, as in Linux 6.1.
 Names and numbers come from the specification and from its header.
 """
 import errno
@@ -30,6 +31,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 FAMILY, CTRL = 0x1C, 0x10
+REFUSALS = ("other", "unloaded", "namespace", "session", "access-list", "server")
 NLM_F_REQUEST, NLM_F_MULTI, NLM_F_ACK, NLM_F_DUMP = 1, 2, 4, 0x300
 NLM_F_DUMP_INTR, NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x10, 0x100, 0x200
 NLMSG_ERROR, NLMSG_DONE, NLA_F_NESTED = 2, 3, 0x8000
@@ -190,6 +192,8 @@ def tlvs(answer, data, attr_set):
         out += nla(1, text.encode() + b"\0")
     if "attr" in answer:
         out += nla(2, struct.pack("<I", find(attr_set, data, 20, answer["attr"].split("."))))
+    if "refusal" in answer and "do" in answer:
+        out += nla(3, struct.pack("<I", REFUSALS.index(answer["refusal"])))
     if "miss" in answer:
         *nest, last = answer["miss"].split(".")
         inner = attr_set

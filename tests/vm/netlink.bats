@@ -131,7 +131,9 @@ raw() {
 
 @test "the same device twice is EEXIST and says where it is" {
 	run -0 ynl do map "$MAP"
-	jqe '.error.errno == 17 and (.error.text | test("rnbd0"))'
+	jqe '.error.errno == 17 and (.error.text | test("rnbd0")) and .error.refusal == null'
+	run -0 ynl do map '{"session-name":"s1","device-path":"nosuch"}'
+	jqe '.error.errno == 2 and .error.refusal == 5'
 }
 
 @test "reading needs no privilege, changing does" {
@@ -150,7 +152,7 @@ raw() {
 	run -0 unshare -n "$ROOT/tests/vm/ynl.py" dump device-get
 	jqe '.error.errno == 1 and (.error.text | test("initial network namespace"))'
 	run -0 unshare -n "$ROOT/tests/vm/ynl.py" do unmap '{"name":"rnbd0"}'
-	jqe '.error.errno == 1 and (.error.text | test("initial network namespace"))'
+	jqe '.error.errno == 1 and (.error.text | test("initial network namespace")) and .error.refusal == 2'
 	for cmd in "session list" "status" "unmap rnbd0" "map /dev/ram1 --session s1" "monitor --once" "stats"; do
 		# shellcheck disable=SC2086
 		run -5 --separate-stderr unshare -n "$ADM" $cmd
@@ -194,7 +196,7 @@ raw() {
 @test "a command of a module that is not loaded says which" {
 	rmmod rnbd_client
 	run -0 ynl do map "$MAP"
-	jqe '.error.errno == 95 and (.error.text | test("rnbd-client"))'
+	jqe '.error.errno == 95 and (.error.text | test("rnbd-client")) and .error.refusal == 1'
 	run -0 ynl dump device-get
 	jqe '.error.errno == 95 and (.error.text | test("rnbd-client"))'
 	insmod "$MODS/rnbd-client.ko"
@@ -216,7 +218,7 @@ id_of() {
 		'.reply.settings | ."heartbeat-misses" == 3 and ."heartbeat-interval-ms" == 5000 and ."no-path-timeout-ms" == 0' \
 		'[.events[] | select(.name == "path-ntf" and .msg.role == "client") | .msg.state] == ["connecting","connected"]'
 	run -0 ynl do session-add '{"name":"p1","path":[{"server-addr":"'$ADDR'"}]}'
-	jqe '.error.errno == 17 and (.error.text | test("p1"))'
+	jqe '.error.errno == 17 and (.error.text | test("p1")) and .error.refusal == 3'
 	run -0 ynl do session-add '{"name":"p2"}'
 	jqe '.error.errno == 22 and (.error.text | test("path"))'
 	run -0 ynl do map '{"session-name":"p1","device-path":"/dev/ram0","settings":{"io-timeout-ms":1000}}'

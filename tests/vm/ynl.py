@@ -24,6 +24,9 @@ import traceback
 import yaml
 
 
+NLMSGERR_ATTR_COOKIE = 3
+
+
 def load(stream):
     """Each call of this program reads the same specification, which takes long in an emulated guest: once is enough, and the
     parser in C."""
@@ -121,8 +124,10 @@ def run(args):
             out["reply"] = plain(call(args.operation, json.loads(args.json)))
         except NlError as e:
             extack = e.nl_msg.extack or {}
+            cookies = [a.as_scalar("u32") for a in extack.get("unknown", ()) if a.type == NLMSGERR_ATTR_COOKIE]
             out["error"] = {"errno": -e.nl_msg.error, "text": extack.get("msg"),
-                            "attribute": extack.get("bad-attr"), "missing": extack.get("miss-type")}
+                            "attribute": extack.get("bad-attr"), "missing": extack.get("miss-type"),
+                            "refusal": cookies[0] if cookies else None}
     if events:
         events.check_ntf()
         out["events"] = plain(events.async_msg_queue)

@@ -20,6 +20,26 @@ enum rnbd_role {
 };
 
 /**
+ * enum rnbd_refusal - Who refuses a request, in the cookie of the extended
+ *   ack.
+ * @RNBD_REFUSAL_OTHER: The errno says it. No cookie is sent.
+ * @RNBD_REFUSAL_UNLOADED: The module of that end is not loaded.
+ * @RNBD_REFUSAL_NAMESPACE: The caller is not in the initial network namespace.
+ * @RNBD_REFUSAL_SESSION: A session or a path that is there already.
+ * @RNBD_REFUSAL_ACCESS_LIST: The access list of the server, before a session
+ *   is there.
+ * @RNBD_REFUSAL_SERVER: The server, which answered with this errno.
+ */
+enum rnbd_refusal {
+	RNBD_REFUSAL_OTHER,
+	RNBD_REFUSAL_UNLOADED,
+	RNBD_REFUSAL_NAMESPACE,
+	RNBD_REFUSAL_SESSION,
+	RNBD_REFUSAL_ACCESS_LIST,
+	RNBD_REFUSAL_SERVER,
+};
+
+/**
  * enum rnbd_path_state - State of one path as an administrator sees it.
  * @RNBD_PATH_STATE_CONNECTING: First connection under way.
  * @RNBD_PATH_STATE_CONNECTED: Carries I/O.

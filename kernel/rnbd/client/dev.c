@@ -222,6 +222,7 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 
 	if (rnbd_client_msg_failed(err, timeout_ms, extack))
 		return err;
+	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
 	switch (err) {
 	case -ENOENT:
 		return rtrs_fail(extack, err,

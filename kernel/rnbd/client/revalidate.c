@@ -123,6 +123,7 @@ static int ask_server(struct rnbd_client_dev *dev, u8 access_mode, unsigned int 
 
 static int server_cannot(struct netlink_ext_ack *extack)
 {
+	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
 	return rtrs_fail(extack, -EOPNOTSUPP,
 			 "the server cannot do that: unmap it, and map it with rw");
 }

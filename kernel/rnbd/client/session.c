@@ -300,6 +300,7 @@ static struct rnbd_client_session *session_find_or_create(const struct rnbd_clie
 	if (session->state != RNBD_CLIENT_SESSION_READY) {
 		*wait = true;
 	} else if (args->settings) {
+		rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
 		return ERR_PTR(rtrs_fail(extack, -EEXIST,
 					 "session %.40s exists; set its settings by themselves",
 					 session->name));
@@ -389,6 +390,7 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 		return session;
 	if (!created) {
 		rnbd_client_session_leave(session);
+		rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
 		return ERR_PTR(rtrs_fail(extack, -EEXIST, "session %.40s exists", args->session));
 	}
 	rnbd_client_session_get(session);

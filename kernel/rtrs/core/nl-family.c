@@ -184,6 +184,7 @@ static int no_provider(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *exta
 {
 	if (!provider_name[role][cmd])
 		return rtrs_fail(extack, -EOPNOTSUPP, "this end of a session has no such command");
+	rtrs_refused_by(extack, RNBD_REFUSAL_UNLOADED);
 	return rtrs_fail(extack, -EOPNOTSUPP, "module %s is not loaded", provider_name[role][cmd]);
 }
 
@@ -216,6 +217,7 @@ static void clear_extack(struct netlink_ext_ack *extack)
 		return;
 	extack->_msg = NULL;
 	extack->bad_attr = NULL;
+	extack->cookie_len = 0;
 }
 
 /* .netnsok: the family is there in every namespace, so that this error text can be sent. */
@@ -223,6 +225,7 @@ static int check_namespace(const struct net *net, struct netlink_ext_ack *extack
 {
 	if (net_eq(net, &init_net))
 		return 0;
+	rtrs_refused_by(extack, RNBD_REFUSAL_NAMESPACE);
 	return rtrs_fail(extack, -EPERM, "works in the initial network namespace only");
 }
 

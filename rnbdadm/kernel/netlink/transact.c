@@ -42,6 +42,8 @@ static void read_extack(struct nl *nl, const struct nlmsghdr *h, size_t off, boo
 	}
 	if (!failed || nl->req->nlmsg_type != nl->family)
 		return;
+	if (tb[NLMSGERR_ATTR_COOKIE] && nla_len(tb[NLMSGERR_ATTR_COOKIE]) >= 4)
+		e->refusal = nla_get_u32(tb[NLMSGERR_ATTR_COOKIE]);
 	if (tb[NLMSGERR_ATTR_MISS_TYPE] && nla_len(tb[NLMSGERR_ATTR_MISS_TYPE]) >= 4) {
 		struct nlattr *nest = tb[NLMSGERR_ATTR_MISS_NEST];
 		unsigned int at = nest && nla_len(nest) >= 4 ? nla_get_u32(nest) : 0;
@@ -100,6 +102,17 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
+/* Linux 6.1 ends a dump without a cookie. The family's own refusals have a text there, others of that errno have none. */
+static void read_refusal(struct nl_error *e)
+{
+	if (e->refusal != RNBD_REFUSAL_OTHER || !*e->extack)
+		return;
+	if (e->err == EOPNOTSUPP)
+		e->refusal = RNBD_REFUSAL_UNLOADED;
+	else if (e->err == EPERM)
+		e->refusal = RNBD_REFUSAL_NAMESPACE;
+}
+
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *h = nlmsg_hdr(msg);
@@ -115,6 +128,7 @@ static int on_finish(struct nl_msg *msg, void *arg)
 		nl->e->err = positive(err);
 	}
 	read_extack(nl, h, NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(err)), err < 0);
+	read_refusal(nl->e);
 	nl->done = true;
 	return NL_STOP;
 }
