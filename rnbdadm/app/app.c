@@ -17,7 +17,7 @@ static int lock_fd = -1;
 /* Is the command about the server side of this host? */
 static bool on_server(const struct ctx *ctx)
 {
-	return args_has(&ctx->args, OPT_SERVER_ROLE) ||
+	return args_server(&ctx->args) ||
 	       (ctx->args.object && !strncmp(ctx->args.object, "server ", 7));
 }
 

@@ -70,7 +70,8 @@ json_t *js_fail(const struct ctx *ctx, const struct fail *f)
 	return e;
 }
 
-json_t *json_envelope(const struct ctx *ctx, json_t *data)
+/* Envelope, then the keys that are always there, then those of @data. */
+static json_t *json_envelope(const struct ctx *ctx, json_t *data)
 {
 	const struct cmd *c = ctx->args.cmd;
 	json_t *doc = json_object(), *skel, *v;
@@ -80,7 +81,6 @@ json_t *json_envelope(const struct ctx *ctx, json_t *data)
 	js_set(doc, "schema", json_string(schema));
 	free(schema);
 	js_set(doc, "tool", json_string("rnbdadm " RNBDADM_VERSION));
-	js_set(doc, "time", js_now(ctx));
 	js_set(doc, "backend", json_string(ctx_backend(ctx)));
 	skel = c ? json_loads(c->empty, 0, NULL) : NULL;
 	json_object_foreach(skel, key, v)
@@ -91,10 +91,15 @@ json_t *json_envelope(const struct ctx *ctx, json_t *data)
 	return doc;
 }
 
-static void write_json(const struct ctx *ctx, const json_t *doc)
+/* The time is last: two documents of the same state are equal up to there. An event has its own. */
+static void write_json(const struct ctx *ctx, json_t *doc)
 {
 	size_t flags = JSON_REAL_PRECISION(15);
+	json_t *time = json_incref(json_object_get(doc, "time"));
 	char *text;
+
+	json_object_del(doc, "time");
+	js_set(doc, "time", time ? time : js_now(ctx));
 
 	if (ctx->out.pretty && ctx->out.fmt == OUT_JSON)
 		flags |= JSON_INDENT(2);

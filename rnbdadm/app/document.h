@@ -10,8 +10,6 @@ const char *ctx_backend(const struct ctx *ctx);
 json_t *js_now(const struct ctx *ctx);
 /* "error" of a document. */
 json_t *js_fail(const struct ctx *ctx, const struct fail *f);
-/* Envelope, then the keys that are always there, then those of @data. */
-json_t *json_envelope(const struct ctx *ctx, json_t *data);
 /* Writes the document of this run with what ctx->data holds. */
 void json_document(struct ctx *ctx);
 /* Writes one line of a stream. Takes the reference to @data. */

@@ -130,8 +130,7 @@ static const char *problem_of(const struct conf *c, const struct conf_path *way)
 	for (size_t i = 0; i < c->nproblems; i++) {
 		const struct conf_problem *p = &c->problems[i];
 
-		if (p->at.file == way->at.file && p->at.line == way->at.line &&
-		    p->at.section == way->at.section)
+		if (p->at.file == way->at.file && p->at.line == way->at.line)
 			return p->message;
 	}
 	return "has no address";

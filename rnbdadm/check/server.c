@@ -314,7 +314,7 @@ static void server_export_perm(struct checkup *k)
 		if (*e->name != '/' && !sys_exists(k->root, "/sys/class/block/%s", e->name)) {
 			check_tell(k, CHECK_FAIL, e->name, "is open for %s, and gone from this host",
 				   e->session);
-			check_hint(k, "bring it back, or rnbdadm server export close %s --all-clients",
+			check_hint(k, "bring it back, or rnbdadm server export close %s --all",
 				   e->name);
 		} else if (e->read_only != 1 && sys_block_read_only(k->root, e->name) == 1) {
 			check_tell(k, CHECK_WARN, e->name, "is read-only here and open for writing for %s",
@@ -630,7 +630,7 @@ const struct check server_checks[] = {
 	  .cure = "offer links of lasting names, as those in /dev/disk/by-id" },
 	{ "server.export_perm", "open devices of clients exist, and are writable", server_export_perm,
 	  .cause = "the disk below was removed, or is write-protected",
-	  .cure = "bring it back, or rnbdadm server export close DEVICE --all-clients" },
+	  .cure = "bring it back, or rnbdadm server export close DEVICE --all" },
 	{ "server.writers", "one writer for each device", server_writers,
 	  .cause = "two clients map the device for writing",
 	  .cure = "right for a cluster file system and during a migration only; --access ro elsewhere" },

@@ -191,15 +191,13 @@ static json_t *js_problems(const struct conf *c)
 
 	for (size_t i = 0; i < c->nproblems; i++) {
 		const struct conf_problem *p = &c->problems[i];
-		char *text = conf_problem_text(p);
 		json_t *o = json_object();
 
 		js_set(o, "severity", json_string(p->warning ? "warning" : "error"));
 		js_set(o, "file", p->at.file ? js_str(p->at.file) : json_null());
 		js_set(o, "line", p->at.line ? json_integer(p->at.line) : json_null());
 		js_set(o, "column", p->at.col ? json_integer(p->at.col) : json_null());
-		js_set(o, "message", js_str(text));
-		free(text);
+		js_set(o, "message", js_str(p->message));
 		json_array_append_new(list, o);
 	}
 	return list;

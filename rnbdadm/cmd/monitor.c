@@ -495,7 +495,7 @@ static int resync(struct ctx *ctx, struct monitor *m)
 	return rc;
 }
 
-/* --stats: the counters of each path of one side, as they are now. */
+/* --interval: the counters of each path of one side, as they are now. */
 static bool tell_side(struct ctx *ctx, struct monitor *m, enum m_role role)
 {
 	struct snapshot s;
@@ -613,13 +613,13 @@ int cmd_monitor(struct ctx *ctx)
 		ctx->out.fmt = OUT_JSONL;
 	if (ctx->timeout_ms >= 0)
 		m.end = now_ms() + ctx->timeout_ms;
-	if (args_has(a, OPT_MONITOR_STATS))
-		m.stats_ms = args_time(a, OPT_MONITOR_STATS, 1000);
-	if (args_has(a, OPT_MONITOR_STATS) && m.stats_ms < 10)
-		return fail_set(&ctx->fail, XC_USAGE, "--stats: at least 10ms");
-	if (args_has(a, OPT_MONITOR_STATS) && !(m.what & WATCH_PATH))
+	if (args_has(a, OPT_INTERVAL))
+		m.stats_ms = args_time(a, OPT_INTERVAL, 1000);
+	if (args_has(a, OPT_INTERVAL) && m.stats_ms < 10)
+		return fail_set(&ctx->fail, XC_USAGE, "--interval: at least 10ms");
+	if (args_has(a, OPT_INTERVAL) && !(m.what & WATCH_PATH))
 		return fail_set(&ctx->fail, XC_USAGE,
-				"--stats: counters are those of paths; the types leave path out");
+				"--interval: counters are those of paths; the types leave path out");
 	watch_init(&m.known);
 	m.signals = monitor_signals();
 	/* first the events, then what is there: nothing is missed between them */

@@ -35,7 +35,7 @@ static const struct session *select_owner(const struct snapshot *s, const char *
 static int list_paths(struct ctx *ctx, enum m_role role)
 {
 	struct object_opts o = path_opts(ctx, true, role);
-	const char *name = args_value(&ctx->args, role == M_SERVER ? OPT_CLIENT : OPT_SESSION);
+	const char *name = args_value(&ctx->args, OPT_SESSION);
 	bool down = args_has(&ctx->args, OPT_DOWN);
 	json_t *list = json_array();
 	struct snapshot s;

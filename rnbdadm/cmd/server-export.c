@@ -38,7 +38,7 @@ static bool read_exports(struct ctx *ctx, struct snapshot *s)
 {
 	unsigned int what = NL_EXPORTS;
 
-	if (args_has(&ctx->args, OPT_CLIENT))
+	if (args_has(&ctx->args, OPT_SESSION))
 		what |= NL_SESSIONS;
 	return ctx_snapshot(ctx, M_SERVER, what, s);
 }
@@ -50,7 +50,7 @@ int cmd_export_list(struct ctx *ctx)
 
 	if (!read_exports(ctx, &s))
 		return ctx->fail.code;
-	if (keep_client(ctx, &s, args_value(&ctx->args, OPT_CLIENT))) {
+	if (keep_client(ctx, &s, args_value(&ctx->args, OPT_SESSION))) {
 		sys_exports(ctx->test_root, &s.exports);
 		out_list(ctx, &export_view, js_exports(&s.exports, NULL, &o));
 	}
@@ -138,7 +138,7 @@ static void absent(struct ctx *ctx, struct job *j)
 static int collect(struct ctx *ctx, struct job *j)
 {
 	const struct parsed *a = &ctx->args;
-	const char *client = args_value(a, OPT_CLIENT), *name;
+	const char *client = args_value(a, OPT_SESSION), *name;
 	size_t clients = 0;
 
 	j->plural = "clients";
@@ -161,8 +161,8 @@ static int collect(struct ctx *ctx, struct job *j)
 			     "unknown");
 	}
 	fail_object(&ctx->fail, "export", name);
-	if (clients > 1 && !args_has(a, OPT_ALL_CLIENTS)) {
-		fail_hint(&ctx->fail, "--client SESSION, or --all-clients");
+	if (clients > 1 && !args_has(a, OPT_ALL)) {
+		fail_hint(&ctx->fail, "--session SESSION, or --all");
 		return fail_set(&ctx->fail, XC_CONFLICT, "%zu clients have it open", clients);
 	}
 	if (ctx->force) {
@@ -198,7 +198,7 @@ static void plan_one(struct ctx *ctx, struct item *it)
 	strlist_add(&w, "export");
 	strlist_add(&w, "close");
 	plan_name(&w, it->exp->name);
-	strlist_addf(&w, "--client=%s", it->exp->session);
+	strlist_addf(&w, "--session=%s", it->exp->session);
 	strlist_add(&w, "--force");
 	plan_add(ctx, &w);
 	strlist_free(&w);
@@ -250,9 +250,9 @@ int cmd_export_close_check(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
 
-	if (!args_has(a, OPT_CLIENT) || !args_has(a, OPT_ALL_CLIENTS))
+	if (!args_has(a, OPT_SESSION) || !args_has(a, OPT_ALL))
 		return XC_OK;
-	return fail_set(&ctx->fail, XC_USAGE, "--client and --all-clients exclude each other");
+	return fail_set(&ctx->fail, XC_USAGE, "--session and --all exclude each other");
 }
 
 int cmd_export_close(struct ctx *ctx)
@@ -276,7 +276,7 @@ int cmd_export_close(struct ctx *ctx)
 /* The openings whose clients are to be told; refused if the device is smaller than one of them was told. */
 static int collect_stale(struct ctx *ctx, struct job *j, uint64_t *old)
 {
-	const char *client = args_value(&ctx->args, OPT_CLIENT);
+	const char *client = args_value(&ctx->args, OPT_SESSION);
 	const char *name = keep_client(ctx, &j->s, client) ?
 			   select_export(ctx, &j->s.exports, ctx->args.args[0], &ctx->fail) : NULL;
 	bool shrunk = false;
@@ -346,7 +346,7 @@ static void plan_revalidate(struct ctx *ctx, struct item *it)
 	strlist_add(&w, "export");
 	strlist_add(&w, "revalidate");
 	plan_name(&w, it->exp->name);
-	strlist_addf(&w, "--client=%s", it->exp->session);
+	strlist_addf(&w, "--session=%s", it->exp->session);
 	if (ctx->force)
 		strlist_add(&w, "--force");
 	plan_add(ctx, &w);

@@ -365,7 +365,7 @@ int cmd_session_remove(struct ctx *ctx)
 	if (!ctx_lock(ctx) || !read_sessions(ctx, NULL, &s))
 		return ctx->fail.code;
 	sess = select_session(&s, ctx->args.args[0], &ctx->fail);
-	if (!sess && (ctx->idempotent || args_has(&ctx->args, OPT_IF_EXISTS)))
+	if (!sess && ctx->idempotent)
 		fail_clear(&ctx->fail);
 	rc = ctx->fail.code;
 	/* as it was */

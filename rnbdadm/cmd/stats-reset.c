@@ -10,13 +10,13 @@
 #include "stats/select.h"
 #include "task/dry-run.h"
 
-/* The groups of --only as the kernel's bits, 0 for all. False with ctx->fail set. */
+/* The groups of --counters as the kernel's bits, 0 for all. False with ctx->fail set. */
 static bool parse_only(struct ctx *ctx, uint32_t *groups)
 {
 	static const char *const names[] = {
 		"ios", "latency", "sg", "migrations", "polls", "reconnects",
 	};
-	const char *only = args_value(&ctx->args, OPT_GROUPS);
+	const char *only = args_value(&ctx->args, OPT_COUNTERS);
 	char *copy = xstrdup(only ? only : ""), *save = NULL, *bad = NULL;
 
 	*groups = 0;
@@ -29,10 +29,10 @@ static bool parse_only(struct ctx *ctx, uint32_t *groups)
 			}
 	}
 	if (bad)
-		fail_set(&ctx->fail, XC_USAGE, "--only: '%s' is not ios, latency, sg, migrations, "
+		fail_set(&ctx->fail, XC_USAGE, "--counters: '%s' is not ios, latency, sg, migrations, "
 			 "polls or reconnects", bad);
 	else if (only && !*groups)
-		fail_set(&ctx->fail, XC_USAGE, "--only: the list is empty");
+		fail_set(&ctx->fail, XC_USAGE, "--counters: the list is empty");
 	free(copy);
 	return !ctx->fail.code;
 }
@@ -52,9 +52,9 @@ static void add_words(struct ctx *ctx, enum m_role role)
 		strlist_add(&w, "--all");
 	if (role == M_SERVER)
 		strlist_add(&w, "--server");
-	if (args_has(a, OPT_GROUPS)) {
-		strlist_add(&w, "--only");
-		strlist_add(&w, args_value(a, OPT_GROUPS));
+	if (args_has(a, OPT_COUNTERS)) {
+		strlist_add(&w, "--counters");
+		strlist_add(&w, args_value(a, OPT_COUNTERS));
 	}
 	plan_add(ctx, &w);
 	strlist_free(&w);
@@ -118,7 +118,7 @@ int cmd_stats_reset_check(struct ctx *ctx)
 int cmd_stats_reset(struct ctx *ctx)
 {
 	const struct parsed *a = &ctx->args;
-	enum m_role role = args_has(a, OPT_SERVER_ROLE) ? M_SERVER : M_CLIENT;
+	enum m_role role = args_server(a) ? M_SERVER : M_CLIENT;
 	struct stats_list l;
 	uint32_t groups;
 	int rc;

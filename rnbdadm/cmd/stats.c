@@ -197,7 +197,7 @@ static int check_scope(struct ctx *ctx, const struct sampling *how)
 static int check_prom(struct ctx *ctx)
 {
 	for (const unsigned char *o = ctx->args.cmd->opts; *o; o++)
-		if (*o != OPT_TEXTFILE && *o != OPT_SERVER_ROLE && args_has(&ctx->args, *o))
+		if (*o != OPT_TEXTFILE && *o != OPT_ROLE && args_has(&ctx->args, *o))
 			return fail_set(&ctx->fail, XC_USAGE, "prom has all counters of paths, "
 					"and takes no --%s", opt_table[*o].name);
 	return XC_OK;
@@ -216,7 +216,7 @@ static int plan_sampling(struct ctx *ctx, struct sampling *how)
 	int64_t interval = args_time(a, OPT_INTERVAL, 0);
 
 	*how = (struct sampling){
-		.role = args_has(a, OPT_SERVER_ROLE) ? M_SERVER : M_CLIENT,
+		.role = args_server(a) ? M_SERVER : M_CLIENT,
 		.interval_ms = interval,
 		.count = args_uint(a, OPT_COUNT, M_UNKNOWN),
 		.skip_first = args_has(a, OPT_SKIP_FIRST),

@@ -489,11 +489,11 @@ static int conclude(struct ctx *ctx, const struct status *st)
 
 int cmd_status(struct ctx *ctx)
 {
-	bool client = args_has(&ctx->args, OPT_CLIENT_ROLE);
-	bool server = args_has(&ctx->args, OPT_SERVER_ROLE);
+	const char *role = args_value(&ctx->args, OPT_ROLE);
+	bool server = args_server(&ctx->args);
 	struct object_opts o = { .root = ctx->test_root };
 	struct status st = {
-		.client.wanted = client || !server, .server.wanted = server || !client,
+		.client.wanted = !server, .server.wanted = server || !role,
 		.sessions = json_array(), .devices = json_array(), .exports = json_array(),
 		.clients = json_array(),
 	};

@@ -42,11 +42,10 @@
 static const struct cmd cmds[] = {
 	{ "status", NULL, "show sessions, paths, devices and exports of this host",
 	  { { "NAME", .optional = true, .help = "only this session or mapped device" } },
-	  .opts = OPTS(OPT_CLIENT_ROLE, OPT_SERVER_ROLE, OPT_CHECK_STATE, OPT_UNIT,
-		       OPT_WIDE),
+	  .opts = OPTS(OPT_ROLE, OPT_CHECK_STATE, OPT_UNIT, OPT_WIDE),
 	  .text = "An object that is not up is no failure, unless --check-state is given. When "
 		  "no module is loaded the exit code is 8.",
-	  .examples = { "rnbdadm status", "rnbdadm status --client --check-state -j" },
+	  .examples = { "rnbdadm status", "rnbdadm status --role client --check-state -j" },
 	  .topic = "status",
 	  .empty = "{\"client\":{\"sessions\":[],\"devices\":[]},"
 		   "\"server\":{\"exports\":[],\"clients\":[]},"
@@ -91,10 +90,10 @@ static const struct cmd cmds[] = {
 	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
 	  .check = cmd_session_add_check, .run = cmd_session_add },
 	{ "session", "remove", "remove a session that was added", { ARG_SESSION },
-	  .opts = OPTS(OPT_IF_EXISTS, WAIT_OPTS),
+	  .opts = OPTS(WAIT_OPTS),
 	  .text = "Refused (exit 7) while devices are mapped over it; --force unmaps them first.",
 	  .examples = { "rnbdadm session remove cl1@srv1",
-			"rnbdadm session remove cl1@srv1 --if-exists -n" },
+			"rnbdadm session remove cl1@srv1 --idempotent -n" },
 	  .topic = "session", .empty = "{\"changed\":false,\"sessions\":[]}",
 	  .page = "rnbdadm-session", .view = &session_view, .flags = CMD_CHANGES,
 	  .run = cmd_session_remove },
@@ -179,12 +178,12 @@ static const struct cmd cmds[] = {
 	{ "unmap", NULL, "unmap devices",
 	  { { "DEVICE", .optional = true, .repeat = true,
 	      .help = "rnbdN, /dev/rnbdN, a link to it, or its name on the server" } },
-	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_IF_EXISTS, OPT_LAZY, WAIT_OPTS),
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, OPT_LAZY, WAIT_OPTS),
 	  .text = "A device in use is refused (exit 7) with its users; --force unmaps it all the "
 		  "same. --all and --session alone name all devices, of that session; those in "
 		  "use stay, the others go. "
 		  "--timeout bounds the waits of the kernel, and --lazy.",
-	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --if-exists" },
+	  .examples = { "rnbdadm unmap rnbd0", "rnbdadm unmap vol0 --session cl1@srv1 --idempotent" },
 	  .topic = "unmap", .empty = "{\"changed\":false,\"devices\":[]}", .page = "rnbdadm-device",
 	  .view = &unmap_view, .flags = CMD_CHANGES, .check = cmd_unmap_check, .run = cmd_unmap },
 	{ "remap", NULL, "open disconnected devices on the server again",
@@ -240,8 +239,8 @@ static const struct cmd cmds[] = {
 	  .page = "rnbdadm-device", .view = &device_view, .flags = CMD_CHANGES,
 	  .check = cmd_device_set_check, .run = cmd_device_set },
 	{ "server export", "list", "list the block devices that clients have open here",
-	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DETAILS),
-	  .examples = { "rnbdadm server export list", "rnbdadm server export list --client cl1@srv1 -j" },
+	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DETAILS),
+	  .examples = { "rnbdadm server export list", "rnbdadm server export list --session cl1@srv1 -j" },
 	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
 	  .view = &export_view, .run = cmd_export_list },
 	{ "server export", "show", "show one of them and its clients", { ARG_EXPORT },
@@ -250,24 +249,24 @@ static const struct cmd cmds[] = {
 	  .topic = "export", .empty = "{\"exports\":[]}", .page = "rnbdadm-server",
 	  .view = &export_view, .run = cmd_export_show },
 	{ "server export", "close", "close a device that clients have open", { ARG_EXPORT },
-	  .opts = OPTS(OPT_CLIENT, OPT_ALL_CLIENTS, WAIT_OPTS),
+	  .opts = OPTS(OPT_SESSION, OPT_ALL, WAIT_OPTS),
 	  .text = "Refused (exit 7) with its clients, unless --force is given. The client keeps "
 		  "its disk, but its I/O fails until it remaps it. Returns when the device is "
 		  "released.",
-	  .examples = { "rnbdadm server export close sdb --client cl1@srv1 --force",
-			"rnbdadm server export close sdb --all-clients -n -f" },
+	  .examples = { "rnbdadm server export close sdb --session cl1@srv1 --force",
+			"rnbdadm server export close sdb --all -n -f" },
 	  .topic = "export-close", .empty = "{\"changed\":false,\"closed\":[]}",
 	  .page = "rnbdadm-server", .view = &close_view, .flags = CMD_CHANGES,
 	  .check = cmd_export_close_check, .run = cmd_export_close },
 	{ "server export", "revalidate", "tell clients the new size of a device", { ARG_EXPORT },
-	  .opts = OPTS(OPT_CLIENT, WAIT_OPTS),
+	  .opts = OPTS(OPT_SESSION, WAIT_OPTS),
 	  .text = "Each client that has it open asks for the size again and resizes its disk. "
 		  "Clients with the kernel's own module cannot be told (exit 9, or 3 if others "
 		  "were): use 'resize' there. A device that became smaller is refused (exit 7) "
 		  "unless --force is given. --timeout, or the time of --wait, bounds the wait "
 		  "for each client, 100ms to 10m (5s).",
 	  .examples = { "rnbdadm server export revalidate sdb",
-			"rnbdadm server export revalidate sdb --client cl1@srv1 -j" },
+			"rnbdadm server export revalidate sdb --session cl1@srv1 -j" },
 	  .topic = "export-revalidate",
 	  .empty = "{\"changed\":false,\"old_size_bytes\":null,\"new_size_bytes\":null,"
 		   "\"clients\":[]}",
@@ -295,8 +294,8 @@ static const struct cmd cmds[] = {
 	  .page = "rnbdadm-server", .view = &client_view, .flags = CMD_CHANGES,
 	  .run = cmd_client_disconnect },
 	{ "server path", "list", "list the paths of the clients of this server",
-	  .opts = OPTS(LIST_OPTS, OPT_CLIENT, OPT_DOWN, OPT_STATS, OPT_DETAILS),
-	  .examples = { "rnbdadm server path list", "rnbdadm server path list --client cl1@srv1 -j" },
+	  .opts = OPTS(LIST_OPTS, OPT_SESSION, OPT_DOWN, OPT_STATS, OPT_DETAILS),
+	  .examples = { "rnbdadm server path list", "rnbdadm server path list --session cl1@srv1 -j" },
 	  .topic = "path", .empty = "{\"paths\":[]}", .page = "rnbdadm-server",
 	  .view = &server_path_view, .run = cmd_server_path_list },
 	{ "server path", "show", "show one of them",
@@ -347,7 +346,7 @@ static const struct cmd cmds[] = {
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
 	  .opts = OPTS(OPT_HCA, OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST,
 		       OPT_BY, OPT_LATENCY, OPT_TEXTFILE,
-		       OPT_SERVER_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
+		       OPT_ROLE, OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS,
 		       OPT_TOTALS, OPT_WIDE, OPT_BRIEF),
 	  .text = "Totals since the path came up or the last reset. With -i the totals come "
 		  "first, then the difference of each interval; JSON is then one line per "
@@ -372,9 +371,9 @@ static const struct cmd cmds[] = {
 	{ "stats", "reset", "set counters to zero",
 	  { { "SELECTOR", .optional = true, .help = "a session or a mapped device" },
 	    { "PATH", .optional = true, .help = "[SRC@]DST of a path of that session, or id:N" } },
-	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_GROUPS, OPT_SERVER_ROLE, WAIT_OPTS),
+	  .opts = OPTS(OPT_HCA, OPT_ALL, OPT_COUNTERS, OPT_ROLE, WAIT_OPTS),
 	  .text = "The number of requests in flight is not reset.",
-	  .examples = { "rnbdadm stats reset cl1@srv1 --only latency,sg",
+	  .examples = { "rnbdadm stats reset cl1@srv1 --counters latency,sg",
 			"rnbdadm stats reset --all" },
 	  .topic = "stats-reset", .empty = "{\"changed\":false,\"paths\":[]}",
 	  .page = "rnbdadm-stats", .view = &reset_view, .flags = CMD_CHANGES,
@@ -384,11 +383,12 @@ static const struct cmd cmds[] = {
 	      .values = "session|path|device|export|client|access|rds",
 	      .help = "session, path, device, export, client, access, none is all of these; or rds" } },
 	  .opts = OPTS(OPT_FILTER, OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS,
-		       OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW),
+		       OPT_INTERVAL, OPT_RCVBUF, OPT_FOLLOW),
 	  .text = "First the existing objects, up to a line 'sync'; then creations, changes with "
 		  "the old state and the reason, and ends. 'overrun' says that the kernel "
 		  "dropped some; the existing objects follow anew. JSON is one line per event. "
 		  "Ends by a signal, or after --timeout; with --count that is exit code 10. "
+		  "-i adds the counters of the paths that types and --filter leave, at the start, too. "
 		  "'rds' stands alone: up, down, refused.",
 	  .examples = { "rnbdadm monitor", "rnbdadm monitor path --filter state!=connected -j" },
 	  .topic = "event",
@@ -413,8 +413,7 @@ static const struct cmd cmds[] = {
 	  { { "FILE", .optional = true, .help = "where to; none and - are stdout" } },
 	  .opts = OPTS(OPT_SESSION),
 	  .text = "Sessions, their paths and settings, and devices, as 'config apply' makes them "
-		  "again; with -j as JSON, which it reads as well. A file that exists stays "
-		  "unless --force is given.",
+		  "again. A file that exists stays unless --force is given.",
 	  .examples = { "rnbdadm config save", "rnbdadm config save /etc/rnbd/rnbdadm.conf --force" },
 	  .topic = "config", .empty = "{" EMPTY_CONFIG "}", .page = "rnbdadm-config",
 	  .flags = CMD_PLAIN, .run = cmd_config_save },
@@ -534,6 +533,10 @@ static const struct gone gone[] = {
 	{ "server access reload", "server access apply" },
 	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },
 	{ "--no-tree", "list" }, { "--tree", "status" }, { "--no-totals", "--totals" },
+	{ "status --client", "--role client" }, { "status --server", "--role server" },
+	{ "stats --server", "--role server" }, { "stats reset --server", "--role server" },
+	{ "stats reset --only", "--counters" }, { "monitor --stats", "--interval" },
+	{ "--client", "--session" }, { "--all-clients", "--all" }, { "--if-exists", "--idempotent" },
 	{ "--since", "-o prom, or -i" }, { "--save", "-o prom, or -i" }, { "--from-diskstats", "iostat -x" },
 	{ "--sg", "-o prom" }, { "--yes", "--force" }, { "-y", "--force" },
 };

@@ -14,11 +14,6 @@
 #include "task/targets.h"
 #include "task/wait.h"
 
-static bool absent_is_fine(const struct ctx *ctx)
-{
-	return ctx->idempotent || args_has(&ctx->args, OPT_IF_EXISTS);
-}
-
 /* An open file that nobody answers for may be udev having a look: over soon, unless it has much to do. */
 static int64_t look_ms(const struct ctx *ctx)
 {
@@ -118,7 +113,7 @@ static void unmap_one(struct ctx *ctx, struct job *j, struct item *it)
 	       e.kind == NL_FAIL_KERNEL && e.err == EBUSY && now_ms() < end)
 		sleep_ms(50);
 	if (!ok) {
-		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && absent_is_fine(ctx)) {
+		if (e.kind == NL_FAIL_KERNEL && e.err == ENOENT && ctx->idempotent) {
 			it->result = "absent";
 			return;
 		}
@@ -153,7 +148,7 @@ int cmd_unmap_check(struct ctx *ctx)
 int cmd_unmap(struct ctx *ctx)
 {
 	struct job j = { 0 };
-	int rc = job_devices(ctx, &j, absent_is_fine(ctx));
+	int rc = job_devices(ctx, &j, ctx->idempotent);
 	int64_t start = now_ms();
 
 	for (size_t i = 0; !rc && i < j.n; i++) {

@@ -79,7 +79,7 @@ static bool is_told(const struct conf *c, const struct conf_place *at)
 	for (size_t i = 0; i < c->nproblems; i++) {
 		const struct conf_place *p = &c->problems[i].at;
 
-		if (p->file == at->file && p->line == at->line && p->col == at->col && p->section == at->section)
+		if (p->file == at->file && p->line == at->line && p->col == at->col)
 			return true;
 	}
 	return false;

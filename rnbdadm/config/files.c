@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Files of the configuration. */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,18 +23,6 @@ static bool is_file(const char *path)
 	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
 }
 
-static void take(struct conf *c, const char *name, const struct strbuf *b)
-{
-	size_t i = 0;
-
-	while (i < b->len && isspace((unsigned char)b->s[i]))
-		i++;
-	if (i < b->len && b->s[i] == '{')
-		conf_json_read(c, name, b->s, b->len);
-	else
-		conf_ini_read(c, name, b->s, b->len);
-}
-
 /* @name is what people know it by. */
 static int read_file(struct ctx *ctx, struct conf *c, const char *path, const char *name)
 {
@@ -43,7 +30,7 @@ static int read_file(struct ctx *ctx, struct conf *c, const char *path, const ch
 	int err = whole_read(path, &b);
 
 	if (!err)
-		take(c, strcmp(path, "-") ? name : "stdin", &b);
+		conf_ini_read(c, strcmp(path, "-") ? name : "stdin", b.s, b.len);
 	free(b.s);
 	return err ? whole_fail(&ctx->fail, name, err) : XC_OK;
 }

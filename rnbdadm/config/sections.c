@@ -155,14 +155,7 @@ char *conf_place_text(const struct conf_place *at)
 {
 	if (!at->file)
 		return NULL;
-	if (at->section)
-		return xasprintf("%s: %s", at->file, at->section);
 	return at->line ? xasprintf("%s:%u", at->file, at->line) : xstrdup(at->file);
-}
-
-char *conf_problem_text(const struct conf_problem *p)
-{
-	return p->at.section ? xasprintf("%s: %s", p->at.section, p->message) : xstrdup(p->message);
 }
 
 char *device_name_problem(const char *name)
@@ -652,6 +645,5 @@ void conf_free(struct conf *c)
 	access_free(&c->access);
 	json_decref(c->index);
 	strlist_free(&c->files);
-	strlist_free(&c->sections);
 	memset(c, 0, sizeof(*c));
 }

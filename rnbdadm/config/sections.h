@@ -29,7 +29,6 @@ struct conf_place {
 	const char *file;		/* of conf->files */
 	unsigned int line, col;		/* 0: of the file as a whole */
 	unsigned int key_col;		/* of the key that the value at @col is for, 0: as @col */
-	const char *section;		/* of conf->sections; JSON has no lines: "sessions[3] 's'" */
 };
 
 struct conf_value {
@@ -68,7 +67,7 @@ struct conf_problem {
 };
 
 struct conf {
-	struct strlist files, sections;
+	struct strlist files;
 	struct conf_section *v;		/* pointers into it hold until the next section */
 	size_t n;
 	json_t *index;			/* into @v, of names, and of what devices map */
@@ -149,10 +148,8 @@ struct addr_pair conf_pair(const struct conf *c, const struct conf_section *s,
 /* The same to look for it: a path is one of the usual port where no other is given. */
 struct addr_pair conf_pair_sought(const struct conf *c, const struct conf_section *s,
 				  const struct conf_path *p);
-/* "FILE:LINE" or "FILE: sessions[3] 's'", to be freed; NULL if there is no file. */
+/* "FILE:LINE", to be freed; NULL if there is no file. */
 char *conf_place_text(const struct conf_place *at);
-/* Of what has no line: what it says, with the section that it is about. To be freed. */
-char *conf_problem_text(const struct conf_problem *p);
 
 /*
  * What runs, as far as it can be made again; names of devices are those that @named has for
@@ -195,9 +192,7 @@ const struct access_list *conf_access(const struct conf *c);
 /* The sections of a list. */
 void conf_access_running(struct conf *c, const struct access_list *l);
 
-/* json.c: the same as JSON. */
-void conf_json_read(struct conf *c, const char *file, const char *text, size_t len);
-/* Adds "defaults", "sessions", "devices", "peers" and "exports" to @o. */
+/* json.c. Adds "defaults", "sessions", "devices", "peers" and "exports" to @o. */
 void conf_json_write(const struct conf *c, json_t *o, bool sources);
 
 #endif

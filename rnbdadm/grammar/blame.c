@@ -29,7 +29,7 @@ static const struct {
 	{ .attr = "server-addr", .opts = { OPT_PATH }, .args = { "PATH" } },
 	{ .attr = "hca-name", .args = { "PORT" } },
 	{ .attr = "hca-port", .args = { "PORT" } },
-	{ .attr = "groups", .opts = { OPT_GROUPS } },
+	{ .attr = "groups", .opts = { OPT_COUNTERS } },
 };
 
 /* The argument of @cmd with this name. */

@@ -344,15 +344,27 @@ static enum opt_id find_letter(const struct cmd *cmd, char c)
 	return OPT_NONE;
 }
 
+/* What has taken the place of an option of this command, or of all. */
+static const char *option_now(const struct cmd *cmd, const char *option)
+{
+	char *own = cmd ? xasprintf("%s%s%s %s", cmd->object, cmd->verb ? " " : "",
+				    cmd->verb ? cmd->verb : "", option) : NULL;
+	const char *now = own ? gone_now(own) : NULL;
+
+	free(own);
+	return now ? now : gone_now(option);
+}
+
 static bool unknown_option(struct parser *ps, const char *text)
 {
 	struct parsed *p = ps->p;
 	struct strlist legal = { 0 };
 	char *shown = xstrndup(text, strcspn(text, "=")), *q = printable(shown), *hint, *msg;
+	const char *now = option_now(p->cmd, shown);
 
 	legal_options(p->cmd, &legal);
-	hint = gone_now(shown) ? xasprintf("use '%s'", gone_now(shown)) : suggest(shown, &legal);
-	if (gone_now(shown))
+	hint = now ? xasprintf("use '%s'", now) : suggest(shown, &legal);
+	if (now)
 		msg = xasprintf("'%s' does not exist any more", q);
 	else if (p->cmd)
 		msg = xasprintf("'%s' is not an option of '%s%s%s'", q, p->cmd->object,
@@ -669,6 +681,13 @@ const char *args_value(const struct parsed *p, enum opt_id id)
 		if (p->opts[i].id == id)
 			v = p->opts[i].value;
 	return v;
+}
+
+bool args_server(const struct parsed *p)
+{
+	const char *role = args_value(p, OPT_ROLE);
+
+	return role && !strcmp(role, "server");
 }
 
 const char *args_nth(const struct parsed *p, enum opt_id id, size_t n)

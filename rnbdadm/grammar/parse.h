@@ -24,25 +24,24 @@ enum opt_id {
 	OPT_FIELDS, OPT_SORT, OPT_FILTER, OPT_UNIT, OPT_NO_HEADERS, OPT_TOTALS,
 	OPT_WIDE, OPT_BRIEF,
 	/* selection */
-	OPT_SESSION, OPT_HCA, OPT_DOWN, OPT_STATS, OPT_DETAILS, OPT_ALL, OPT_SERVER_ROLE,
-	OPT_CLIENT_ROLE,
+	OPT_SESSION, OPT_HCA, OPT_DOWN, OPT_STATS, OPT_DETAILS, OPT_ALL, OPT_ROLE,
 	/* map, unmap */
 	OPT_SERVER_HOST, OPT_PATH, OPT_ACCESS, OPT_POLL_QUEUES, OPT_CONNECTIONS, OPT_DEST_PORT,
-	OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_IF_EXISTS, OPT_LAZY, OPT_NAME, OPT_OWNER, OPT_SAVE_MAP,
+	OPT_MP_POLICY, OPT_WAIT, OPT_NO_WAIT, OPT_LAZY, OPT_NAME, OPT_OWNER, OPT_SAVE_MAP,
 	OPT_ADD_PATHS, OPT_FUA, OPT_IO_MODE,
 	/* remap, resize, session set, server, status */
 	OPT_ONLY_DISCONNECTED, OPT_RECREATE, OPT_ALLOW_SHRINK, OPT_SET_POLICY,
 	OPT_MAX_RECONNECT, OPT_HEARTBEAT_INTERVAL, OPT_HEARTBEAT_MISSES, OPT_RECONNECT_DELAY,
 	OPT_RECONNECT_DELAY_MAX, OPT_CONNECT_TIMEOUT, OPT_IO_TIMEOUT, OPT_NO_PATH_TIMEOUT, OPT_LOST_WRITES,
-	OPT_CLIENT, OPT_ALL_CLIENTS, OPT_CHECK_STATE, OPT_SET_ACCESS,
+	OPT_CHECK_STATE, OPT_SET_ACCESS,
 	/* paths */
 	OPT_ONLY_DOWN, OPT_ADD_MISSING,
 	/* monitor, wait */
 	OPT_DIFF, OPT_FULL, OPT_NO_SNAPSHOT, OPT_ONCE, OPT_EVENTS, OPT_FOR, OPT_TEST,
-	OPT_MONITOR_STATS, OPT_RCVBUF, OPT_FOLLOW,
+	OPT_RCVBUF, OPT_FOLLOW,
 	/* stats */
 	OPT_INTERVAL, OPT_COUNT, OPT_RATE, OPT_PER_CPU, OPT_SKIP_FIRST, OPT_BY, OPT_LATENCY,
-	OPT_TEXTFILE, OPT_GROUPS, OPT_LOG,
+	OPT_TEXTFILE, OPT_COUNTERS, OPT_LOG,
 	/* config */
 	OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_RESOLVED, OPT_LENIENT,
 	/* check */
@@ -182,6 +181,8 @@ void optval_word(const struct optval *v, struct strlist *words);
 bool args_has(const struct parsed *p, enum opt_id id);
 /* The last value of an option, or NULL. */
 const char *args_value(const struct parsed *p, enum opt_id id);
+/* --role server */
+bool args_server(const struct parsed *p);
 /* The n-th value of a repeated option, or NULL. */
 const char *args_nth(const struct parsed *p, enum opt_id id, size_t n);
 /* The last one of several options that was given; OPT_NONE if none was. */

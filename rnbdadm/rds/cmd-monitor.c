@@ -237,8 +237,8 @@ int cmd_rds_monitor(struct ctx *ctx)
 	enum monitor_end end = GO_ON;
 	int rc;
 
-	if (args_has(a, OPT_DIFF) || args_has(a, OPT_FULL) || args_has(a, OPT_MONITOR_STATS))
-		return fail_set(&ctx->fail, XC_USAGE, "rds has no --diff, --full and --stats");
+	if (args_has(a, OPT_DIFF) || args_has(a, OPT_FULL) || args_has(a, OPT_INTERVAL))
+		return fail_set(&ctx->fail, XC_USAGE, "rds has no --diff, --full and --interval");
 	if (ctx->out.fmt == OUT_JSON)
 		ctx->out.fmt = OUT_JSONL;
 	if (ctx->timeout_ms >= 0)

@@ -11,7 +11,7 @@
 
 static bool on_server(const struct parsed *p)
 {
-	return args_has(p, OPT_SERVER_ROLE) || (p->object && !strncmp(p->object, "server", 6));
+	return args_server(p) || (p->object && !strncmp(p->object, "server", 6));
 }
 
 /* Looking for a family that is not there would make the kernel load modules. */
@@ -125,7 +125,7 @@ static void add_devices(struct complete *c, const struct snapshot *s)
 
 static void add_exports(struct complete *c)
 {
-	const char *client = args_value(c->p, OPT_CLIENT);
+	const char *client = args_value(c->p, OPT_SESSION);
 	struct snapshot s;
 
 	if (!read_lists(c, M_SERVER, NL_EXPORTS, &s))
@@ -146,7 +146,7 @@ static void add_exports(struct complete *c)
 /* Sessions, mapped devices, or both. */
 static void add_objects(struct complete *c, bool sessions, bool devices)
 {
-	enum m_role role = on_server(c->p) || c->opt == OPT_CLIENT ? M_SERVER : M_CLIENT;
+	enum m_role role = on_server(c->p) ? M_SERVER : M_CLIENT;
 	struct snapshot s;
 
 	devices &= role == M_CLIENT;

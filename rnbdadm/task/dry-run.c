@@ -123,7 +123,7 @@ void plan_timeout(const struct ctx *ctx, struct strlist *words)
 void plan_add(struct ctx *ctx, const struct strlist *words)
 {
 	static const enum opt_id own[] = {
-		OPT_IF_EXISTS, OPT_LAZY, OPT_ONLY_DOWN, OPT_ONLY_DISCONNECTED, OPT_WAIT,
+		OPT_LAZY, OPT_ONLY_DOWN, OPT_ONLY_DISCONNECTED, OPT_WAIT,
 		OPT_NO_WAIT,
 	};
 	struct strlist all = { 0 };

@@ -161,7 +161,7 @@ refuses() {
 	refuses 'SIZE is missing' 'resize rnbd2'
 	refuses 'a bare number selects nothing' 'resize 2 1G'
 	refuses "'8388608T' is more than a disk can have" 'resize rnbd2 8388608T'
-	refuses 'exclude each other' 'server export close ram0 --client a --all-clients'
+	refuses 'exclude each other' 'server export close ram0 --session a --all'
 	refuses '--timeout of server export revalidate is' 'server export revalidate ram0 --timeout 1ms'
 }
 
@@ -176,12 +176,12 @@ refuses() {
 	refuses "'x' is neither session:NAME nor" 'config apply --only x'
 	refuses "'x' is neither session:NAME nor" 'config diff --only x'
 	refuses "'x' is neither session:NAME nor" 'config apply --only x'
-	refuses '--only: ' 'stats reset --all --only bogus'
+	refuses '--counters: ' 'stats reset --all --counters bogus'
 	refuses 'name a session or a device, or --all' 'stats reset'
 	refuses '--all goes without a selector' 'stats reset --all cl1@srv1'
 	refuses "'x' is not an address" 'stats reset cl1@srv1 x'
 	refuses '--hca names a path of a session' 'stats --hca rxe0'
-	refuses '--by device is of this client' 'stats --by device --server'
+	refuses '--by device is of this client' 'stats --by device --role server'
 	refuses 'a device is not of one path' 'stats rnbd0 10.0.0.2 --by device'
 	refuses 'need -i' 'stats --count 2'
 	refuses "'mapp'" 'help mapp'
@@ -248,7 +248,7 @@ changes() {
 		recover cl1@srv1 --timeout 3s --wait=5s
 		recover --all --timeout 3s
 		recover --all --add-missing --config $BATS_TEST_TMPDIR/conf --timeout 3s
-		unmap rnbd2 --if-exists
+		unmap rnbd2 --idempotent
 		path disconnect cl1@srv1 10.0.1.2 --idempotent
 		session remove cl1@srv1 --force
 		server export revalidate ram0 --timeout 3s

@@ -38,7 +38,7 @@ ARGUMENTS = {
     "device set": (["rnbd0", "--access", "rw"], ["rnbd99", "--access", "rw"]),
     "session set": (["cl1@srv1", "--mp-policy", "rr"], ["nosuch", "--mp-policy", "rr"]),
     "server export show": (["sdb"], ["nosuch"]),
-    "server export close": (["sdb", "--all-clients", "--force"], ["nosuch", "--force"]),
+    "server export close": (["sdb", "--all", "--force"], ["nosuch", "--force"]),
     "server export revalidate": (["ram0"], ["nosuch"]),
     "server export add": (["/dev/sdb", "--allow", "hv"], None),
     "server export remove": (["vol0"], ["nosuch"]),

@@ -123,7 +123,7 @@ offers() { adm 0 __complete $(($# - 1)) -- "$@"; }
 	[ "$output" = $'sdb\tvol1 of cl7@here' ]
 	offers rnbdadm server port drain mlx5_1
 	[ "${output%%$'\t'*}" = mlx5_1:1 ]
-	offers rnbdadm stats --server ''
+	offers rnbdadm stats --role server ''
 	[[ $output == *cl7@here* && $output != *rnbd0* ]]
 	offers rnbdadm session set cl1@srv1 --reconnect-delay ''
 	[ "$output" = $'1000ms\tas it is now' ]

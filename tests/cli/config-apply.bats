@@ -147,13 +147,13 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	for name in my-disk@a 'my\x2ddisk\x40a'; do
 		adm 0 config apply -n --only "device:$name" "$CONF"
 		[[ $stderr != *"has no"* ]]
-		adm 0 unmap --if-exists "/dev/rnbd/by-name/$name" -n
-		[ "$output" = "rnbdadm unmap rnbd2 --if-exists" ]
+		adm 0 unmap --idempotent "/dev/rnbd/by-name/$name" -n
+		[ "$output" = "rnbdadm unmap rnbd2 --idempotent" ]
 	done
 	fails 4 not_found config apply -n --only 'device:my\x2fdisk' "$CONF"
 	grep -qE '^RestartPreventExitStatus=(.* )?4( |$)' "$TOP/systemd/rnbd-device@.service.in"
 	# absent is absent
-	adm 0 unmap --if-exists '/dev/rnbd/by-name/my\x2ddisk' -n
+	adm 0 unmap --idempotent '/dev/rnbd/by-name/my\x2ddisk' -n
 	[ -z "$output" ]
 }
 

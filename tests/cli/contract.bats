@@ -73,7 +73,7 @@ setup() {
 		9 session remove cl1@srv2 --force
 		1 map vol9 --session cl1@srv1
 		1 resize rnbd0 +10G
-		7 server export close sdb --all-clients --force
+		7 server export close sdb --all --force
 		9 server export revalidate ram0
 		9 server port list
 		9 server port drain mlx5_0:1 --force
@@ -167,7 +167,7 @@ setup() {
 		path reconnect cl1@srv1 10.0.0.2
 		server client disconnect cl7@here
 		server path disconnect cl8@here 10.0.0.1
-		server export close sdb --all-clients
+		server export close sdb --all
 		server export revalidate sdb
 		server port drain mlx5_0:1
 		server access apply $CLI/access.conf

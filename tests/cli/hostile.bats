@@ -126,7 +126,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	for r in hostile extreme; do
 		replay $r
 		for c in "session list" "path list" "device list" "server client list" "server export list" "server path list" \
-			"server port list" stats "stats --server" "stats --by session" "stats latency"; do
+			"server port list" stats "stats --role server" "stats --by session" "stats latency"; do
 			[[ $r == extreme || $c != *--server ]] || continue
 			# shellcheck disable=SC2086
 			adm 0 $c -j
@@ -149,7 +149,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	for n in 'quo"te' 'back\slash' 'com,ma' $'new\nline' $'bad\xff\xfe' " pad "; do
 		adm 0 session show "$n" -F queue_depth
 		[ "$output" = "queue_depth  512" ]
-		adm 0 status "$n" --client -j
+		adm 0 status "$n" --role client -j
 		[ "$(jqv '.client.sessions | length')" = 1 ]
 		adm 0 server client show "$n" -F state
 		[ "$output" = "state  connected" ]
@@ -185,7 +185,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	local c want='[0,9007199254740993,9223372036854775807,null,null]'
 	replay extreme
 	# each list as JSON, the field with these numbers, its sum; then as CSV
-	for c in ".stats[].counters|stats --server|"{read_ios,read_bytes,write_ios,write_bytes,failovers} \
+	for c in ".stats[].counters|stats --role server|"{read_ios,read_bytes,write_ios,write_bytes,failovers} \
 		".clients[].counters|server client list --stats|"{read_bytes,write_ios} \
 		".paths[].counters|server path list --stats|"{read_bytes,write_ios} \
 		".clients[]|server client list|pinned_bytes" ".server.clients[]|status|pinned_bytes" \
@@ -201,15 +201,15 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 		# bats leaves out empty lines at the end
 		[ "$output" = $'0\n9007199254740993\n9223372036854775807' ]
 	done
-	adm 0 stats --server -j
+	adm 0 stats --role server -j
 	[ "$(jqv '[.stats[].counters.inflight] | unique | tojson')" = '[null]' ]
 	adm 0 server client list -j
 	[ "$(jqv '.clients[4] | [.paths_connected, .paths_configured, .devices_mapped] | tojson')" = '[4294967295,4294967295,4294967295]' ]
-	adm 0 stats --server -o prom
+	adm 0 stats --role server -o prom
 	"$PY" "$CLI/prom.py" <<<"$output"
 	[ "$(grep -c '^rnbd_server_path_read_ios_total{.*} \(0\|9007199254740993\|9223372036854775807\)$' <<<"$output")" = 3 ]
 	[[ $(grep -c '^rnbd_server_path_read_ios_total{' <<<"$output") = 3 && $output != *" -"[0-9]* ]]
-	for c in "stats --server" "server client list --stats" "server export list" "server path list --stats" "server port list" status \
+	for c in "stats --role server" "server client list --stats" "server export list" "server path list --stats" "server port list" status \
 		"server client show c5 --stats" "server export show sd4" "server path show c5 10.1.0.5 --stats"; do
 		# shellcheck disable=SC2086
 		adm 0 $c

@@ -65,48 +65,48 @@ each_valid() {
 # counted FILTER: of the lines of --stats
 counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")] | $1"; }
 
-@test "monitor --stats: the counters of each path of both sides after what exists" {
+@test "monitor -i 1: the counters of each path of both sides after what exists" {
 	replay monitor
-	adm 0 monitor path --stats --once -j
+	adm 0 monitor path -i 1 --once -j
 	each_valid
 	counted 'length == 6 and .[0].object == "path" and .[0].session == "cl1@srv1" and .[0].counters.read_ios == 123456789 and
 		.[2].counters.read_bytes == 40960 and ([.[].role] | unique == ["client", "server"]) and
 		.[3].session == "cl7@here" and .[3].counters.write_bytes == 28672'
 	# with the state that the path has, and why
 	counted '.[1] | .state == "reconnecting" and .reason == "ETIMEDOUT" and .old_state == null'
-	adm 0 monitor path --stats=100ms --once
+	adm 0 monitor path -i 100ms --once
 	[[ ${lines[-4]} == *"stats path    cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 state=connected hca=mlx5_0:1 read_ios=10 read_bytes=40960 "*"reconnects_failed=0" ]]
-	adm 0 monitor path --stats --once --full -j
+	adm 0 monitor path -i 1 --once --full -j
 	each_valid
 	counted 'length == 6 and all(.[]; .data.state == .state)'
 	replay extreme
-	adm 0 monitor path --stats --once -j
+	adm 0 monitor path -i 1 --once -j
 	each_valid
 	# what each path has counted, in the words of the document
 	[ "$(jq -cs '[.[] | select(.event == "stats" and .role == "client") | .counters.read_ios]' <<<"$output")" = \
 		'[0,9007199254740993,9223372036854775807,null,null]' ]
 	[ "$(jq -cs '[.[] | select(.event == "stats" and .role == "client") | .counters | .inflight, .reconnects_ok] | unique' <<<"$output")" = '[null]' ]
-	adm 0 monitor path --stats --once
+	adm 0 monitor path -i 1 --once
 	[ "$(grep -c " stats path .* read_ios=9223372036854775807 .*write_bytes=9223372036854775807 " <<<"$output")" = 2 ]
 	[[ $output != *=-[0-9]* && $output != *=922337203685477580[89]* && $output != *=18446744073709551615* ]]
-	fails 2 usage monitor --stats=1ms
+	fails 2 usage monitor -i 1ms
 	adm 0 monitor --once -j --rcvbuf 65536
 	fails 2 usage monitor --rcvbuf 1
 }
 
-@test "monitor --stats: --filter and types hold for it; a server alone has it, too" {
+@test "monitor -i 1: --filter and types hold for it; a server alone has it, too" {
 	replay monitor
-	adm 0 monitor --stats --once --filter role=server -j
+	adm 0 monitor -i 1 --once --filter role=server -j
 	each_valid
 	counted 'length == 3 and all(.[]; .role == "server")'
-	adm 0 monitor path --stats --once --filter state=reconnecting
+	adm 0 monitor path -i 1 --once --filter state=reconnecting
 	[ "$(words | grep -c '^stats ')" = 1 ]
-	adm 0 monitor device path --stats --once --filter object=device
+	adm 0 monitor device path -i 1 --once --filter object=device
 	[ "$(words | grep -c '^stats ')" = 0 ]
-	fails 2 usage monitor session device --stats
+	fails 2 usage monitor session device -i 1
 	[[ $stderr == *"the types leave path out"* ]]
 	replay only-server
-	adm 0 monitor --stats --once -j
+	adm 0 monitor -i 1 --once -j
 	each_valid
 	counted 'length == 3 and all(.[]; .role == "server")'
 }

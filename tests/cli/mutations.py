@@ -182,7 +182,7 @@ def schemas(binary, rec):
     for cmd in ("session list", "path list", "device list", "stats --per-cpu", "stats --latency",
                 "stats latency", "unmap rnbd0", "metadata", "version",
                 "status", "server export list", "server client list", "remap rnbd0 rnbd2 --recreate -n", "resize rnbd0 +1G -n",
-                "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all-clients --force -n",
+                "session set cl1@srv1 --mp-policy rr -n", "server export close sdb --all --force -n",
                 "server client disconnect cl7@here --force -n", "path add cl1@srv1 10.9.9.9 -n",
                 "recover cl1@srv1 -n",
                 "wait cl1@srv1 --for present", "check"):

@@ -16,7 +16,7 @@ setup() {
 }
 
 @test "server export list, show" {
-	shown server-export-list-client server export list --client cl8@here
+	shown server-export-list-client server export list --session cl8@here
 	shown server-export-show server export show /dev/sdb
 	LC_ALL=C.UTF-8 adm 0 server export list --brief
 	[ "$output" = $'ram0\nsdb' ]
@@ -24,7 +24,7 @@ setup() {
 	[ "${#lines[@]}" = 2 ]
 	fails 4 not_found server export show sdc
 	[[ $stderr == *"did you mean sdb?"* ]]
-	fails 4 not_found server export list --client nosuch
+	fails 4 not_found server export list --session nosuch
 	replay empty
 	shown server-export-list-empty server export list
 }
@@ -40,7 +40,7 @@ setup() {
 }
 
 @test "server path list, show" {
-	adm 0 server path list --client cl8@here --stats --details -j
+	adm 0 server path list --session cl8@here --stats --details -j
 	valid rnbdadm.path/1
 	[ "$(jqv '.paths | map([.role, .id, .counters.read_ios]) | tojson')" = '[["server",23,5]]' ]
 	adm 0 server path show cl7@here --hca mlx5_1 -j
@@ -53,7 +53,7 @@ setup() {
 	adm 0 server path list --down -F session,name --no-headers
 	[[ $output == "cl7@here"*"ip:10.0.1.7@ip:10.0.1.1" && ${#lines[@]} = 1 ]]
 	replay two-sessions
-	fails 4 not_found server path list --client nosuch
+	fails 4 not_found server path list --session nosuch
 	[[ $stderr == *"no client 'nosuch'"* ]]
 	fails 4 not_found server path show cl7@here 10.9.9.9
 	fails 2 usage server path show cl7@here
@@ -138,14 +138,14 @@ setup() {
 
 @test "server export revalidate --wait: how long the kernel waits for the client" {
 	replay revalidate-wait
-	fails 10 timeout server export revalidate sdb --client cl8@here --wait
+	fails 10 timeout server export revalidate sdb --session cl8@here --wait
 	[[ $stderr == *"was told, but has not asked for the size"* ]]
-	adm 0 server export revalidate sdb --client cl8@here --wait=infinite
-	adm 0 server export revalidate sdb --client cl7@here --wait=1ms -j
+	adm 0 server export revalidate sdb --session cl8@here --wait=infinite
+	adm 0 server export revalidate sdb --session cl7@here --wait=1ms -j
 	[ "$(jqv .changed)" = true ]
-	adm 0 server export revalidate sdb --client cl7@here --timeout 100ms --wait
+	adm 0 server export revalidate sdb --session cl7@here --timeout 100ms --wait
 	replay revalidate
-	adm 0 server export revalidate sdb --client cl7@here --no-wait
+	adm 0 server export revalidate sdb --session cl7@here --no-wait
 }
 
 @test "server export revalidate: told, and not reached" {
@@ -154,11 +154,11 @@ setup() {
 	[[ $stderr == *"cl8@here: the client cannot be told"*"use 'resize' on the client"*"1 of 2 clients failed"* ]]
 	adm 3 server export revalidate sdb -j
 	golden revalidate.json
-	adm 0 server export revalidate sdb --client cl7@here -v
+	adm 0 server export revalidate sdb --session cl7@here -v
 	[ -z "$output" ]
 	[[ $stderr == *"told cl7@here the size of sdb: 2199023255552 bytes"* ]]
 	adm 0 server export revalidate sdb -n
-	[ "$output" = $'rnbdadm server export revalidate sdb --client=cl7@here\nrnbdadm server export revalidate sdb --client=cl8@here' ]
+	[ "$output" = $'rnbdadm server export revalidate sdb --session=cl7@here\nrnbdadm server export revalidate sdb --session=cl8@here' ]
 	adm 3 server export revalidate sdb -o csv
 	[ "${lines[2]}" = cl8@here,vol1,1099511627776,1099511627776,not-reached ]
 	replay revalidate-all
@@ -167,17 +167,17 @@ setup() {
 	[ "$(jqv '[.changed, .old_size_bytes, .new_size_bytes, (.clients | map(.result))] | tojson')" = \
 		'[true,1099511627776,2199023255552,["told","unchanged"]]' ]
 	replay revalidate-deaf
-	fails 9 unsupported server export revalidate sdb --client cl8@here
+	fails 9 unsupported server export revalidate sdb --session cl8@here
 	replay revalidate-late
-	fails 10 timeout server export revalidate sdb --client cl8@here
+	fails 10 timeout server export revalidate sdb --session cl8@here
 	[[ $stderr == *"was told, but has not asked for the size"* ]]
 	replay revalidate-gone
-	fails 4 not_found server export revalidate sdb --client cl8@here
+	fails 4 not_found server export revalidate sdb --session cl8@here
 	replay revalidate-old
-	fails 9 unsupported server export revalidate sdb --client cl8@here
+	fails 9 unsupported server export revalidate sdb --session cl8@here
 	replay two-sessions
 	fails 4 not_found server export revalidate sdc
-	fails 4 not_found server export revalidate sdb --client nosuch
+	fails 4 not_found server export revalidate sdb --session nosuch
 	fails 2 usage server export revalidate sdb --timeout 1ms
 	replay new-denied
 	fails 5 permission server export revalidate ram0
@@ -231,22 +231,22 @@ setup() {
 	fails 7 busy server export close ram0
 	[[ $stderr == *"refused, 1 client has it open"*"cl7@here has it open as 'ram0' (ro)"*"--force"* ]]
 	fails 6 conflict server export close sdb --force
-	[[ $stderr == *"2 clients have it open"*"--all-clients"* ]]
-	fails 7 busy server export close sdb --all-clients
-	fails 7 busy server export close sdb --client cl8@here
-	fails 2 usage server export close sdb --client cl8@here --all-clients
+	[[ $stderr == *"2 clients have it open"*"--all"* ]]
+	fails 7 busy server export close sdb --all
+	fails 7 busy server export close sdb --session cl8@here
+	fails 2 usage server export close sdb --session cl8@here --all
 	fails 4 not_found server export close sdc --force
-	fails 4 not_found server export close ram0 --client cl8@here --force
+	fails 4 not_found server export close ram0 --session cl8@here --force
 }
 
 @test "server export close --force" {
 	replay close
 	adm 0 server export close ram0 --force --trace
 	[[ $stderr == *"export-close len="*" id=31"* ]]
-	adm 0 server export close sdb --all-clients --force -j
+	adm 0 server export close sdb --all --force -j
 	valid rnbdadm.export-close/1
 	golden close.json
-	adm 0 server export close sdb --client cl8@here -f -v
+	adm 0 server export close sdb --session cl8@here -f -v
 	[[ $stderr == *"closed sdb of session cl8@here; the client keeps its disk"* ]]
 	adm 0 server export close ram0 -f -o csv
 	[ "${lines[1]}" = ram0,cl7@here,ram0,closed ]
@@ -258,7 +258,7 @@ setup() {
 	adm 0 server export close sdc -f --idempotent -j
 	valid rnbdadm.export-close/1
 	replay close-partial
-	fails 3 partial server export close sdb --all-clients -f
+	fails 3 partial server export close sdb --all -f
 	[[ $stderr == *"cl8@here: "*"1 of 2 clients failed"* ]]
 	replay new-denied
 	fails 5 permission server export close ram0 -f
@@ -298,9 +298,9 @@ setup() {
 	LC_ALL=C.UTF-8 run --separate-stderr -0 "$RNBDADM" "${R[@]}" status
 	golden status-utf8.txt
 	adm 0 status -j
-	adm 0 status --client
+	adm 0 status --role client
 	[[ $output != *cl7* ]]
-	adm 0 status --server -j
+	adm 0 status --role server -j
 	valid rnbdadm.status/1
 	[ "$(jqv '.client.sessions == [] and (.server.clients | length) == 2')" = true ]
 	adm 0 status vol0
@@ -324,7 +324,7 @@ setup() {
 	adm 11 status --check-state -j
 	valid rnbdadm.status/1
 	adm 11 status cl1@srv1 --check-state
-	adm 0 status --server --check-state
+	adm 0 status --role server --check-state
 	replay all-up
 	adm 0 status --check-state
 	[ -z "$stderr" ]

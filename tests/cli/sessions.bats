@@ -289,7 +289,7 @@ as_named() {
 	fails 4 not_found session remove cl1@srv3
 	adm 0 session remove cl1@srv3 --idempotent
 	fails 4 not_found session remove nosuch
-	adm 0 session remove nosuch --if-exists
+	adm 0 session remove nosuch --idempotent
 	replay session-del-busy
 	fails 7 busy session remove cl1@srv3
 	[[ $stderr == *"kernel: devices are mapped over it"* ]]
@@ -364,6 +364,14 @@ as_named() {
 		resize rnbd0 --from-server|server export revalidate
 		stats --save x|-o prom, or -i
 		stats latency --from-diskstats|iostat -x
+		status --client|--role client
+		status --server|--role server
+		stats reset --all --server|--role server
+		stats reset --only ios|--counters
+		monitor --stats=1s|--interval
+		server export close sdb --all-clients|--all
+		server export list --client x|--session
+		unmap rnbd0 --if-exists|--idempotent
 	END
 }
 

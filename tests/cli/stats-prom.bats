@@ -29,11 +29,11 @@ setup() {
 	adm 0 stats -o prom
 	prom
 	[[ $output == *'session="bad\\xfe"'*'session="bad\\xff"'* ]]
-	adm 0 stats --server -o prom
+	adm 0 stats --role server -o prom
 	prom
 	[[ $output == *'_read_ios_total{session="",client="ip:10.0.0.7",server="ip:10.0.0.1",hca="mlx5_0",port="1"} 63'* ]]
 	replay two-sessions
-	adm 0 stats --server -o prom
+	adm 0 stats --role server -o prom
 	prom
 	[[ $output == *rnbd_server_up\ 1* && $output == *'rnbd_server_path_read_ios_total{session="cl7@here"'* ]]
 	replay empty

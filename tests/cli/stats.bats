@@ -43,7 +43,7 @@ setup() {
 		fails 4 not_found stats $w
 		[[ $stderr == *": no such session or device"*"hint: rnbdadm status lists all objects"* ]]
 	done
-	fails 4 not_found stats --server rnbd9
+	fails 4 not_found stats --role server rnbd9
 	[[ $stderr == *": no such client"*"hint: rnbdadm server client list"* ]]
 	fails 4 not_found stats cl1@srv1 10.7.7.7
 	adm 0 stats cl1@srv1 id:2 --brief
@@ -149,11 +149,11 @@ setup() {
 
 @test "--server asks for the other role" {
 	replay server
-	adm 0 stats --server -j
+	adm 0 stats --role server -j
 	valid rnbdadm.stats/1
 	[ "$(jqv '.stats[0].counters.read_ios')" = 5 ]
 	replay absent
-	fails 8 unavailable stats --server
+	fails 8 unavailable stats --role server
 	[[ $stderr == *rnbd_server* ]]
 }
 
@@ -284,13 +284,13 @@ rnbd2,20" ]
 
 @test "reset --only: groups, and what is none" {
 	replay reset-only
-	adm 0 stats reset cl1@srv1 --only latency,sg,reconnects
-	adm 0 stats reset cl1@srv1 --only latency,sg -n
-	[ "$output" = "rnbdadm stats reset cl1@srv1 --only latency,sg" ]
+	adm 0 stats reset cl1@srv1 --counters latency,sg,reconnects
+	adm 0 stats reset cl1@srv1 --counters latency,sg -n
+	[ "$output" = "rnbdadm stats reset cl1@srv1 --counters latency,sg" ]
 	# what the recording has is another set
-	adm 1 stats reset cl1@srv1 --only latency
-	fails 2 usage stats reset cl1@srv1 --only latency,birds
-	fails 2 usage stats reset cl1@srv1 --only ,
+	adm 1 stats reset cl1@srv1 --counters latency
+	fails 2 usage stats reset cl1@srv1 --counters latency,birds
+	fails 2 usage stats reset cl1@srv1 --counters ,
 }
 
 @test "the documents of these tests are valid" { all_valid; }

@@ -132,7 +132,7 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	fails 9 unsupported session set cl1@srv1 --io-timeout 5s
 	adm 0 stats reset cl1@srv1
 	written "$PATH1/stats/reset_all" 1
-	adm 0 stats reset cl1@srv1 10.0.1.2 --only ios,migrations,reconnects
+	adm 0 stats reset cl1@srv1 10.0.1.2 --counters ios,migrations,reconnects
 	written "$PATH2/stats/rdma" 1
 	written "$PATH2/stats/cpu_migration_from" 1
 	written "$PATH2/stats/reconnects" 1
@@ -143,9 +143,9 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	put "$(echo "$SYS/class/rtrs-client/$ODD/paths"/*)/stats/rdma_lat" "no buckets"
 	adm 0 stats reset "$ODD"
 	[ -z "$stderr" ]
-	adm 0 stats reset --all --server
+	adm 0 stats reset --all --role server
 	written "$(echo "$SERVER"/paths/*)/stats/rdma" 1
-	fails 9 unsupported stats reset cl1@srv1 --only latency
+	fails 9 unsupported stats reset cl1@srv1 --counters latency
 	[[ $stderr == *"there is no file /sys/class/rtrs-client/cl1@srv1/paths/"*"/stats/rdma_lat"* ]]
 }
 
@@ -166,7 +166,7 @@ device_path=/dev/sdx access_mode=migration nr_poll_queues=2"
 	done
 	untouched "$SYS"/block/rnbd{0,2,10}/rnbd/unmap_device
 	fails 4 not_found session remove nosuch --force
-	adm 0 session remove nosuch --if-exists
+	adm 0 session remove nosuch --idempotent
 }
 
 @test "what would be refused is refused in a dry run, too" {

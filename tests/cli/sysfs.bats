@@ -77,7 +77,7 @@ setup() {
 	adm 0 server export show sdb1 -j
 	[ "$(jqc '.exports[0] | [.size_bytes, .logical_block_bytes, (.clients[0] | .device_path, .read_only, .opened_at)]')" = \
 		'[1048576,4096,"disks/b1",true,null]' ]
-	adm 0 stats --server -j
+	adm 0 stats --role server -j
 	[ "$(jqc '.stats[0].counters | [.write_ios, .write_bytes, .inflight, .failovers, .reconnects_ok]')" = '[8,80,null,null,null]' ]
 	fails 9 unsupported server port list
 	[[ $stderr == *"the sysfs backend cannot tell which ports"*"hint: the modules of this project have it"* ]]
@@ -125,7 +125,7 @@ setup() {
 			.reconnects_failed] | unique')" = "[$want]" ]
 		[ "$(jqc '.stats[0] | [.heartbeat_latency_ns, .per_cpu[0].migrations_from, .per_cpu[1].migrations_to]')" = "[$want,$want,$want]" ]
 		[ "$(jqc '.stats[0] | [.counters.inflight, .per_cpu[1].migrations_from]')" = '[null,1]' ]
-		adm 0 stats --server -j
+		adm 0 stats --role server -j
 		valid rnbdadm.stats/1
 		[ "$(jqc '.stats[0].counters | [.read_ios, .read_bytes, .write_ios, .write_bytes] | unique')" = "[$want]" ]
 		# nothing is added; that is known but of what is no number
@@ -137,7 +137,7 @@ setup() {
 		"$PY" "$CLI/prom.py" <<<"$output"
 		[[ $output != *" $v"* || $want != null ]]
 		[ "$(grep -c "^rnbd_path_read_ios_total{.*server=\"ip:10.0.0.2\".*} $v\$" <<<"$output")" = "$([[ $want == null ]] && echo 0 || echo 1)" ]
-		for c in stats "stats --per-cpu" "stats --server" "stats --totals" "path list --stats" "session list --stats" "server client list --stats"; do
+		for c in stats "stats --per-cpu" "stats --role server" "stats --totals" "path list --stats" "session list --stats" "server client list --stats"; do
 			# shellcheck disable=SC2086
 			adm 0 $c
 			[[ $output != *" -"[0-9]* && $output != *922337203685477580[89]* && $output != *1844674407370955161[0-9]* ]]
@@ -210,9 +210,9 @@ setup() {
 	golden sysfs-status.txt
 	[[ ${lines[0]} == *"    backend sysfs" ]]
 	rm -r "$SYS"/class/{rtrs,rnbd}-server
-	fails 8 unavailable status --server
+	fails 8 unavailable status --role server
 	[[ $stderr == *"rnbd server module is not loaded (/sys/class/rnbd-server absent)"*"hint: modprobe rnbd_server"* ]]
-	adm 0 status --client
+	adm 0 status --role client
 	rm -r "$SYS"/class/r*
 	fails 8 unavailable session list
 	[[ $stderr == *"netlink family 'rnbd' absent"* ]]
@@ -260,7 +260,7 @@ awaited() {
 	local form pid code=0 gone=$BATS_TEST_TMPDIR/gone EVENTS=$BATS_TEST_TMPDIR/events
 	adm 0 monitor --once -j
 	[ "$(printf '%s\n' "$output" | jq -sr '[.[].source] | unique | tojson')" = '["poll"]' ]
-	adm 0 monitor --stats --once -j
+	adm 0 monitor -i 1 --once -j
 	[ "$(printf '%s\n' "$output" | jq -sc '[.[] | select(.event == "stats") | .role, .counters.read_ios, .state]')" = \
 		'["client",10,"connected","client",0,"disconnected","client",null,"connected","server",7,"connected"]' ]
 	adm 10 monitor --count 1 --timeout 1500ms --no-snapshot

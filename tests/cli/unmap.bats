@@ -119,24 +119,22 @@ process() {
 	adm 0 unmap -f rnbd0 rnbd1
 }
 
-@test "absent: 4, or fine with --if-exists and --idempotent" {
+@test "absent: 4, or fine with --idempotent" {
 	fails 4 not_found unmap rnbd9
 	[[ $stderr == *rnbd* ]]
-	for o in --if-exists --idempotent; do
-		adm 0 unmap rnbd9 "$o"
-		adm 0 unmap rnbd9 "$o" -j
-		valid rnbdadm.unmap/1
-		[ "$(jqv '.devices[0].result')" = absent ]
-		[ "$(jqv '.changed | not')" = true ]
-	done
-	adm 0 unmap --session nosuch --if-exists
+	adm 0 unmap rnbd9 --idempotent
+	adm 0 unmap rnbd9 --idempotent -j
+	valid rnbdadm.unmap/1
+	[ "$(jqv '.devices[0].result')" = absent ]
+	[ "$(jqv '.changed | not')" = true ]
+	adm 0 unmap --session nosuch --idempotent
 	fails 4 not_found unmap --session nosuch
 }
 
 @test "gone between the look and the request" {
 	replay unmap-gone
 	fails 4 not_found unmap rnbd2
-	adm 0 unmap rnbd2 --if-exists
+	adm 0 unmap rnbd2 --idempotent
 }
 
 @test "the kernel says busy" {
@@ -200,8 +198,8 @@ process() {
 	fails 7 busy unmap rnbd0 -n
 	fails 4 not_found unmap rnbd9 -n
 	# how it is to be done is in the line, too
-	adm 0 unmap rnbd2 --if-exists --no-wait --wait=2s --timeout 5s --idempotent -n
-	[ "$output" = "rnbdadm unmap rnbd2 --if-exists --no-wait --wait=2s --timeout=5000ms --idempotent" ]
+	adm 0 unmap rnbd2 --no-wait --wait=2s --timeout 5s --idempotent -n
+	[ "$output" = "rnbdadm unmap rnbd2 --no-wait --wait=2s --timeout=5000ms --idempotent" ]
 	adm 0 unmap rnbd0 --lazy --timeout infinite -n
 	[ "$output" = "rnbdadm unmap rnbd0 --lazy --timeout=infinite" ]
 	adm 0 unmap rnbd0 rnbd2 --lazy -nj

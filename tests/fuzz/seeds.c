@@ -178,8 +178,6 @@ static void texts(void)
 	text("fuzz-addr", "pair6", 2, "ip:2001:db8::1@ip:2001:db8::2");
 	text("fuzz-conf", "ini", 0, "[defaults]\nwait = 1s\n[session a] # b\npath = 10.0.0.1@10.0.0.2 dest-port=9\n"
 	     "path = host:b\nmp-policy =\n[device d]\nsession = a\ndevice-path = \" \\xff;\"\noptional = yes\n");
-	text("fuzz-conf", "json", 0, "{\"defaults\":{\"wait_ms\":1000},\"sessions\":[{\"name\":\"a\",\"paths\":[\"::1\"],"
-	     "\"io_timeout_ms\":null}],\"devices\":[{\"name\":\"d\",\"session\":\"a\",\"device_path\":\"v\"}]}");
 	text("fuzz-map-args", "short", 0, "sessname=s device_path=d");
 	text("fuzz-map-args", "long", 0,
 	     "dest_port=0x4d2 sessname=clt@srv path=ip:10.0.0.1,ip:10.0.0.2 path=gid:fe80::1 device_path=/dev/ram0 "

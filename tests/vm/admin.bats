@@ -134,9 +134,9 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	[ "$(jqv '.exports[0] | [.device, .node, .size_bytes, .clients[0].session, .clients[0].access] | @csv')" = \
 		'"ram0","/dev/ram0",67108864,"s1","rw"' ]
 	refused 7 busy "s1 has it open as '/dev/ram0' (rw)" server export close ram0
-	refused 7 busy "--force" server export close ram0 --client s1 --dry-run
+	refused 7 busy "--force" server export close ram0 --session s1 --dry-run
 	adm 0 server export close ram0 --force -n
-	[ "$output" = "rnbdadm server export close ram0 --client=s1 --force" ]
+	[ "$output" = "rnbdadm server export close ram0 --session=s1 --force" ]
 	reads
 }
 
@@ -185,8 +185,8 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	[ "$(jqv '[.changed, .clients[0].name] | @csv')" = 'true,"s1"' ]
 	adm 0 server client list -j
 	[ "$(jqv '.clients | length')" = 0 ]
-	await 30 sh -c "! '$ADM' status --client --check-state -q >/dev/null"
-	adm 11 status --client --check-state
+	await 30 sh -c "! '$ADM' status --role client --check-state -q >/dev/null"
+	adm 11 status --role client --check-state
 	[[ $output == *disconnected* && $stderr == *"not fully up"* ]]
 	adm 0 unmap rnbd0
 	adm 0 map /dev/ram0 --session s1 --path ip:10.0.0.1

@@ -292,8 +292,8 @@ finds() { looks "$2" && told "$@"; }
 	"$ADM" map /dev/goes --session s1
 	finds ok server.export_perm goes "is there"
 	null_disk_gone goes
-	finds FAIL server.export_perm goes "is open for s1, and gone from this host" "rnbdadm server export close goes --all-clients"
-	"$ADM" server export close goes --all-clients --force
+	finds FAIL server.export_perm goes "is open for s1, and gone from this host" "rnbdadm server export close goes --all"
+	"$ADM" server export close goes --all --force
 	"$ADM" unmap rnbd1
 }
 
@@ -420,6 +420,6 @@ finds() { looks "$2" && told "$@"; }
 
 @test "it changed nothing" {
 	"$ADM" unmap --all
-	"$ADM" session remove s1 --if-exists
+	"$ADM" session remove s1 --idempotent
 	dmesg_clean
 }

@@ -321,7 +321,7 @@ cut_before() {
 # What runs, without what is of the moment, as links by each path that udev saw, and without whose
 # it is: what lines of a batch make is nobody's
 what_runs() {
-	adm 0 status --client -j
+	adm 0 status --role client -j
 	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner, .open_count, .openers) else . end)' <<<"$output" >>/run/tmp/runs.$1
 	[ -b /dev/rnbd/by-name/data ]
 	adm 0 config diff

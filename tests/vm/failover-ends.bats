@@ -26,9 +26,9 @@ MIN_FREE=$(</proc/sys/vm/min_free_kbytes)
 teardown() {
 	echo "$MIN_FREE" >/proc/sys/vm/min_free_kbytes
 	loss_end
-	"$ADM" session remove $SESSION --if-exists --force
-	"$ADM" session remove s2 --if-exists
-	"$ADM" session remove s3 --if-exists
+	"$ADM" session remove $SESSION --idempotent --force
+	"$ADM" session remove s2 --idempotent
+	"$ADM" session remove s3 --idempotent
 	on_server load_server "${SERVER_QUICK[@]}"
 }
 

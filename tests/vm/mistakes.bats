@@ -135,7 +135,7 @@ told() {
 
 @test "unmap of a device that is not there" {
 	adm_fails 4 not_found unmap rnbd0
-	run -0 "$ADM" unmap rnbd0 --if-exists
+	run -0 "$ADM" unmap rnbd0 --idempotent
 }
 
 @test "not root" {

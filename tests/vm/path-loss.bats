@@ -26,7 +26,7 @@ teardown() {
 	probes_end
 	((${#PIDS[@]} == 0)) || kill "${PIDS[@]}" 2>/dev/null || :
 	reconnect_end
-	"$ADM" session remove s1 --if-exists --force
+	"$ADM" session remove s1 --idempotent --force
 	local n
 	for n in {11..22}; do
 		ip addr del 10.0.1.$n/24 dev dummy1 2>/dev/null || ip neigh del 10.0.1.$n dev dummy1 2>/dev/null || :

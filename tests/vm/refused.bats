@@ -44,7 +44,7 @@ teardown() {
 	# Why a test failed
 	[[ -n ${BATS_TEST_COMPLETED-} ]] || tail -n 20 "$OUT"
 	"$ADM" unmap --all --force || :
-	"$ADM" session remove s1 --if-exists || :
+	"$ADM" session remove s1 --idempotent || :
 	dmesg_clean
 }
 

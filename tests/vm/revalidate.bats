@@ -99,7 +99,7 @@ told() {
 	"$ADM" map loop0 --session s1 --path 10.0.0.1 --access ro
 	"$ADM" map loop0 --session s2 --path 10.0.0.1
 	size 20
-	run -0 --separate-stderr "$ADM" server export revalidate /dev/loop0 --client s2 -j
+	run -0 --separate-stderr "$ADM" server export revalidate /dev/loop0 --session s2 -j
 	told 16 20 told
 	await 10 disk_is rnbd1 20
 	disk_is rnbd0 16

@@ -119,8 +119,8 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	jq -e '.changed == false and .recovered == []' <<<"$output"
 }
 
-@test "monitor --stats: the counters of each path, again and again" {
-	adm 0 monitor path --no-snapshot --stats=200ms --timeout 2s -j
+@test "monitor -i 1: the counters of each path, again and again" {
+	adm 0 monitor path --no-snapshot -i 200ms --timeout 2s -j
 	jq -es '[.[] | select(.event == "stats")] | group_by([.role, .name]) | length == 4 and all(.[]; length >= 3 and length <= 11) and
 		all(.[][]; .counters.read_ios >= 0)' <<<"$output"
 }
@@ -189,7 +189,7 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	await 10 told '.event == "destroy" and .object == "session" and .name == "s1"'
 	await 10 told '.event == "destroy" and .object == "client"'
 	refused 4 not_found "no such session" session remove s1
-	adm 0 session remove s1 --if-exists
+	adm 0 session remove s1 --idempotent
 }
 
 @test "monitor: nothing came twice, and a signal is its end" {

@@ -73,13 +73,13 @@ rtrs_server sess_queue_depth 444'
 	adm_is '[.stats[].counters] | [map(.read_ios), map(.write_ios)] | map(add) == [32, 16]' stats s1
 	adm_is '.stats[0].counters | .reconnects_ok == 0 and .inflight == null and .read_bytes >= .read_ios * 4096' stats
 	adm_is '.stats[0].per_cpu | length == '"$(nproc --all)"' and .[0].migrations_from != null' stats --per-cpu
-	adm_is '.stats | length == 2 and (.[0].counters.write_bytes != null)' stats --server
+	adm_is '.stats | length == 2 and (.[0].counters.write_bytes != null)' stats --role server
 	adm 0 stats -i 200ms -c 2
 	adm 0 stats -o prom
 	[[ $output == *'rnbd_path_up{session="s1"'*'backend="sysfs"'* ]]
-	adm 0 stats reset s1 --only ios
+	adm 0 stats reset s1 --counters ios
 	adm_is '[.stats[].counters | .read_ios, .write_ios, .read_bytes] | add == 0' stats s1
-	says 9 "stats/sg_entries" stats reset s1 --only sg
+	says 9 "stats/sg_entries" stats reset s1 --counters sg
 	says 9 "do not count latencies" stats latency
 }
 
@@ -268,7 +268,7 @@ rtrs_server max_memory 444")" ] || fail "$(parameters)"
 	adm 0 map /dev/ram1 --session s1 --access ro
 	dd if=/dev/rnbd0 of=/dev/null bs=4k count=32 iflag=direct status=none
 	adm 0 path disconnect s1 10.0.1.1
-	for c in "session list --stats" "path list" "device list --details" status "stats --per-cpu" "stats --server" "server export list" \
+	for c in "session list --stats" "path list" "device list --details" status "stats --per-cpu" "stats --role server" "server export list" \
 		"server client list"; do
 		# shellcheck disable=SC2086
 		agree $c || fail "$c"

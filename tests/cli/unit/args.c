@@ -34,7 +34,7 @@ static void lines(void)
 		{ "session -j list", "session list" }, { "session list -jp", "session list" },
 		{ "session show a", "session show a" }, { "session show -- -j", "session show -j" },
 		{ "stats", "stats" }, { "stats reset --all", "stats reset" }, { "stats s1 reset", "stats s1 reset" },
-		{ "stats -- reset", "stats reset" }, { "stats --server reset --all", "stats reset" },
+		{ "stats -- reset", "stats reset" }, { "stats --role server reset --all", "stats reset" },
 		{ "map v --server h", "map v" }, { "map v --session s --path a --path b", "map v" },
 		{ "unmap a b c", "unmap a b c" }, { "unmap --wait a", "unmap a" }, { "map v --session s --wait=5 --wait", "map v" },
 		{ "stats -i1 -c2", "stats" }, { "stats -i 1 -c 2", "stats" }, { "device list --sort=-name", "device list" },
@@ -47,7 +47,7 @@ static void lines(void)
 		"", "sess ls", "sesion list", "session lst", "session list x", "session show", "session show a b",
 		"session list --bird", "session list --brief=1", "session list -Z", "session list --sort",
 		"map v --access", "map v --access=xx", "map v --access=", "map --session s", "stats -c 0", "stats -c x",
-		"stats -i x", "--server map v", "session list --server", "stats --server host extra more", "-- session list",
+		"stats -i x", "--server map v", "session list --server", "stats --role server host extra more", "-- session list",
 		"map v --session a --session b", "session list -F a -F b", "device list --json-version=2", "session ls x",
 		"device list --wait", "list session", "--json", "-j", "device list --color=",
 	};
