@@ -75,29 +75,26 @@ void rtrs_addr_set_port(struct sockaddr_storage *addr, u16 port);
 size_t rtrs_addr_len(const struct sockaddr_storage *addr);
 
 /*
- * rtrs_fail - say in the extended ack why, and return the errno
+ * rtrs_refused_by - say in the extended ack who refuses, where the errno leaves that open
+ *
+ * It is the cookie of the ack, so that no program has to look into the text. @extack may be NULL.
+ */
+void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who);
+
+/*
+ * rtrs_fail_by - say in the extended ack why and who refuses, and return the errno
  *
  * The text has at most 80 bytes. @extack may be NULL where nobody asked.
  */
-#define rtrs_fail(extack, err, fmt, ...) ({			\
+#define rtrs_fail_by(extack, who, err, fmt, ...) ({		\
 	NL_SET_ERR_MSG_FMT(extack, fmt, ##__VA_ARGS__);		\
+	rtrs_refused_by(extack, who);				\
 	(err);							\
 })
 
-/*
- * rtrs_refused_by - say in the extended ack who refuses, where the errno leaves that open
- *
- * Programs read it from the cookie of the ack, so that no text has to be matched. @extack may be NULL.
- */
-static inline void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who)
-{
-	u32 cookie = who;
-
-	if (!extack)
-		return;
-	memcpy(extack->cookie, &cookie, sizeof(cookie));
-	extack->cookie_len = sizeof(cookie);
-}
+/* The same where the errno says it all. */
+#define rtrs_fail(extack, err, fmt, ...)			\
+	rtrs_fail_by(extack, RNBD_REFUSAL_OTHER, err, fmt, ##__VA_ARGS__)
 
 /*
  * The census counts every object that comes and goes, so that a leak is seen

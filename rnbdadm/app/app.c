@@ -11,7 +11,6 @@
 
 #include "app/app.h"
 
-/* The program's: lines of a batch have contexts of their own. */
 static int lock_fd = -1;
 
 /* Is the command about the server side of this host? */

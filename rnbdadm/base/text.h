@@ -68,7 +68,7 @@ char *suggest(const char *word, const struct strlist *candidates);
 size_t utf8_len(const unsigned char *s);
 bool utf8_valid(const char *s);
 
-/* @s as a word for a shell and for a batch, without control characters. Caller frees. */
+/* @s as a word for a shell, without control characters. Caller frees. */
 char *shell_quote(const char *s);
 
 /* Whole number without sign, decimal. */

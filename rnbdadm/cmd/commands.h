@@ -45,7 +45,6 @@ int cmd_access_set(struct ctx *ctx);
 int cmd_client_list(struct ctx *ctx);
 int cmd_client_show(struct ctx *ctx);
 int cmd_client_disconnect(struct ctx *ctx);
-int cmd_batch(struct ctx *ctx);
 int cmd_check(struct ctx *ctx);
 int cmd_server_path_list(struct ctx *ctx);
 int cmd_server_path_show(struct ctx *ctx);

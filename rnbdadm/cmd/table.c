@@ -461,18 +461,6 @@ static const struct cmd cmds[] = {
 	  .empty = "{\"session\":null,\"device_path\":null,\"by_session\":null,"
 		   "\"by_name\":null,\"by_path\":[],\"id_serial\":null,\"id_path\":null}",
 	  .page = "rnbdadm-device", .flags = CMD_PLAIN, .run = cmd_udev },
-	{ "batch", NULL, "run the commands of a file",
-	  { { "FILE", .help = "one command in each line; - is stdin" } },
-	  .opts = OPTS(OPT_KEEP_GOING),
-	  .text = "Words are quoted as in a shell, # begins a comment, a backslash at the end joins "
-		  "lines, a first word 'rnbdadm' is skipped. All lines are parsed first: nothing is "
-		  "done if one is wrong (exit 2). The first that fails ends it with its exit code; "
-		  "with -k all are run, and the exit code is 3. -n, -y and -f are for all lines. "
-		  "'rnbdadm -b FILE' is the same.",
-	  .examples = { "rnbdadm batch changes.txt -n", "rnbdadm config apply -n | rnbdadm batch - -k -j" },
-	  .topic = "batch",
-	  .empty = "{\"file\":null,\"lines_total\":0,\"failed\":0,\"results\":[]}",
-	  .page = "rnbdadm-batch", .flags = CMD_PLAIN, .run = cmd_batch },
 	{ "check", NULL, "find faults of this host, and their cures",
 	  { { "CHECK", .optional = true, .repeat = true,
 	      .help = "all, modules, netlink, rdma, net, session, device, server, system, config, "
@@ -530,6 +518,7 @@ static const struct gone gone[] = {
 	{ "session reconnect", "path reconnect" }, { "session disconnect", "path disconnect" },
 	{ "session recover", "recover" }, { "path recover", "recover" }, { "path readd", "path reconnect" },
 	{ "mp-policy", "session set --mp-policy" }, { "save", "config save" }, { "restore", "config apply" },
+	{ "batch", "a shell script, or config apply" }, { "-b", "a shell script, or config apply" },
 	{ "server access reload", "server access apply" },
 	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },
 	{ "--no-tree", "list" }, { "--tree", "status" }, { "--no-totals", "--totals" },

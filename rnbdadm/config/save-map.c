@@ -99,9 +99,6 @@ int saved_read(struct ctx *ctx, char **text)
 	/* the directories, in a dry run */
 	if (err && !(ctx->dry_run && err == ENOENT))
 		return whole_fail(&ctx->fail, SAVED_FILE, err);
-	if (b.s[strspn(b.s, " \t\r\n")] == '{')
-		return fail_set(&ctx->fail, XC_CONFLICT, "%s is JSON, which nothing can be added to",
-				SAVED_FILE);
 	return XC_OK;
 }
 

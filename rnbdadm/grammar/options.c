@@ -178,7 +178,6 @@ const struct opt opt_table[OPT_MAX] = {
 				   "repeated" },
 	[OPT_STRICT] = { "strict", .help = "a warning is a failure, too" },
 	[OPT_FIX_HINTS] = { "fix-hints", .help = "only the cures, each once" },
-	[OPT_KEEP_GOING] = { "keep-going", 'k', .help = "go on after a line that failed" },
 	[OPT_LIST] = { "list", .help = "names of the topics" },
 	[OPT_AUTH] = { "auth", 0, ARG_REQUIRED, T_WORD, "HOW", "none",
 		     .help = "none: it comes without a key" },

@@ -540,9 +540,6 @@ static bool parse_words(struct parser *ps, int argc, char **argv)
 			p->literal = true;
 			continue;
 		}
-		/* as with ip */
-		if (!p->literal && !p->object && !strcmp(a, "-b"))
-			a = "batch";
 		/* "-1G" is a size; no option is a digit */
 		if (p->literal || a[0] != '-' || !a[1] || (a[1] >= '0' && a[1] <= '9'))
 			ok = take_word(ps, a, p->literal);

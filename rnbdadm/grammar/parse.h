@@ -46,8 +46,6 @@ enum opt_id {
 	OPT_MODE, OPT_PRUNE, OPT_ONLY, OPT_STOP_ON_ERROR, OPT_RESOLVED, OPT_LENIENT,
 	/* check */
 	OPT_CHECK_SERVER, OPT_CHECK_PATH, OPT_STRICT, OPT_FIX_HINTS,
-	/* batch */
-	OPT_KEEP_GOING,
 	/* schema */
 	OPT_LIST,
 	/* access list */

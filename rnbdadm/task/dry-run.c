@@ -119,7 +119,6 @@ void plan_timeout(const struct ctx *ctx, struct strlist *words)
 		strlist_addf(words, "--timeout=%lldms", (long long)ctx->timeout_ms);
 }
 
-/* Options of a line of a batch: those of the batch, too. */
 void plan_add(struct ctx *ctx, const struct strlist *words)
 {
 	static const enum opt_id own[] = {

@@ -97,7 +97,7 @@ PEER=$'[peer a]\nauth = none\nsession = a\nfrom = ip:10.0.0.1\n'
 	[[ $stderr == *overlaps* ]]
 }
 
-@test "config show and save: the sections, as text and as JSON, and back" {
+@test "config show and save: the sections, as text and as JSON; the text, and back" {
 	cp "$LIST" "$ROOT/etc/rnbd/conf.d/10-access.conf"
 	world access
 	adm 0 config show
@@ -109,12 +109,9 @@ PEER=$'[peer a]\nauth = none\nsession = a\nfrom = ip:10.0.0.1\n'
 	printf '%s\n' "$output" >"$CONF"
 	adm 0 config save -j
 	golden access-save.json
-	printf '%s\n' "$output" >"$CONF.json"
 	# what was saved is what runs
-	for file in "$CONF" "$CONF.json"; do
-		adm 0 server access diff "$file"
-		[ -z "$output$stderr" ]
-	done
+	adm 0 server access diff "$CONF"
+	[ -z "$output$stderr" ]
 	adm 0 config save --session cl1@srv1
 	[[ $output != *"[peer"* ]]
 	# neither an open server nor one that is not there has a list

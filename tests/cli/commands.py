@@ -77,7 +77,6 @@ ARGUMENTS = {
     "save": ([], ["--session", "nosuch"]),
     "rds ping": (["10.0.0.2", "-c", "1"], None),
     "udev": (["rnbd0"], None),
-    "batch": (["/dev/null"], ["/nonexistent"]),
     "check": ([], ["nosuch"]),
     "help": (["map"], ["nosuch"]),
     "schema": ([], ["nosuch"]),
@@ -92,10 +91,10 @@ BY_OPTION = {
     "remap": ["rnbd2", "--session", "nosuch"],
     "resize": ["rnbd0", "+10G", "--session", "nosuch"],
     "device set": ["rnbd0", "--access", "rw", "--session", "nosuch"],
-    "server export list": ["--client", "nosuch"],
-    "server export close": ["sdb", "--client", "nosuch", "--force"],
-    "server export revalidate": ["ram0", "--client", "nosuch"],
-    "server path list": ["--client", "nosuch"],
+    "server export list": ["--session", "nosuch"],
+    "server export close": ["sdb", "--session", "nosuch", "--force"],
+    "server export revalidate": ["ram0", "--session", "nosuch"],
+    "server path list": ["--session", "nosuch"],
 }
 # These say nothing when they succeed
 CHANGES = ("unmap", "stats reset", "remap", "resize", "device set", "session set", "server export close", "server client disconnect",
@@ -104,11 +103,10 @@ CHANGES = ("unmap", "stats reset", "remap", "resize", "device set", "session set
            "path disconnect", "recover",
            "server access apply", "server access close", "server access open", "server export add", "server export remove",
            "server peer add", "server peer remove")
-SILENT = CHANGES + ("device wait", "wait", "batch", "config diff", "config apply", "config validate", "udev")
+SILENT = CHANGES + ("device wait", "wait", "config diff", "config apply", "config validate", "udev")
 # Where each change is answered with success; a new size is to be seen in the next list
 ANSWERED = {"resize": "resize", **{n: "changes" for n in ("map", "config apply") + CHANGES if n != "resize"}}
-LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev",
-         "batch")
+LOCAL = ("version", "help", "completion", "metadata", "schema", "config show", "config validate", "config edit-hints", "udev")
 
 
 def expect(name, state, known, changes=False):

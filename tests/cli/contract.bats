@@ -43,7 +43,7 @@ setup() {
 	END
 }
 
-@test "no command starts a process: by sysfs, and out of a batch" {
+@test "no command starts a process by sysfs" {
 	local line n=0 dir=$BATS_TEST_TMPDIR
 	load sysfs-tree
 	sysfs_tree "$dir/tree"
@@ -59,13 +59,8 @@ setup() {
 		printf '%s </dev/null >/dev/null 2>&1 || echo $? "%s" >>%q\n' "$line" "$line" "$dir/failed"
 		n=$((n + 1))
 	# the path would be waited for
-	done < <("$PY" "$CLI/contract.py" lines "$PLAIN" | sed '/path add/s/$/ --no-wait/' | tee "$dir/lines") >"$dir/all"
+	done < <("$PY" "$CLI/contract.py" lines "$PLAIN" | sed '/path add/s/$/ --no-wait/') >"$dir/all"
 	((n > 60))
-	grep -vE '^(batch|monitor|completion|metadata|schema|help|version)( |$)' "$dir/lines" >"$dir/batch"
-	(($(wc -l <"$dir/batch") > 50))
-	printf '%s\n' "$(printf '%q ' "$PLAIN" --nl-replay "$REC/changes.nl" --test-root "$dir/tree" batch -k "$dir/batch") >$dir/out 2>&1" \
-		"$(printf '%q ' "$PLAIN" --backend sysfs --test-root "$dir/tree" batch -k "$dir/batch") >$dir/out-sysfs 2>&1" >>"$dir/all"
-	n=$((n + 2))
 	strace -f -qq -o "$dir/trace" -e trace=execve,execveat bash "$dir/all" || :
 	# all were run to their ends; what is only written to a file changes nothing here
 	diff "$dir/failed" - <<-END
@@ -97,30 +92,28 @@ setup() {
 		11 rds check
 		11 check
 	END
-	for line in out out-sysfs; do
-		tail -n 1 "$dir/$line"
-		[[ $(tail -n 1 "$dir/$line") == *" of $(wc -l <"$dir/batch") lines failed" ]]
-	done
 	[ "$(grep -cF "execve(\"$PLAIN\"" "$dir/trace")" = "$n" ]
 	[ "$(grep -c exec "$dir/trace")" = $((n + 1)) ]
 }
 
 @test "valgrind: no command makes a mistake that the sanitizers do not see, as text and as JSON" {
-	local all=$BATS_TEST_TMPDIR/all conf=$BATS_TEST_TMPDIR/conf check
+	local all=$BATS_TEST_TMPDIR/all conf=$BATS_TEST_TMPDIR/conf check form
 	check=(valgrind -q --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=42)
 	printf '%s\n' '[session cl1@srv9]' 'path = 10.0.0.9' 'mp-policy = rr' '[device d]' 'session = cl1@srv9' 'device-path = vol9' >"$conf"
-	"$PY" "$CLI/contract.py" lines "$PLAIN" | grep -vE '^(batch|monitor|completion|metadata|schema|help|version)( |$)' >"$all"
+	"$PY" "$CLI/contract.py" lines "$PLAIN" | grep -vE '^(monitor|completion|metadata|schema|help|version)( |$)' >"$all"
 	(($(wc -l <"$all") >= 52))
 	printf '%s\n' "config apply $conf" "remap rnbd2 --recreate" >>"$all"
 	sed -i 's/^stats$/stats --per-cpu --latency/' "$all"
+	make -s -C "$CLI/unit" ../../../build/cli-unit/each
+	# resize, as the list tells no other size then; what there is not; check
+	printf '%s\n' "1 resize" "11 server" "11 check" >"$all.want"
 	own_root
 	world changes
-	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -k "$all"
-	run --separate-stderr -3 "${check[@]}" "$PLAIN" "${R[@]}" batch -k "$all" -j
-	valid rnbdadm.batch/1
-	# resize, as the list tells no other size then; what there is not; check
-	[ "$(jqv '[.results[] | select(.exit_status != 0) | .exit_status, .command[:6]] | tojson')" = \
-		'[1,"resize",11,"server",11,"check"]' ]
+	for form in text json; do
+		"${check[@]}" "$TOP/build/cli-unit/each" "$all" "$all.codes" "${R[@]}" -o $form >"$all.$form" 2>&1 || { cat "$all.$form"; return 1; }
+		cat "$all.codes"
+		grep -v ^0 "$all.codes" | cut -d ' ' -f 1,2 | diff - "$all.want"
+	done
 	replay monitor-overrun
 	run --separate-stderr -0 "${check[@]}" "$PLAIN" "${R[@]}" monitor --diff --full -j
 	valid any

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a document must be: valid against its schema, with no key beyond those that the schema lists."""
 import datetime
-import functools
 import json
 import os
-import shlex
 
 import jsonschema
 
-from commands import SCHEMAS, TOP, metadata
+from commands import SCHEMAS
 
 # Objects whose keys are names of something, by topic: the schema says what their values are
 NAMES = (("event", "changes"), ("config", "sources"))
@@ -62,23 +60,15 @@ def is_time(v):
     return not isinstance(v, str) or datetime.datetime.strptime(v, "%Y-%m-%dT%H:%M:%S.%fZ" if "." in v else "%Y-%m-%dT%H:%M:%SZ")
 
 
-# What a line of a batch has of its own, or with the others
-ENVELOPE = ("schema", "tool", "time", "backend", "changed", "warnings", "error")
-
-
-def validator(topic, fields=False, part=False):
-    """Of the closed schema; where -F picked @fields of the objects, they need not have all. A @part is of a line of a batch."""
-    if (topic, fields, part) not in validators:
+def validator(topic, fields=False):
+    """Of the closed schema; where -F picked @fields of the objects, they need not have all."""
+    if (topic, fields) not in validators:
         schema = closed(load(topic), topic)
-        for key in ENVELOPE if part else ():
-            schema["properties"].pop(key, None)
-        if part:
-            schema["required"] = []
         for name, body in schema["$defs"].items() if fields else ():
             if name != "error":
                 pick(body)
-        validators[topic, fields, part] = jsonschema.Draft202012Validator(schema, format_checker=formats)
-    return validators[topic, fields, part]
+        validators[topic, fields] = jsonschema.Draft202012Validator(schema, format_checker=formats)
+    return validators[topic, fields]
 
 
 def no_twice(pairs):
@@ -110,27 +100,10 @@ def complaints(doc, schema):
 
 def parts(doc, topic):
     """What is wrong in a part that has another schema, or none."""
-    for r in doc.get("results", ()) if topic == "batch" else ():
-        if r["output"] is not None:
-            named = topic_of(r["command"])
-            for bad in complaints(r["output"], validator(named, "-F" in r["command"], True)) if named else ("no command",):
-                yield "%s: %s" % (r["command"], bad)
     for r in doc.get("results", ()) if topic == "check" else ():
         more = set(r["data"]) - set(load("check")["$defs"]["result"]["properties"]["data"]["properties"])
         if more and not r["id"].startswith("modules."):
             yield "%s: data: %s" % (r["id"], more)
-
-
-@functools.lru_cache(None)
-def topics():
-    """The topic of each command, by its names."""
-    commands = metadata(os.path.join(TOP, "build", "rnbdadm"))["commands"]
-    return {name: c["schema"].removeprefix("rnbdadm.").removesuffix("/1") for c in commands for name in [c["name"]]}
-
-
-def topic_of(line):
-    words = [w for w in shlex.split(line) if not w.startswith("-")]
-    return next((topics()[name] for name in (" ".join(words[:n]) for n in (3, 2, 1)) if name in topics()), None)
 
 
 def each(text):

@@ -42,6 +42,13 @@ grown() {
 	world two-sessions
 }
 
+# run_plan LINES [ARG]..: what a dry run printed, as a shell runs it, each with these arguments of the tool
+run_plan() {
+	local more=("${@:2}")
+	rnbdadm() { "$RNBDADM" "${R[@]}" "${more[@]}" "$@"; }
+	run --separate-stderr -0 eval "$1"
+}
+
 # untraced COMMAND..: bats looks at the stack before each command of a test, and of what it calls, which takes longer than most
 # commands do. Here it does so up to this function: what fails below is told with the line of the test, and says itself what it saw.
 untraced() {

@@ -61,7 +61,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 	[[ $stderr == *'a\x1b[31m\x0a'* && $stderr != *$'\e'* ]]
 }
 
-@test "names: a plan holds no control character, and a shell and a batch read back what it names" {
+@test "names: a plan holds no control character, and a shell reads back what it names" {
 	local plan line names=() words=()
 	replay hostile
 	adm 0 path disconnect --all --force -n
@@ -76,7 +76,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 		# nobody can name what has no name
 		[[ ${words[2]} ]] || continue
 		adm 0 session show "${words[2]}" -F queue_depth
-		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch - -n <<<"$line"
+		run_plan "$line" -n
 		[ "$output" = "$line" ]
 	done <<<"$plan"
 	for line in $'new\nline' $'tab\tesc\e[31m' $'\x01\x7f' $'bad\xff\xfe' $'\xc2\x9b31m' '' 'quo"te' 'back\slash'; do
@@ -127,7 +127,7 @@ SERVER=("server client list --stats --details" "server export list --details" "s
 		replay $r
 		for c in "session list" "path list" "device list" "server client list" "server export list" "server path list" \
 			"server port list" stats "stats --role server" "stats --by session" "stats latency"; do
-			[[ $r == extreme || $c != *--server ]] || continue
+			[[ $r == extreme || $c != *"--role server" ]] || continue
 			# shellcheck disable=SC2086
 			adm 0 $c -j
 			n=$(printf '%s' "$output" | jq '[.[] | arrays | length][0]')

@@ -30,8 +30,8 @@ setup() {
 		line=$(grep -m 1 -E "^$name( |\$)" "$BATS_TEST_TMPDIR/lines")
 		WANT=0 FORMS="txt json"
 		case $name in
-		# what they print is in the sources, and a batch prints what its commands do
-		help | completion | metadata | schema | batch) continue ;;
+		# what they print is in the sources
+		help | completion | metadata | schema) continue ;;
 		check | config\ diff | server\ access\ diff) WANT=11 ;;
 		stats\ latency) line=$name ;;
 		esac
@@ -416,19 +416,6 @@ setup() {
 	adm 0 session list --json
 	[ "$a" = "$output" ]
 	[ "$b" = "$output" ]
-}
-
-@test "-b is batch where a command is expected, and nowhere else" {
-	printf 'session list --brief\n' >"$BATS_TEST_TMPDIR/lines"
-	for c in "-b" "--no-lock -b" "--timeout 5s -b"; do
-		# shellcheck disable=SC2086
-		adm 0 $c "$BATS_TEST_TMPDIR/lines"
-		[ "$output" = $'cl1@srv1\ncl1@srv2' ]
-	done
-	fails 2 usage session list -b
-	[[ $stderr == *"'-b' is not an option"* ]]
-	fails 4 not_found path list --session -b
-	[[ $stderr == *"-b"* && $stderr != *batch* ]]
 }
 
 @test "an object alone is listed; no other name is taken for one" {

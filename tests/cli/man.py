@@ -69,7 +69,7 @@ def table(binary, directory):
     print(len(seen), "pages,", len(meta["commands"]), "commands")
 
 
-PAGES = ["rnbdadm", "rnbdadm-access", "rnbdadm-batch", "rnbdadm-check", "rnbdadm-config", "rnbdadm-device", "rnbdadm-json", "rnbdadm-monitor",
+PAGES = ["rnbdadm", "rnbdadm-access", "rnbdadm-check", "rnbdadm-config", "rnbdadm-device", "rnbdadm-json", "rnbdadm-monitor",
          "rnbdadm-path", "rnbdadm-rds", "rnbdadm-server", "rnbdadm-session", "rnbdadm-stats", "rnbdadm.conf"]
 # In the order that mdoc(7) has
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "JSON OUTPUT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]

@@ -135,8 +135,6 @@ setup() {
 	world map-add-paths-fails
 	echo '[nonsense' >"$SAVED"
 	fails 2 usage "${NEW[@]}" --save
-	echo '{"sessions":[]}' >"$SAVED"
-	fails 6 conflict "${NEW[@]}" --save
 	rm "$SAVED"
 	mkdir "$SAVED"
 	fails 2 usage "${NEW[@]}" --save

@@ -50,8 +50,7 @@ setup() {
 	adm 0 map --session cl1@srv3 --path 10.0.0.9 --no-wait --timeout 5s -n -- -vol9
 	[ "$output" = "rnbdadm map --session cl1@srv3 --path ip:10.0.0.9 --no-wait --timeout=5000ms -- -vol9" ]
 	line=$output
-	printf '%s\n' "$line" >"$BATS_TEST_TMPDIR/lines"
-	adm 0 batch "$BATS_TEST_TMPDIR/lines" -n
+	run_plan "$line" -n
 	[ "$output" = "$line" ]
 }
 

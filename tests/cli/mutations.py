@@ -7,7 +7,7 @@ import os
 import jsonschema
 
 from commands import SCHEMAS, problem, run
-from documents import NAMES, PARAMETERS, is_object, kinds, load, parts, topic_of, validator
+from documents import NAMES, PARAMETERS, is_object, kinds, load, parts, validator
 
 # Keys that are there with an option, or where there is something to say
 OPTIONAL = ("warnings", "error", "details", "id", "io_p50_ns", "io_p99_ns", "pinned_max_bytes", "per_cpu", "rates", "latency", "dry_run", "plan", "changes")
@@ -81,7 +81,7 @@ def mutants(doc, topic, at=()):
 def variants(doc, topic):
     """The document with one element in each list; for each kind of result one of them."""
     seen = set()
-    for r in doc.get("results", ()) if topic in ("check", "batch") else ():
+    for r in doc.get("results", ()) if topic == "check" else ():
         kind = str(sorted(r["data"])) if topic == "check" and not r["id"].startswith("modules.") else r.get("command", "modules")
         if kind not in seen:
             seen.add(kind)
@@ -100,12 +100,6 @@ def may_lack(topic, where):
 
 def excused(doc, topic, how, where):
     """What may be so: a key that need not be there, or any text as a place or a parameter."""
-    if topic == "batch" and where[2:3] == ("output",) and len(where) > 3:
-        result = doc["results"][0]
-        # it is without its document, and without what -F left out
-        if how == "less" and (len(where) == 4 or "-F" in result["command"]):
-            return True
-        return topic_of(result["command"]) == "check" or excused(result["output"], topic_of(result["command"]), how, where[3:])
     if (topic, *where[2:3]) == PARAMETERS and doc["results"][0]["id"].startswith("modules."):
         return how != "odd"
     return how == "less" and may_lack(topic, where) or how == "type" and (topic, where[-1]) == NAMES[1] or \
@@ -126,10 +120,6 @@ def refuses(whole):
             if how == "more" and not loose.is_valid(m):
                 problem(topic, "the schema does not take another key in", place)
     return count
-
-
-# Of what the schema does not say a word, and why
-ANYTHING = {("batch", "output"): "has the schema of its command"}
 
 
 def unsaid(schema):
@@ -171,9 +161,8 @@ def schemas(binary, rec):
         for name, body in schema["$defs"].items():
             if defs.setdefault(name, body) != body:
                 problem(file, "defines", name, "in another way")
-        unsaid_here = set(open_places(schema, topic))
-        for where in unsaid_here ^ {w for w in ANYTHING if w[0] == topic}:
-            problem(file, "does not say what is in" if where in unsaid_here else "says what is in", where[1])
+        for where in open_places(schema, topic):
+            problem(file, "does not say what is in", where[1])
         for name in schema["$defs"]:
             if '"#/$defs/%s"' % name not in json.dumps(schema):
                 problem(file, "does not use", name)

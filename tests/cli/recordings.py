@@ -76,7 +76,7 @@ RECORDINGS = {
         "session-name": "s2", "device-path": "/dev/ram0", "path": [{"server-addr": "ip:10.0.0.1#999"}]}),
     "map-nosuch": [UP] + lists([session(1, "demo")], [], []) + [
         {"do": "map", "request": {"session-name": "demo", "device-path": "nosuch"}, "any": True, "error": "ENOENT",
-         "extack": "server has no device 'nosuch' in dev_search_path or exports", "attr": "device-path"}],
+         "extack": "server has no device 'nosuch' in dev_search_path or exports", "attr": "device-path", "refusal": "server"}],
     "unmap": [UP] + lists() + [unmap(3), unmap(1), unmap(2)],
     "unmap-force": [UP] + lists() + [unmap(1, True), unmap(2, True), unmap(3, True)],
     "unmap-idle": [UP] + lists(devices=[dict(d, **{"open-count": 0}) for d in DEVICES]) + [unmap(1), unmap(2), unmap(3)],
@@ -136,7 +136,7 @@ RECORDINGS = {
     "map-io-mode": [UP] + lists() + [{"do": "map", "request": dict(MAP, **{"io-mode": 1}),
                                       "reply": dict(NEW, **{"io-mode": 1, "write-cache": 0})}],
     "map-io-mode-there": [UP] + lists(devices=[dict(d, **{"io-mode": 1}) for d in DEVICES]),
-    "map-io-mode-cannot": map_error("EOPNOTSUPP", extack="server knows no fileio: leave io_mode out", attr="io-mode",
+    "map-io-mode-cannot": map_error("EOPNOTSUPP", extack="server knows no fileio: leave io_mode out", attr="io-mode", refusal="server",
                                     request=dict(MAP, **{"io-mode": 1})),
     "map-settings-bad": map_error("EINVAL", extack="not so", attr="settings.io-timeout-ms", request=dict(MAP, settings={
         "io-timeout-ms": 1000})),
@@ -416,8 +416,6 @@ BAD = lists([session(1, S1, 3, 0, 0, 2, 2), session(2, S2, 0, 0), session(3, "cl
             [stats(1, P1, 1, S1, "mlx5_0", (1000, 4096000, 0, 0), cpu=[cpu(0, 1000, 4096000, 0, 0, 900, 900)],
                    **{"reconnects-failed": 7})])
 RECORDINGS.update({
-    "batch": [UP] + lists()[:3] + lists()[:3] + lists() + [unmap(3)] + lists(devices=DEVICES[1:]),
-    "batch-fails": [UP] + lists() + [unmap(3, error="EBUSY")] + lists(),
     "check-good": [UP] + 2 * [listed(peers=access.CONFIGURED[:1], exports=[{"name": "srv/", "path": "/srv/", "allow": [{"peer": "hv"}]}])] +
                   GOOD_SERVER + GOOD,
     "check-bad": [UP] + server() + BAD,

@@ -269,7 +269,7 @@ setup() { load helpers; }
 		adm 0 path $v cl1@srv1 --hca mlx5_1 -n
 		[ "$output" = "rnbdadm path $v cl1@srv1 id:4" ]
 		line=$output
-		run --separate-stderr -0 "$RNBDADM" "${R[@]}" batch -n - <<<"$line"
+		run_plan "$line" -n
 		[ "$output" = "$line" ]
 		# one whose name is its own keeps it
 		adm 0 path $v cl1@srv2 10.0.0.3 --force -n

@@ -147,7 +147,7 @@ setup() {
 	[ "$(jqv .error.code)" = failed ]
 }
 
-@test "--server asks for the other role" {
+@test "--role server asks for the other end" {
 	replay server
 	adm 0 stats --role server -j
 	valid rnbdadm.stats/1
@@ -236,7 +236,8 @@ rnbd2,20" ]
 	[ "$(jqv '.stats[0].counters.read_ios == null')" = true ]
 	fails 4 not_found stats rnbd7 --by device
 	fails 2 usage stats cl1@srv1 10.0.0.2 --by device
-	for how in --per-cpu --latency --server; do
+	for how in --per-cpu --latency "--role server"; do
+		# shellcheck disable=SC2086
 		fails 2 usage stats --by device $how
 	done
 }

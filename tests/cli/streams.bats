@@ -46,7 +46,7 @@ setup() {
 	[[ $stderr == *"client module is not loaded"*"modprobe rnbd_client"* ]]
 	replay no-client
 	fails 8 unavailable device list
-	[[ $stderr == *"kernel: rnbd-client is not loaded"* ]]
+	[[ $stderr == *"kernel: module rnbd_client is not loaded"* ]]
 	replay old-kernel
 	fails 9 unsupported device list
 	replay no-operation

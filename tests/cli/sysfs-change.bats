@@ -236,15 +236,6 @@ rnbdadm session set cl1@srv1 --mp-policy=round-robin" ]
 	wait
 }
 
-@test "batch: one way to the kernel for all lines" {
-	printf '%s\n' 'session set cl1@srv1 --mp-policy rr' 'unmap rnbd10' >"$BATS_TEST_TMPDIR/lines"
-	adm 0 batch "$BATS_TEST_TMPDIR/lines" -j
-	written "$CLIENT/mpath_policy" round-robin
-	written "$SYS/block/rnbd10/rnbd/unmap_device" normal
-	[ "$(jqv .backend)" = sysfs ]
-	adm 0 batch "$BATS_TEST_TMPDIR/lines" -n
-}
-
 @test "the lock is free while a driver connects" {
 	local file=$SYS/class/rnbd-client/ctl/map_device pid lock=$ROOT/run/rnbdadm.lock
 	rm "$file"

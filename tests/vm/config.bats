@@ -153,11 +153,9 @@ write_on() {
 @test "100 times mapped and unmapped, with udev" {
 	local i n=100
 	for ((i = 0; i < n; i++)); do
-		echo "map ram1 --session s1 --wait=20s"
-		echo "unmap ram1 --session s1"
-	done >/run/tmp/often
-	run -0 "$ADM" batch /run/tmp/often
-	[ "${#lines[@]}" = "$n" ]
+		"$ADM" map ram1 --session s1 --wait=20s
+		"$ADM" unmap ram1 --session s1
+	done
 	udevadm settle --timeout=120
 	[ ! -e /dev/rnbd/by-session/s1/ram1 ]
 	links_to rnbd0 rnbd/by-{session/s1/ram0,path/ip:10.0.0.1/ram0,name/data}
@@ -319,7 +317,7 @@ cut_before() {
 }
 
 # What runs, without what is of the moment, as links by each path that udev saw, and without whose
-# it is: what lines of a batch make is nobody's
+# it is: what lines of a plan make is nobody's
 what_runs() {
 	adm 0 status --role client -j
 	jq '.client | walk(if type == "object" then del(.since, .heartbeat_latency_ns, .links, .owner, .open_count, .openers) else . end)' <<<"$output" >>/run/tmp/runs.$1
@@ -328,12 +326,13 @@ what_runs() {
 	[ -z "$output" ]
 }
 
-@test "the plan of apply -n, as a batch, comes to the same as apply" {
+@test "the plan of apply -n, run by a shell, comes to the same as apply" {
 	local how
-	for how in apply batch; do
+	rnbdadm() { "$ADM" "$@"; }
+	for how in apply plan; do
 		conf 0 1
 		come() { "$ADM" config apply; }
-		[[ $how == apply ]] || come() { "$ADM" config apply -n | "$ADM" batch -; }
+		[[ $how == apply ]] || come() { "$ADM" config apply -n >/run/tmp/plan && . /run/tmp/plan; }
 		come
 		what_runs $how
 		# another path, other settings, another disk
@@ -346,7 +345,7 @@ what_runs() {
 	done
 	rm $CONF
 	(($(wc -l </run/tmp/runs.apply) > 100))
-	diff /run/tmp/runs.{apply,batch}
+	diff /run/tmp/runs.{apply,plan}
 }
 
 @test "apply: servers that say nothing, three of eight, hold up neither the disks of the others nor other commands" {

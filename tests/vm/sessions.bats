@@ -151,8 +151,10 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	pid=$!
 	await 20 grep -q '"event":"sync"' /run/tmp/overrun
 	kill -STOP $pid
-	for ((i = 0; i < 60; i++)); do printf 'session set s1 --mp-policy %s\n' mi rr; done >/run/tmp/lines
-	adm 0 batch /run/tmp/lines
+	for ((i = 0; i < 15; i++)); do
+		"$ADM" session set s1 --mp-policy mi
+		"$ADM" session set s1 --mp-policy rr
+	done
 	kill -CONT $pid
 	await 10 eval '(($(grep -c "\"event\":\"sync\"" /run/tmp/overrun) == 2))'
 	adm 0 session set s1 --mp-policy ml

@@ -214,15 +214,11 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	return dev;
 }
 
-/* Tells why an OPEN failed. @err is the errno of the server or of the transport. */
-int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
-				unsigned int timeout_ms, struct netlink_ext_ack *extack)
+static int explain_refused_open(const struct rnbd_client_dev *dev, int err,
+				struct netlink_ext_ack *extack)
 {
 	const char *path = dev->path;
 
-	if (rnbd_client_msg_failed(err, timeout_ms, extack))
-		return err;
-	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
 	switch (err) {
 	case -ENOENT:
 		return rtrs_fail(extack, err,
@@ -261,6 +257,17 @@ int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
 		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", path,
 				 err);
 	}
+}
+
+/* Tells why an OPEN failed. @err is the errno of the server or of the transport. */
+int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
+				unsigned int timeout_ms, struct netlink_ext_ack *extack)
+{
+	if (rnbd_client_msg_failed(err, timeout_ms, extack))
+		return err;
+	explain_refused_open(dev, err, extack);
+	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
+	return err;
 }
 
 static int explain_map_open(const struct rnbd_client_dev *dev, int err,

@@ -123,9 +123,8 @@ static int ask_server(struct rnbd_client_dev *dev, u8 access_mode, unsigned int 
 
 static int server_cannot(struct netlink_ext_ack *extack)
 {
-	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
-	return rtrs_fail(extack, -EOPNOTSUPP,
-			 "the server cannot do that: unmap it, and map it with rw");
+	return rtrs_fail_by(extack, RNBD_REFUSAL_SERVER, -EOPNOTSUPP,
+			    "the server cannot do that: unmap it, and map it with rw");
 }
 
 /* Under dev->open_lock. An older server of ours answers with the mode that there is. */

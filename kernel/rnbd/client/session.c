@@ -300,10 +300,9 @@ static struct rnbd_client_session *session_find_or_create(const struct rnbd_clie
 	if (session->state != RNBD_CLIENT_SESSION_READY) {
 		*wait = true;
 	} else if (args->settings) {
-		rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
-		return ERR_PTR(rtrs_fail(extack, -EEXIST,
-					 "session %.40s exists; set its settings by themselves",
-					 session->name));
+		return ERR_PTR(rtrs_fail_by(extack, RNBD_REFUSAL_SESSION, -EEXIST,
+					    "session %.40s exists; set its settings by themselves",
+					    session->name));
 	} else if (args->poll_queues != RNBD_CLIENT_POLL_ANY &&
 		   args->poll_queues != session->poll_cons) {
 		return ERR_PTR(rtrs_fail(extack, -EINVAL, "the session has %u poll queues, not %u",
@@ -390,8 +389,8 @@ struct rnbd_client_session *rnbd_client_session_add(const struct rnbd_client_map
 		return session;
 	if (!created) {
 		rnbd_client_session_leave(session);
-		rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
-		return ERR_PTR(rtrs_fail(extack, -EEXIST, "session %.40s exists", args->session));
+		return ERR_PTR(rtrs_fail_by(extack, RNBD_REFUSAL_SESSION, -EEXIST,
+					    "session %.40s exists", args->session));
 	}
 	rnbd_client_session_get(session);
 	err = session_bring_up(session, args, true, extack);

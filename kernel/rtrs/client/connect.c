@@ -99,10 +99,9 @@ static int explain_error(struct rtrs_client_path *path, enum step step, int err,
 				 dst);
 	if (path->refused && err == -EUSERS)
 		return rtrs_fail(extack, err, "%s: server refused: too many paths log in", dst);
-	if (path->refused && (err == -EACCES || err == -ENOKEY)) {
-		rtrs_refused_by(extack, RNBD_REFUSAL_ACCESS_LIST);
-		return rtrs_fail(extack, err, "%s: refused by the server's access list", dst);
-	}
+	if (path->refused && (err == -EACCES || err == -ENOKEY))
+		return rtrs_fail_by(extack, RNBD_REFUSAL_ACCESS_LIST, err,
+				    "%s: refused by the server's access list", dst);
 	if (path->refused)
 		return rtrs_fail(extack, err, "%s: server refused: %pe", dst, ERR_PTR(err));
 	if (err == -ECONNREFUSED)

@@ -213,9 +213,8 @@ static int session_publish(struct rtrs_client_session *session, struct netlink_e
 	mutex_lock(&rtrs_client_lock);
 	xa_for_each(&rtrs_client_sessions, id, other) {
 		if (!strcmp(other->name, session->name)) {
-			rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
-			err = rtrs_fail(extack, -EEXIST, "session %.40s is open already",
-					session->name);
+			err = rtrs_fail_by(extack, RNBD_REFUSAL_SESSION, -EEXIST,
+					   "session %.40s is open already", session->name);
 			goto out;
 		}
 	}
@@ -290,8 +289,8 @@ static int path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack
 	char dst[RTRS_ADDR_STRLEN];
 
 	rtrs_addr_print(&addr->dst, dst, sizeof(dst));
-	rtrs_refused_by(extack, RNBD_REFUSAL_SESSION);
-	return rtrs_fail(extack, -EEXIST, "%s: the session would have this path twice", dst);
+	return rtrs_fail_by(extack, RNBD_REFUSAL_SESSION, -EEXIST,
+			    "%s: the session would have this path twice", dst);
 }
 
 static int addr_check(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)

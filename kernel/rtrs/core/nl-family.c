@@ -180,12 +180,23 @@ static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
 	return set;
 }
 
+void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who)
+{
+	u32 cookie = who;
+
+	if (!extack)
+		return;
+	memcpy(extack->cookie, &cookie, sizeof(cookie));
+	extack->cookie_len = who == RNBD_REFUSAL_OTHER ? 0 : sizeof(cookie);
+}
+EXPORT_SYMBOL_GPL(rtrs_refused_by);
+
 static int no_provider(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
 {
 	if (!provider_name[role][cmd])
 		return rtrs_fail(extack, -EOPNOTSUPP, "this end of a session has no such command");
-	rtrs_refused_by(extack, RNBD_REFUSAL_UNLOADED);
-	return rtrs_fail(extack, -EOPNOTSUPP, "module %s is not loaded", provider_name[role][cmd]);
+	return rtrs_fail_by(extack, RNBD_REFUSAL_UNLOADED, -EOPNOTSUPP, "module %s is not loaded",
+			    provider_name[role][cmd]);
 }
 
 static int run_get(const struct rtrs_nl_cmd *c, struct genl_info *info)
@@ -225,8 +236,8 @@ static int check_namespace(const struct net *net, struct netlink_ext_ack *extack
 {
 	if (net_eq(net, &init_net))
 		return 0;
-	rtrs_refused_by(extack, RNBD_REFUSAL_NAMESPACE);
-	return rtrs_fail(extack, -EPERM, "works in the initial network namespace only");
+	return rtrs_fail_by(extack, RNBD_REFUSAL_NAMESPACE, -EPERM,
+			    "works in the initial network namespace only");
 }
 
 int rtrs_nl_do_cmd(u8 cmd, struct genl_info *info)
