@@ -262,8 +262,7 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	} >"$CONF"
 	cp -r "$REC/root/." "$ROOT"
 	world changes
-	adm 0 config apply "$CONF" --trace
-	[ -z "$output" ]
+	adm 0 config apply "$CONF" --trace && [ -z "$output" ]
 	sent=$(grep -oE -- '-> +[0-9.]+ ms (map|session-add|session-set|path-add) .*' <<<"$stderr" | sed -E 's/.* ms ([a-z-]+) len=[0-9]+/\1/')
 	diff - <(sed -E 's/(-addr=)[0-9a-f]+/\1X/g' <<<"$sent") <<-'E'
 		path-add session-id=1 client-addr=X server-addr=X timeout-ms=30000
