@@ -79,7 +79,15 @@ size_t rtrs_addr_len(const struct sockaddr_storage *addr);
  *
  * It is the cookie of the ack, so that no program has to look into the text. @extack may be NULL.
  */
-void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who);
+static inline void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who)
+{
+	u32 cookie = who;
+
+	if (!extack)
+		return;
+	memcpy(extack->cookie, &cookie, sizeof(cookie));
+	extack->cookie_len = who == RNBD_REFUSAL_OTHER ? 0 : sizeof(cookie);
+}
 
 /*
  * rtrs_fail_by - say in the extended ack why and who refuses, and return the errno

@@ -518,7 +518,7 @@ static const struct gone gone[] = {
 	{ "session reconnect", "path reconnect" }, { "session disconnect", "path disconnect" },
 	{ "session recover", "recover" }, { "path recover", "recover" }, { "path readd", "path reconnect" },
 	{ "mp-policy", "session set --mp-policy" }, { "save", "config save" }, { "restore", "config apply" },
-	{ "batch", "a shell script, or config apply" }, { "-b", "a shell script, or config apply" },
+	{ "batch", "config apply" }, { "-b", "config apply" },
 	{ "server access reload", "server access apply" },
 	{ "--from-server", "server export revalidate" }, { "--json-version", "-j" },
 	{ "--no-tree", "list" }, { "--tree", "status" }, { "--no-totals", "--totals" },

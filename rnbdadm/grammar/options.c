@@ -65,7 +65,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_DETAILS] = { "details", .help = "with kernel ids and limits" },
 	[OPT_ALL] = { "all", .help = "all of them" },
 	[OPT_ROLE] = { "role", 0, ARG_REQUIRED, T_WORD, "ROLE", "client|server",
-		     .help = "this host as a client, or as a server" },
+		     .help = "client or server: one end of this host" },
 	[OPT_SERVER_HOST] = { "server", 0, ARG_REQUIRED, T_TEXT, "HOST",
 			    .help = "server; names the session if --session is absent" },
 	[OPT_PATH] = { "path", 0, ARG_REQUIRED, T_TEXT, "[SRC@]DST", .repeat = true,

@@ -372,6 +372,8 @@ as_named() {
 		server export close sdb --all-clients|--all
 		server export list --client x|--session
 		unmap rnbd0 --if-exists|--idempotent
+		batch lines|config apply
+		-b lines|config apply
 	END
 }
 

@@ -180,17 +180,6 @@ static struct role_set roles_of(u8 cmd, struct nlattr **attrs, bool dump)
 	return set;
 }
 
-void rtrs_refused_by(struct netlink_ext_ack *extack, enum rnbd_refusal who)
-{
-	u32 cookie = who;
-
-	if (!extack)
-		return;
-	memcpy(extack->cookie, &cookie, sizeof(cookie));
-	extack->cookie_len = who == RNBD_REFUSAL_OTHER ? 0 : sizeof(cookie);
-}
-EXPORT_SYMBOL_GPL(rtrs_refused_by);
-
 static int no_provider(u8 cmd, enum rnbd_role role, struct netlink_ext_ack *extack)
 {
 	if (!provider_name[role][cmd])

@@ -130,6 +130,8 @@ void *shim_memdup(const void *p, size_t n);
 /* The text of a refusal; the last one also where the caller passes NULL. */
 struct netlink_ext_ack {
 	const char *_msg;
+	u8 cookie[20];
+	u8 cookie_len;
 };
 
 #define NETLINK_MAX_FMTMSG_LEN	80
