@@ -2,7 +2,7 @@
 /*
  * The kernel as the commands see it: requests in terms of the model, failures as
  * struct nl_error. Behind it is the rnbd netlink family or, for drivers without it,
- * /sys. No netlink type appears here.
+ * /sys. No netlink type appears here, but for the family's enum of refusals.
  */
 #ifndef RNBDADM_KERNEL_KERNEL_H
 #define RNBDADM_KERNEL_KERNEL_H

@@ -255,14 +255,14 @@ rnbdadm map --session=-q --name=d -- -v" ]
 	adm 0 config save
 	{
 		sed -E '/^\[session cl1@srv1\]/,/^$/ { s/^io-timeout.*/io-timeout = 5s/; s/^no-path-timeout.*/no-path-timeout = 0/
-			/^path = .*10.0.1.2/a path = 10.0.2.1@10.0.2.2
-		}' <<<"$output"
-		printf '%s\n' '[session s3]' 'path = 10.0.0.9 dest-port=999' 'mp-policy =' 'connections = 4' '[device more]' 'session = s3' \
-			'device-path = "a b"' 'access = migration' 'poll-queues = 2' 'optional = yes'
+			/^path = .*10.0.1.2/s/$/\npath = 10.0.2.1@10.0.2.2/ }' <<<"$output"
+		printf '[session s3]\npath = 10.0.0.9 dest-port=999\nmp-policy =\nconnections = 4\n[device more]\nsession = s3\n%s' \
+			$'device-path = "a b"\naccess = migration\npoll-queues = 2\noptional = yes\n'
 	} >"$CONF"
 	cp -r "$REC/root/." "$ROOT"
 	world changes
-	adm 0 config apply "$CONF" --trace && [ -z "$output" ]
+	adm 0 config apply "$CONF" --trace
+	[ -z "$output" ]
 	sent=$(grep -oE -- '-> +[0-9.]+ ms (map|session-add|session-set|path-add) .*' <<<"$stderr" | sed -E 's/.* ms ([a-z-]+) len=[0-9]+/\1/')
 	diff - <(sed -E 's/(-addr=)[0-9a-f]+/\1X/g' <<<"$sent") <<-'E'
 		path-add session-id=1 client-addr=X server-addr=X timeout-ms=30000

@@ -65,7 +65,7 @@ each_valid() {
 # counted FILTER: of the lines of --stats
 counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")] | $1"; }
 
-@test "monitor -i 1: the counters of each path of both sides after what exists" {
+@test "monitor -i: the counters of each path of both sides after what exists" {
 	replay monitor
 	adm 0 monitor path -i 1 --once -j
 	each_valid
@@ -94,7 +94,7 @@ counted() { printf '%s\n' "$output" | jq -es "[.[] | select(.event == \"stats\")
 	fails 2 usage monitor --rcvbuf 1
 }
 
-@test "monitor -i 1: --filter and types hold for it; a server alone has it, too" {
+@test "monitor -i: --filter and types hold for it; a server alone has it, too" {
 	replay monitor
 	adm 0 monitor -i 1 --once --filter role=server -j
 	each_valid

@@ -119,7 +119,7 @@ told() { jq -es "any(.[]; $1)" /run/tmp/events >/dev/null; }
 	jq -e '.changed == false and .recovered == []' <<<"$output"
 }
 
-@test "monitor -i 1: the counters of each path, again and again" {
+@test "monitor -i: the counters of each path, again and again" {
 	adm 0 monitor path --no-snapshot -i 200ms --timeout 2s -j
 	jq -es '[.[] | select(.event == "stats")] | group_by([.role, .name]) | length == 4 and all(.[]; length >= 3 and length <= 11) and
 		all(.[][]; .counters.read_ios >= 0)' <<<"$output"

@@ -345,6 +345,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
+	/* What it asks for again and again may never come */
+	alarm(120);
 	address = argv[1];
 	if (argc > 2)
 		transport = atoi(argv[2]);
