@@ -44,8 +44,11 @@ held() {
 }
 
 drop() {
-	kill "$(<"/run/tmp/$1.pid")"
-	await 10 eval "! kill -0 $(<"/run/tmp/$1.pid") 2>/dev/null"
+	local pid
+	pid=$(<"/run/tmp/$1.pid")
+	kill "$pid"
+	# killed by that signal, and not before
+	wait "$pid" || [[ $? == 143 ]]
 }
 
 # at_peer STATUS ARGS..: as adm, on the other side
