@@ -175,6 +175,10 @@ guest_wait() {
 	done
 	wait "$pid" 2>/dev/null || rc=$?
 	wait "$reader" 2>/dev/null
+	if [[ -n ${GIVEN_UP-} ]]; then
+		echo "# ended, as $GIVEN_UP"
+		return 125
+	fi
 	if [[ $LAB_ACCEL == tcg && $rc -gt 128 ]]; then
 		guest_post_mortem "$dir" "QEMU crashed: signal $((rc - 128))"
 		return 126
