@@ -47,9 +47,10 @@ fail() {
 # shellcheck source=tests/nap.bash
 . "$ROOT/tests/nap.bash"
 
-# The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr.
+# The tool under test. What its sanitizers report is in files, as not everybody looks at its stderr; as in tests/cli without the
+# stacks of allocations.
 ADM=$ROOT/build/${LAB_TOOL:-rnbdadm}
-export ASAN_OPTIONS=log_path=$LAB_OUT/sanitizers UBSAN_OPTIONS=log_path=$LAB_OUT/sanitizers
+export ASAN_OPTIONS=log_path=$LAB_OUT/sanitizers:malloc_context_size=0 UBSAN_OPTIONS=log_path=$LAB_OUT/sanitizers
 
 jq() { gojq "$@"; }
 
