@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Presses keys in real shells on a terminal of their own.
 
-    shell.py BINARY RECORDINGS lines|lists|names|silent|table|times bash|zsh|fish
+    shell.py BINARY RECORDINGS lines|lists|names|silent|times bash|zsh|fish
+    shell.py BINARY RECORDINGS table
     shell.py BINARY RECORDINGS installed DIRECTORY
     shell.py BINARY RECORDINGS state                           bash alone
 
@@ -251,10 +252,10 @@ def state(binary, rec):
     shell.close()
 
 
-def table(binary, rec, name):
-    """What the shell offers is what the table holds, at every position."""
+def table(binary, rec):
+    """The tool offers what the table holds, at every position; each shell shows it, of the same words after the same option once."""
     meta = json.loads(subprocess.run([binary, "metadata", "-j"], capture_output=True, check=True).stdout)
-    shell = Shell(name, binary, rec, columns=500)
+    shells = [Shell(name, binary, rec, columns=500) for name in ("bash", "zsh", "fish")]
     globals_ = ["--" + o["long"] for o in meta["options"] if not o["hidden"]]
     verbs = {"": set()}
     for c in meta["commands"]:
@@ -262,14 +263,19 @@ def table(binary, rec, name):
         for w in c["name"].split():
             verbs.setdefault(at, set()).add(w)
             at = (at + " " + w).strip()
-    tried = 0
+    tried, shown = 0, set()
 
-    def offered(keys, want):
-        if name == "bash":
+    def asked(keys):
+        words = ["rnbdadm"] + keys.split(" ")
+        said = subprocess.run([binary, "__complete", str(len(words) - 1), "--"] + words, capture_output=True, check=True, text=True)
+        return [l.partition("\t")[0].rpartition("=")[2] for l in said.stdout.splitlines()]
+
+    def offered(shell, keys, want):
+        if shell.name == "bash":
             # the list ends where the line is shown again
             line = "% rnbdadm " + keys
             return shell.offers("rnbdadm " + keys, lambda t: line in t).partition("% ")[0].split()
-        if name == "zsh":
+        if shell.name == "zsh":
             seen = shell.offers("rnbdadm " + keys, lambda t: set(want) <= words_of(t), 0.005)
             return words_of(seen.partition("\n")[2])
         # its pager holds back what is long
@@ -283,26 +289,30 @@ def table(binary, rec, name):
                 for w in l.partition(" -- ")[0].split()}
 
     def same(keys, want):
-        got = offered(keys, want)
-        assert sorted(got) == sorted(want), "%s: %r offers %s, not %s" % (name, keys, sorted(got), sorted(want))
+        nonlocal tried
+        tried += 1
+        said = {"rnbdadm": asked(keys)}
+        kind = (keys.rpartition(" --")[2], *sorted(want))
+        if kind not in shown:
+            shown.add(kind)
+            said.update((s.name, offered(s, keys, want)) for s in shells)
+        for who, got in said.items():
+            assert sorted(got) == sorted(want), "%s: %r offers %s, not %s" % (who, keys, sorted(got), sorted(want))
 
     for at, words in verbs.items():
         args = next((c["arguments"] for c in meta["commands"] if c["name"] == at), [])
         if len(words) > 1 and not args:
             same(at + " " if at else "", words)
-            tried += 1
     for c in meta["commands"]:
         same(c["name"] + " --", globals_ + ["--" + o["long"] for o in c["options"]])
-        tried += 1
         for o in c["options"] + meta["options"]:
             if len(o["values"]) > 1 and not o["hidden"]:
                 same("%s --%s%s" % (c["name"], o["long"], "=" if o["argument"] == "optional" else " "), o["values"])
-                tried += 1
         if c["arguments"] and len(c["arguments"][0]["values"]) > 1:
             same(c["name"] + " ", c["arguments"][0]["values"])
-            tried += 1
-    shell.close()
-    print(tried, "positions")
+    for s in shells:
+        s.close()
+    print(tried, "positions,", len(shown), "in the shells")
 
 
 def times(binary, rec, name):
