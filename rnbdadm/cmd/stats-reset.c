@@ -51,7 +51,7 @@ static void add_words(struct ctx *ctx, enum m_role role)
 	if (!a->nargs)
 		strlist_add(&w, "--all");
 	if (role == M_SERVER)
-		strlist_add(&w, "--server");
+		strlist_add(&w, "--role=server");
 	if (args_has(a, OPT_COUNTERS)) {
 		strlist_add(&w, "--counters");
 		strlist_add(&w, args_value(a, OPT_COUNTERS));

@@ -52,6 +52,8 @@ changes() {
 		session remove cl1@srv1 --force
 		server export revalidate ram0 --timeout 3s
 		stats reset --all
+		stats reset --role server --all
+		stats reset cl7@here --role server
 		config apply $BATS_TEST_TMPDIR/conf --wait=4s
 		config apply $BATS_TEST_TMPDIR/conf --only session:s9 --no-wait
 	E
