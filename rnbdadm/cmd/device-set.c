@@ -93,7 +93,8 @@ static void print_plan(struct ctx *ctx, const struct device *d)
 	strlist_add(&w, "set");
 	strlist_add(&w, d->name);
 	strlist_add(&w, "--access=rw");
-	plan_add(ctx, &w);
+	plan_would(ctx, &w, "end the migration of %s (%s of session %s)", d->name, d->device_path,
+		   d->session);
 	strlist_free(&w);
 }
 

@@ -119,7 +119,8 @@ static void remap_one(struct ctx *ctx, struct recovery *r, struct item *it)
 	if (ctx->dry_run) {
 		strlist_add(&w, "remap");
 		strlist_add(&w, it->dev->name);
-		plan_add(ctx, &w);
+		plan_would(ctx, &w, "remap %s (%s of session %s)", it->dev->name, it->dev->device_path,
+			   it->dev->session);
 		strlist_free(&w);
 		it->result = "would-remap";
 		return;

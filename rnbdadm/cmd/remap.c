@@ -56,7 +56,8 @@ static void plan_one(struct ctx *ctx, struct item *it)
 		strlist_add(&w, "--recreate");
 	if (recreates(ctx) && ctx->force)
 		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	plan_would(ctx, &w, "%s %s (%s of session %s)", recreates(ctx) ? "unmap and map" : "remap",
+		   it->dev->name, it->dev->device_path, it->dev->session);
 	strlist_free(&w);
 	it->result = recreates(ctx) ? "would-recreate" : "would-remap";
 }

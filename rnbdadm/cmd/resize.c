@@ -108,6 +108,7 @@ static int check_shrink(struct ctx *ctx, const struct resize *r)
 
 static void print_plan(struct ctx *ctx, const struct resize *r)
 {
+	char *old = size_text(r->old, 0), *new = size_text(r->new, 0);
 	struct strlist w = { 0 };
 
 	strlist_add(&w, "resize");
@@ -117,8 +118,11 @@ static void print_plan(struct ctx *ctx, const struct resize *r)
 		strlist_add(&w, "--allow-shrink");
 		strlist_add(&w, "--force");
 	}
-	plan_add(ctx, &w);
+	plan_would(ctx, &w, "take %s (%s of session %s) from %s to %s", r->d->name,
+		   r->d->device_path, r->d->session, old, new);
 	strlist_free(&w);
+	free(old);
+	free(new);
 }
 
 struct look {

@@ -87,20 +87,22 @@ static int check(struct ctx *ctx, const struct snapshot *s, const struct session
 			"device%s open", n, n == 1 ? "" : "s");
 }
 
-static void print_plan(struct ctx *ctx, const struct session *sess)
+static void print_plan(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
 	struct strlist w = { 0 };
+	size_t n;
 
 	strlist_add(&w, "server");
 	strlist_add(&w, "client");
 	strlist_add(&w, "disconnect");
 	plan_name(&w, sess->name);
 	strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	index_find(&s->session_exports, sess->id, &n);
+	plan_would(ctx, &w, "disconnect a client that has %zu device%s open", n, n == 1 ? "" : "s");
 	strlist_free(&w);
 }
 
-static int disconnect(struct ctx *ctx, const struct session *sess)
+static int disconnect(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
 	struct look l = { .id = sess->id };
 	struct wait w = { .group = "session", .look = look_gone, .arg = &l };
@@ -118,7 +120,7 @@ static int disconnect(struct ctx *ctx, const struct session *sess)
 	if (*e.warning)
 		warn(ctx, "%s", e.warning);
 	if (ctx->dry_run) {
-		print_plan(ctx, sess);
+		print_plan(ctx, s, sess);
 		return XC_OK;
 	}
 	js_set(ctx->data, "changed", json_true());
@@ -150,7 +152,7 @@ int cmd_client_disconnect(struct ctx *ctx)
 		json_array_append_new(list, js_session(sess, &s, &o));
 		rc = check(ctx, &s, sess);
 		if (!rc)
-			disconnect(ctx, sess);
+			disconnect(ctx, &s, sess);
 	}
 	if (ctx->dry_run)
 		plan_empty(ctx);

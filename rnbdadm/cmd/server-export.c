@@ -200,7 +200,7 @@ static void plan_one(struct ctx *ctx, struct item *it)
 	plan_name(&w, it->exp->name);
 	strlist_addf(&w, "--session=%s", it->exp->session);
 	strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	plan_would(ctx, &w, "close %s, open as %s", it->exp->name, it->exp->device_path);
 	strlist_free(&w);
 	it->result = "would-close";
 }

@@ -343,16 +343,18 @@ static int do_remove(struct ctx *ctx, const struct snapshot *s, const struct ses
 	return rc;
 }
 
-static void plan_remove(struct ctx *ctx, const struct session *sess)
+static void plan_remove(struct ctx *ctx, const struct snapshot *s, const struct session *sess)
 {
 	struct strlist w = { 0 };
+	size_t n;
 
 	strlist_add(&w, "session");
 	strlist_add(&w, "remove");
 	plan_name(&w, sess->name);
 	if (ctx->force)
 		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	index_find(&s->session_devices, sess->id, &n);
+	plan_would(ctx, &w, "end the session, which has %zu device%s", n, n == 1 ? "" : "s");
 	strlist_free(&w);
 }
 
@@ -375,7 +377,7 @@ int cmd_session_remove(struct ctx *ctx)
 	if (sess && !rc)
 		rc = may_remove(ctx, &s, sess);
 	if (sess && !rc && ctx->dry_run)
-		plan_remove(ctx, sess);
+		plan_remove(ctx, &s, sess);
 	else if (sess && !rc)
 		rc = do_remove(ctx, &s, sess);
 	snapshot_free(&s);

@@ -97,7 +97,8 @@ static void plan_one(struct ctx *ctx, struct item *it)
 	strlist_add(&w, it->dev->name);
 	if (ctx->force)
 		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	plan_would(ctx, &w, "unmap %s (%s of session %s)", it->dev->name, it->dev->device_path,
+		   it->dev->session);
 	strlist_free(&w);
 	it->result = "would-unmap";
 }

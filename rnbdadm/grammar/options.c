@@ -20,7 +20,7 @@ const struct opt opt_table[OPT_MAX] = {
 	[OPT_VERBOSE] = { "verbose", 'v', .repeat = true,
 			.help = "print each change; -vv: each request" },
 	[OPT_TRACE] = { "trace", .help = "show the decoded netlink messages, or writes to sysfs" },
-	[OPT_DRY_RUN] = { "dry-run", 'n', .help = "check everything, print the plan, change nothing" },
+	[OPT_DRY_RUN] = { "dry-run", 'n', .help = "check everything, print the plan as commands, change nothing" },
 	[OPT_FORCE] = { "force", 'f', .help = "do it although something uses the device" },
 	[OPT_IDEMPOTENT] = { "idempotent", .help = "succeed if there is nothing to change" },
 	[OPT_TIMEOUT] = { "timeout", 0, ARG_REQUIRED, T_TIME, "TIME",

@@ -84,8 +84,10 @@ static void add_plan_hex(struct ctx *ctx, const struct strlist *words)
 	json_array_append_new(hex, js_words_hex(words));
 }
 
-static void print_line(const struct strlist *words)
+static void print_line(const struct strlist *words, const char *would)
 {
+	char *comment = would ? printable(would) : NULL;
+
 	fputs("rnbdadm", stdout);
 	for (size_t i = 0; i < words->n; i++) {
 		char *q = shell_quote(words->v[i]);
@@ -93,15 +95,18 @@ static void print_line(const struct strlist *words)
 		printf(" %s", q);
 		free(q);
 	}
+	if (comment)
+		printf("  # would %s", comment);
 	putchar('\n');
+	free(comment);
 }
 
-void plan_line(struct ctx *ctx, const struct strlist *words)
+static void add_line(struct ctx *ctx, const struct strlist *words, const char *would)
 {
 	struct strlist typed = plan_typed(words);
 
 	if (ctx->out.fmt == OUT_TEXT) {
-		print_line(&typed);
+		print_line(&typed, would);
 	} else {
 		plan_empty(ctx);
 		if (!words_are_utf8(&typed) || json_object_get(ctx->data, "plan_hex"))
@@ -109,6 +114,11 @@ void plan_line(struct ctx *ctx, const struct strlist *words)
 		json_array_append_new(json_object_get(ctx->data, "plan"), js_list(&typed));
 	}
 	strlist_free(&typed);
+}
+
+void plan_line(struct ctx *ctx, const struct strlist *words)
+{
+	add_line(ctx, words, NULL);
 }
 
 void plan_timeout(const struct ctx *ctx, struct strlist *words)
@@ -119,7 +129,7 @@ void plan_timeout(const struct ctx *ctx, struct strlist *words)
 		strlist_addf(words, "--timeout=%lldms", (long long)ctx->timeout_ms);
 }
 
-void plan_add(struct ctx *ctx, const struct strlist *words)
+static void add_with_own(struct ctx *ctx, const struct strlist *words, const char *would)
 {
 	static const enum opt_id own[] = {
 		OPT_LAZY, OPT_ONLY_DOWN, OPT_ONLY_DISCONNECTED, OPT_WAIT,
@@ -136,6 +146,23 @@ void plan_add(struct ctx *ctx, const struct strlist *words)
 	plan_timeout(ctx, &all);
 	if (ctx->idempotent)
 		strlist_add(&all, "--idempotent");
-	plan_line(ctx, &all);
+	add_line(ctx, &all, would);
 	strlist_free(&all);
+}
+
+void plan_add(struct ctx *ctx, const struct strlist *words)
+{
+	add_with_own(ctx, words, NULL);
+}
+
+void plan_would(struct ctx *ctx, const struct strlist *words, const char *fmt, ...)
+{
+	va_list ap;
+	char *would;
+
+	va_start(ap, fmt);
+	would = xvasprintf(fmt, ap);
+	va_end(ap);
+	add_with_own(ctx, words, would);
+	free(would);
 }

@@ -15,6 +15,9 @@ void plan_empty(struct ctx *ctx);
 void plan_line(struct ctx *ctx, const struct strlist *words);
 /* The same with those options of this command that say how: for how long, or what is no failure. */
 void plan_add(struct ctx *ctx, const struct strlist *words);
+/* As plan_add(). Behind a line of text stands "# would ...", where the words alone do not tell what the command is about. */
+void plan_would(struct ctx *ctx, const struct strlist *words, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* --timeout, if it was given. */
 void plan_timeout(const struct ctx *ctx, struct strlist *words);
 

@@ -363,7 +363,11 @@ void path_plan(struct ctx *ctx, const struct job *j, const char *verb, const str
 		strlist_addf(&w, "--dest-port=%s", args_value(&ctx->args, OPT_DEST_PORT));
 	if (force)
 		strlist_add(&w, "--force");
-	plan_add(ctx, &w);
+	if (it->path)
+		plan_would(ctx, &w, "%s %s, which is %s", verb, it->path->name,
+			   path_state_name(it->path->state));
+	else
+		plan_add(ctx, &w);
 	strlist_free(&w);
 }
 

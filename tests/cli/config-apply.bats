@@ -148,7 +148,7 @@ rnbdadm map --session=-q --name=d -- -v" ]
 		adm 0 config apply -n --only "device:$name" "$CONF"
 		[[ $stderr != *"has no"* ]]
 		adm 0 unmap --idempotent "/dev/rnbd/by-name/$name" -n
-		[ "$output" = "rnbdadm unmap rnbd2 --idempotent" ]
+		[ "${output%  #*}" = "rnbdadm unmap rnbd2 --idempotent" ]
 	done
 	fails 4 not_found config apply -n --only 'device:my\x2fdisk' "$CONF"
 	grep -qE '^RestartPreventExitStatus=(.* )?4( |$)' "$TOP/systemd/rnbd-device@.service.in"

@@ -273,17 +273,17 @@ setup() { load helpers; }
 		[ "$output" = "$line" ]
 		# one whose name is its own keeps it
 		adm 0 path $v cl1@srv2 10.0.0.3 --force -n
-		[ "$output" = "rnbdadm path $v cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 --force" ]
+		[ "${output%  #*}" = "rnbdadm path $v cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 --force" ]
 	done
 	adm 0 recover cl1@srv1 -n
-	[ "$output" = "rnbdadm path reconnect cl1@srv1 id:4" ]
+	[[ $output == "rnbdadm path reconnect cl1@srv1 id:4  # would reconnect ip:10.0.1.1@ip:10.0.1.2, which is "* ]]
 }
 
 @test "--hca names a path wherever one is named" {
 	replay path-del
 	adm 0 path remove cl1@srv1 --hca mlx5_1
 	adm 0 path remove cl1@srv1 --hca=mlx5_1:1 -n
-	[ "$output" = "rnbdadm path remove cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
+	[ "${output%  #*}" = "rnbdadm path remove cl1@srv1 ip:10.0.1.1@ip:10.0.1.2" ]
 	fails 2 usage path remove cl1@srv1
 	[[ $stderr == *"PATH is missing, or --hca"* ]]
 	fails 4 not_found path remove cl1@srv1 --hca mlx5_1:2

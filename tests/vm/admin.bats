@@ -136,7 +136,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 	refused 7 busy "s1 has it open as '/dev/ram0' (rw)" server export close ram0
 	refused 7 busy "--force" server export close ram0 --session s1 --dry-run
 	adm 0 server export close ram0 --force -n
-	[ "$output" = "rnbdadm server export close ram0 --session=s1 --force" ]
+	[ "$output" = "rnbdadm server export close ram0 --session=s1 --force  # would close ram0, open as /dev/ram0" ]
 	reads
 }
 
@@ -233,7 +233,7 @@ reads() { dd if=/dev/rnbd0 of=/dev/null bs=4k count=1 iflag=direct status=none; 
 		[ -n "$plan" ]
 		while IFS= read -r line; do
 			[[ $line == "rnbdadm "* ]]
-			run -0 bash -c "${line/rnbdadm/$ADM} --dry-run"
+			run -0 bash -c "${line/rnbdadm/$ADM --dry-run}"
 			[ "$output" = "$line" ]
 		done <<<"$plan"
 	done
