@@ -267,7 +267,7 @@ setup() { load helpers; }
   hint: give id:N or --hca"* ]]
 	for v in remove reconnect disconnect; do
 		adm 0 path $v cl1@srv1 --hca mlx5_1 -n
-		[ "$output" = "rnbdadm path $v cl1@srv1 id:4" ]
+		[ "${output%  #*}" = "rnbdadm path $v cl1@srv1 id:4" ]
 		line=$output
 		run_plan "$line" -n
 		[ "$output" = "$line" ]
@@ -276,7 +276,7 @@ setup() { load helpers; }
 		[ "${output%  #*}" = "rnbdadm path $v cl1@srv2 ip:10.0.0.1@ip:10.0.0.3 --force" ]
 	done
 	adm 0 recover cl1@srv1 -n
-	[[ $output == "rnbdadm path reconnect cl1@srv1 id:4  # would reconnect ip:10.0.1.1@ip:10.0.1.2, which is "* ]]
+	[[ $output == "rnbdadm path reconnect cl1@srv1 id:4  # would reconnect ip:10.0.0.1@ip:10.0.0.2, which is "* ]]
 }
 
 @test "--hca names a path wherever one is named" {
