@@ -255,8 +255,7 @@ setup() { load helpers; }
 		valid_any
 		[ "$(jqv '.dry_run and (.plan | length > 0)')" = true ]
 		while IFS= read -r line; do
-			read -ra words <<<"${line#rnbdadm }"
-			adm 0 "${words[@]}" -n
+			run_plan "$line" -n
 			[ "$output" = "$line" ]
 		done <<<"$plan"
 	done

@@ -394,8 +394,7 @@ as_named() {
 		valid_any
 		[ "$(jqv '.dry_run and (.plan | length > 0) and .changed == false')" = true ]
 		while IFS= read -r line; do
-			read -ra words <<<"${line#rnbdadm }"
-			adm 0 "${words[@]}" -n
+			run_plan "$line" -n
 			[ "$output" = "$line" ]
 		done <<<"$plan"
 	done

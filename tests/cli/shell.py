@@ -79,11 +79,14 @@ echo DONE
     def send(self, keys):
         os.write(self.fd, keys.encode())
 
+    def clean(self):
+        return re.sub(r"\x1b\[[0-9;?>=]*[a-zA-Z]|\x1b[=>()][0-9B]?|\x1b\][^\a]*\a|\x0f", "", self.text)
+
     def read(self, until):
         """Reads the terminal until the text that it has shown since the last call fits."""
         end = time.monotonic() + LIMIT
         while True:
-            clean = re.sub(r"\x1b\[[0-9;?>=]*[a-zA-Z]|\x1b[=>()][0-9B]?|\x1b\][^\a]*\a|\x0f", "", self.text)
+            clean = self.clean()
             if until(clean):
                 self.text = ""
                 return clean
@@ -109,7 +112,7 @@ echo DONE
         seen = self.read(enough)
         while more and select.select([self.fd], [], [], more)[0]:
             self.text += os.read(self.fd, 65536).decode(errors="replace")
-        seen += self.text
+        seen += self.clean()
         # fish takes its list away first
         self.send(("\x1b" if self.name == "fish" else "") + KILL)
         self.run("rnbdadm next", ["next"])
@@ -283,9 +286,9 @@ def table(binary, rec):
         seen = shell.read(lambda t: "TOHERE" in t).partition("FROMHERE")[2].partition("TOHERE")[0]
         return [l.partition("\t")[0].rpartition("=")[2] for l in seen.splitlines() if l.strip()]
 
-    # of one description there may be several in a line; the command line comes once more
+    # of one description there may be several in a line; the command line, or the begin of it, comes once more
     def words_of(text):
-        return {w.rpartition("=")[2] for l in text.splitlines() if not l.startswith("rnbdadm")
+        return {w.rpartition("=")[2] for l in text.splitlines() if l[:7] != "rnbdadm"[:len(l)]
                 for w in l.partition(" -- ")[0].split()}
 
     def same(keys, want):
