@@ -80,15 +80,17 @@ echo DONE
         os.write(self.fd, keys.encode())
 
     def clean(self):
-        return re.sub(r"\x1b\[[0-9;?>=]*[a-zA-Z]|\x1b[=>()][0-9B]?|\x1b\][^\a]*\a|\x0f", "", self.text)
+        return re.sub(r"\x1b\[[0-9;?>=]*[a-zA-Z]|\x1b[=>()][0-9B]?|\x1b\][^\a]*\a|\x0f|\x1b\[?[0-9;?>=]*$", "", self.text)
 
-    def read(self, until):
-        """Reads the terminal until the text that it has shown since the last call fits."""
+    def read(self, until, more=0):
+        """Reads the terminal until the text that it has shown since the last call fits, then until nothing comes for so many seconds."""
         end = time.monotonic() + LIMIT
         while True:
-            clean = self.clean()
-            if until(clean):
-                self.text = ""
+            if until(self.clean()):
+                while more and select.select([self.fd], [], [], more)[0]:
+                    self.text += os.read(self.fd, 65536).decode(errors="replace")
+                # as a whole: a read may end within a sequence of the terminal
+                clean, self.text = self.clean(), ""
                 return clean
             if time.monotonic() > end or not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError("%s says %r" % (self.name, self.text))
@@ -104,15 +106,12 @@ echo DONE
         assert ran == want, "%s: %r ran %s, not %s" % (self.name, keys, ran, want)
 
     def offers(self, keys, enough, more=0):
-        """What the terminal shows after TAB, and in so many seconds when it has shown enough."""
+        """What the terminal shows after TAB, until it has shown enough; see read()."""
         self.text = ""
         self.send(keys)
         self.read(lambda t: t.endswith(keys) or self.name != "bash" and t.rstrip().endswith(keys.split()[-1]))
         self.send(TAB)
-        seen = self.read(enough)
-        while more and select.select([self.fd], [], [], more)[0]:
-            self.text += os.read(self.fd, 65536).decode(errors="replace")
-        seen += self.clean()
+        seen = self.read(enough, more)
         # fish takes its list away first
         self.send(("\x1b" if self.name == "fish" else "") + KILL)
         self.run("rnbdadm next", ["next"])
