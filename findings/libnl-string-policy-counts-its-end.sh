@@ -8,7 +8,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-apt-get -q -o APT::Sandbox::User=root download libnl-3-200=3.7.0-0.2+b1 libnl-3-dev=3.7.0-0.2+b1 >/dev/null
+apt-get -q -o APT::Sandbox::User=root download libnl-3-200=3.7.0-0.2+b1 libnl-3-dev=3.7.0-0.2+b1 iproute2=6.1.0-3 >/dev/null
 for deb in *.deb; do dpkg -x "$deb" .; done
 lib=$(dirname "$(find . -name 'libnl-3.so.200*' -type f)")
 
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 C
 gcc -o names names.c -Iusr/include/libnl3 "$lib"/libnl-3.so.200
 # In a network of its own, on its only link
-LD_LIBRARY_PATH=$lib unshare -rn sh -c './names lo && ip link set lo name fifteen-letters && ./names fifteen-letters' | tee seen
+LD_LIBRARY_PATH=$lib unshare -rn sh -c './names lo && ./bin/ip link set lo name fifteen-letters && ./names fifteen-letters' | tee seen
 diff seen - <<'SEEN'
 lo in 3 bytes: kernel: taken, libnl with maxlen 15: taken, libnl with maxlen 16: taken
 lo in 2 bytes: kernel: taken, libnl with maxlen 15: Invalid input data or parameter, libnl with maxlen 16: Invalid input data or parameter

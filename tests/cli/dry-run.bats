@@ -59,6 +59,24 @@ changes() {
 	E
 }
 
+@test "behind a line stands what its command is about" {
+	local command would
+	replay changes
+	while IFS='|' read -r command would; do
+		[[ $command != device* ]] || replay set-rw
+		# shellcheck disable=SC2086
+		adm 0 $command -n
+		[[ $output == "rnbdadm $command"*"  # would $would" ]]
+	done <<-E
+		session remove cl1@srv1 --force|end the session, which has 2 devices
+		server client disconnect cl7@here --force|disconnect a client that has 2 devices open
+		remap rnbd2|remap rnbd2 (ram0 of session cl1@srv2)
+		remap rnbd2 --recreate|unmap and map rnbd2 (ram0 of session cl1@srv2)
+		resize rnbd0 32212254720|take rnbd0 (vol0 of session cl1@srv1) from 20.0 GiB to 30.0 GiB
+		device set rnbd0 --access=rw|end the migration of rnbd0 (vol0 of session cl1@srv1)
+	E
+}
+
 @test "a plan with names that begin with '-' can be run: options, --, names" {
 	local begin planned
 	while read -r begin; do

@@ -269,7 +269,8 @@ def table(binary, rec):
 
     def asked(keys):
         words = ["rnbdadm"] + keys.split(" ")
-        said = subprocess.run([binary, "__complete", str(len(words) - 1), "--"] + words, capture_output=True, check=True, text=True)
+        said = subprocess.run([binary, "--nl-replay", rec + "/two-sessions.nl", "--test-root", rec + "/root",
+                               "__complete", str(len(words) - 1), "--"] + words, capture_output=True, check=True, text=True)
         return [l.partition("\t")[0].rpartition("=")[2] for l in said.stdout.splitlines()]
 
     def offered(shell, keys, want):
@@ -285,7 +286,7 @@ def table(binary, rec):
         seen = shell.read(lambda t: "TOHERE" in t).partition("FROMHERE")[2].partition("TOHERE")[0]
         return [l.partition("\t")[0].rpartition("=")[2] for l in seen.splitlines() if l.strip()]
 
-    # of one description there may be several in a line; the command line, or the begin of it, comes once more
+    # of one description there may be several in a line; the command line, or its start, comes once more
     def words_of(text):
         return {w.rpartition("=")[2] for l in text.splitlines() if l[:7] != "rnbdadm"[:len(l)]
                 for w in l.partition(" -- ")[0].split()}

@@ -190,8 +190,9 @@ process() {
 	adm 0 unmap rnbd2 -n
 	[ "$output" = "rnbdadm unmap rnbd2  # would unmap rnbd2 (ram0 of session cl1@srv2)" ]
 	adm 0 unmap --all --force -n
-	[ "$(sed 's/  # would unmap rnbd[0-9] (.* of session .*)$//' <<<"$output")" = \
-		$'rnbdadm unmap rnbd0 --force\nrnbdadm unmap rnbd1 --force\nrnbdadm unmap rnbd2 --force' ]
+	[ "$output" = "rnbdadm unmap rnbd0 --force  # would unmap rnbd0 (vol0 of session cl1@srv1)
+rnbdadm unmap rnbd1 --force  # would unmap rnbd1 (vol1 of session cl1@srv1)
+rnbdadm unmap rnbd2 --force  # would unmap rnbd2 (ram0 of session cl1@srv2)" ]
 	adm 0 unmap rnbd2 -n -j
 	valid rnbdadm.unmap/1
 	[ "$(jqv '.plan[0] | join(" ")')" = "unmap rnbd2" ]

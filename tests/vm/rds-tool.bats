@@ -44,11 +44,14 @@ held() {
 }
 
 drop() {
-	local pid
+	local pid status=0
 	pid=$(<"/run/tmp/$1.pid")
 	kill "$pid"
+	# its files are closed, though nobody may have waited for it yet
+	await 10 eval "[[ ! -e /proc/$pid/fd/1 ]]"
 	# killed by that signal, and not before
-	wait "$pid" || [[ $? == 143 ]]
+	wait "$pid" || status=$?
+	[[ $status == 143 ]]
 }
 
 # at_peer STATUS ARGS..: as adm, on the other side

@@ -161,6 +161,7 @@ rtrs_server sess_queue_depth 444'
 	says 7 "the last connected path" path disconnect s1
 	umount /mnt
 	adm 0 unmap rnbd0 --dry-run
+	[ "$output" = "rnbdadm unmap rnbd0  # would unmap rnbd0 (/dev/ram0 of session s1)" ]
 	[[ $stderr == *"would write 'normal' to /sys/block/rnbd0/rnbd/unmap_device"* ]]
 	test -b /dev/rnbd0
 }

@@ -158,8 +158,8 @@ guest_settings() {
 }
 
 # guest_wait PID READER DIR SECONDS: returns the exit status of the guest's command, or says why there is none and returns 124
-# for a guest that did not end in time, 125 for one that died, 126 for a QEMU that crashed, whose kernel never came to our
-# first step, or whose CPU had flags that no CPU has. Runs WHILE_WAITING again and again until then.
+# for a guest that did not end in time, 125 for one that died or was given up, as GIVEN_UP tells, 126 for a QEMU that crashed, whose
+# kernel never came to our first step, or whose CPU had flags that no CPU has. Runs WHILE_WAITING again and again until then.
 guest_wait() {
 	local pid=$1 reader=$2 dir=$3 limit=$4 t0=$SECONDS status why rc=0
 	while kill -0 "$pid" 2>/dev/null; do
