@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # For each kernel of the lab the modules build with W=1 and sparse (endian checks) without a word; names of global symbols tell
-# their module. The lab has built them with W=1 for its guests, and has kept what was said: sparse alone is run here.
+# their module, and its files call each other as docs/dev/architecture.md says. The lab has built them with W=1 for its guests, and
+# has kept what was said: sparse alone is run here.
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 . "$ROOT/tests/vm/lib/kernel.bash"
 
@@ -30,6 +31,18 @@ symbols() {
 		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
 }
 
+# Calls of a module that docs/dev/architecture.md does not have: to a file that stands in front of the caller there, or of one that is not there
+calls() {
+	find "$dir/$1" -name '*.o' ! -name '*.mod.o' ! -path '*/.tmp*' -print0 | xargs -0 -r nm -A | sed 's,^.*/,,; s,\.o: *, ,' |
+		awk -v name="${1/\//-}" '
+			NR == FNR { if (!NF || /^`/) on = 0; else if ($0 == name) on = 1; else if (on) for (i = 2; i <= NF; i++) place[$i] = ++n; next }
+			!place[$1] { print $1 " is not in the list"; place[$1] = 1 }
+			$(NF - 1) == "U" { used[$1 " " $NF] }
+			$(NF - 1) ~ /^[TDBRVWGC]$/ { at[$NF] = $1 }
+			END { for (u in used) { split(u, a, " "); to = at[a[2]]; if (to != "" && place[to] < place[a[1]]) print a[1] " calls " a[2] " of " to } }' \
+			docs/dev/architecture.md -
+}
+
 # A kernel without InfiniBand loads them
 rds_needs() { modinfo -F depends "$dir/rds.ko" "$dir/rds_tcp.ko" | grep -vxE '(rds)?'; }
 
@@ -49,6 +62,9 @@ for KERNEL in $KERNELS; do
 	# The generator names what belongs to the netlink family after the family, which is rnbd
 	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_ rds/core:rds_ rds/tcp:rds_tcp_; do
 		check "$KERNEL: global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
+	done
+	for m in rtrs/client rtrs/server rnbd/client rnbd/server; do
+		check "$KERNEL: files of $m call those alone that stand behind them in docs/dev/architecture.md" calls "$m"
 	done
 done
 finish

@@ -172,7 +172,7 @@ static void retry(void)
 	EQ(path[0].refs, 0);
 	rtrs_server_fence_drop_retries(&path[0]);
 	EQ(ops[1][0].begun, 0);
-	rtrs_server_fence_release(&path[0]);
+	rtrs_server_fence_release(&path[0], rtrs_server_op_begin);
 	EQ(ops[1][0].begun, 1);
 	CHECK(!slots[0].retry);
 	/* the retry is an operation like others */
@@ -190,13 +190,13 @@ static void retry_dies(void)
 	rtrs_server_path_close(&path[1], -EIO);
 	rtrs_server_fence_drop_retries(&path[1]);
 	EQ(path[1].refs, 0);
-	rtrs_server_fence_release(&path[1]);
+	rtrs_server_fence_release(&path[1], rtrs_server_op_begin);
 	CHECK(slots[0].word);
 	EQ(ops[1][0].begun, 0);
 	/* the slot stays fenced, and another retry may come */
 	EQ(arrive(2, 0, 30), RTRS_SERVER_SLOT_PARK);
 	EQ(answer(0), false);
-	rtrs_server_fence_release(&path[0]);
+	rtrs_server_fence_release(&path[0], rtrs_server_op_begin);
 	EQ(ops[2][0].begun, 1);
 	EQ(answer(0), true);
 	/* or none comes */
@@ -205,7 +205,7 @@ static void retry_dies(void)
 	EQ(arrive(1, 0, 20), RTRS_SERVER_SLOT_PARK);
 	rtrs_server_fence_drop_retries(&path[1]);
 	EQ(answer(0), false);
-	rtrs_server_fence_release(&path[0]);
+	rtrs_server_fence_release(&path[0], rtrs_server_op_begin);
 	EQ(slots[0].word, 0);
 	EQ(arrive(2, 0, 30), RTRS_SERVER_SLOT_RUN);
 }
@@ -229,7 +229,7 @@ static void retry_of_retry(void)
 	is_fresh(&ops[2][0], &con[2][0], 30);
 	is_fresh(&ops[0][0], &con[0][0], 10);
 	EQ(answer(0), false);
-	rtrs_server_fence_release(&path[0]);
+	rtrs_server_fence_release(&path[0], rtrs_server_op_begin);
 	EQ(ops[1][0].begun, 0);
 	EQ(ops[2][0].begun, 1);
 }
@@ -244,7 +244,7 @@ static void others_go_on(void)
 	EQ(answer(0), false);
 	EQ(answer(2), true);
 	rtrs_server_fence_drop_retries(&path[0]);
-	rtrs_server_fence_release(&path[0]);
+	rtrs_server_fence_release(&path[0], rtrs_server_op_begin);
 	CHECK(running[0] == &ops[1][0]);
 	CHECK(running[1] == &ops[1][1]);
 	CHECK(!running[2]);
@@ -277,7 +277,7 @@ static void let_go(unsigned int p)
 {
 	EQ(answer(0), false);
 	rtrs_server_fence_drop_retries(&path[p]);
-	rtrs_server_fence_release(&path[p]);
+	rtrs_server_fence_release(&path[p], rtrs_server_op_begin);
 }
 
 static void fence(bool is_read, u32 data_len, u32 retry_off)
@@ -418,7 +418,7 @@ static void model_worker(int p)
 	}
 	if (path[p].refs)
 		return;
-	rtrs_server_fence_release(&path[p]);
+	rtrs_server_fence_release(&path[p], rtrs_server_op_begin);
 	for (s = 0; s < SLOTS; s++) {
 		if (model[s].owner != p)
 			continue;

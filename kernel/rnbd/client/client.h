@@ -325,7 +325,7 @@ struct rnbd_client_io {
 	struct scatterlist sgl[];
 };
 
-/* main.c */
+/* map.c */
 
 /*
  * Maps a device, for sysfs and netlink. 0 and a reference to the device in *@out.
@@ -353,13 +353,32 @@ int rnbd_client_session_fill(struct rnbd_client_session *session, struct sk_buff
  * work goes on.
  */
 int rnbd_client_session_del(u32 id, const char *name, struct netlink_ext_ack *extack);
+
+/* limits.c */
+
+/* Slots for requests: those that are neither for control messages nor spare. */
+u32 rnbd_client_io_slots(u32 queue_depth);
 /* Takes the limits of the paths. Under session->lock, or before the session is READY. */
 int rnbd_client_session_limits(struct rnbd_client_session *session,
 			       struct netlink_ext_ack *extack);
+
+/* objects.c; process context */
+
+/* Both with one reference; NULL: no memory. A device keeps its session. */
+struct rnbd_client_session *rnbd_client_session_alloc(void);
+struct rnbd_client_dev *rnbd_client_dev_alloc(struct rnbd_client_session *session);
 void rnbd_client_session_get(struct rnbd_client_session *session);
 void rnbd_client_session_put(struct rnbd_client_session *session);
-int rnbd_client_session_init(void);
-void rnbd_client_session_exit(void);
+void rnbd_client_dev_get(struct rnbd_client_dev *dev);
+void rnbd_client_dev_put(struct rnbd_client_dev *dev);
+/* Gives the device its number, its name and its id, by which _next() finds it. */
+int rnbd_client_dev_enter(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+/* _next() finds it no more. */
+void rnbd_client_dev_withdraw(struct rnbd_client_dev *dev);
+/* The one with the lowest id above @id, with a reference, or NULL. */
+struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
+int rnbd_client_objects_init(void);
+void rnbd_client_objects_exit(void);
 
 /* dev.c; process context */
 
@@ -385,6 +404,9 @@ int rnbd_client_dev_claim(struct rnbd_client_dev *dev, bool force, unsigned int 
  * Removes the device, for the caller that has moved it to UNMAPPED. Killable: the removal goes on.
  */
 int rnbd_client_dev_unmap(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+
+/* dev-state.c; process context */
+
 /* The session was lost. */
 void rnbd_client_dev_lost(struct rnbd_client_session *session, int err);
 /* False: there is no such edge. Under session->lock. */
@@ -393,23 +415,31 @@ bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_stat
 void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err);
 /* The server has given @id to @dev in @epoch: takes it from other devices. Under session->lock. */
 void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch);
-/* The session was not lost since @epoch began. */
-bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch);
-/* Puts the reason why an OPEN failed into @extack, and returns @err. */
-int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
-				unsigned int timeout_ms, struct netlink_ext_ack *extack);
+/*
+ * Whether the server has lost writes that it had acknowledged and not flushed, by its answer @now
+ * to an OPEN. The caller lets no request be sent. Under session->lock.
+ */
+bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev,
+			     const struct rnbd_device_info *now);
+/* The server has closed it: it has answered -ENOTCONN. */
+void rnbd_client_dev_gone_work(struct work_struct *work);
+/* Whether devices that were opened in @epoch are open: the event of an older loss may come late. */
+static inline bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch)
+{
+	struct rtrs_client_attrs attrs;
 
-void rnbd_client_dev_get(struct rnbd_client_dev *dev);
-void rnbd_client_dev_put(struct rnbd_client_dev *dev);
+	rtrs_client_query(session->rtrs, &attrs);
+	return attrs.epoch == epoch;
+}
 
-/* The one with the lowest id above @id, with a reference, or NULL. */
-struct rnbd_client_dev *rnbd_client_dev_next(u32 id);
 /* Lets requests go to @dev->device_id in @dev->epoch. Under session->lock. */
 static inline void rnbd_client_dev_set_open(struct rnbd_client_dev *dev)
 {
 	smp_mb__before_atomic();	/* pairs with test_bit_acquire() in queue_rq() */
 	set_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
 }
+
+/* queues.c */
 
 /* Work that I/O waits for and that does not wait for a server. */
 extern struct workqueue_struct *rnbd_client_wq;
@@ -419,8 +449,12 @@ extern struct workqueue_struct *rnbd_client_recover_wq;
 extern struct workqueue_struct *rnbd_client_aside_wq;
 /* Work that I/O does not wait for. */
 extern struct workqueue_struct *rnbd_client_remove_wq;
-int rnbd_client_dev_init(void);
-void rnbd_client_dev_exit(void);
+int rnbd_client_queues_create(void);
+void rnbd_client_queues_destroy(void);
+
+/* refused.c: puts the reason why an OPEN failed into @extack, and returns @err. */
+int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
+				unsigned int timeout_ms, struct netlink_ext_ack *extack);
 
 /* park.c: I/O that waits for a path ("parked"); under session->lock unless noted */
 
@@ -470,22 +504,17 @@ int rnbd_client_dev_resize(struct rnbd_client_dev *dev, u64 sectors,
 /* As rnbd_client_dev_resize(), under session->lock. */
 int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 			     struct netlink_ext_ack *extack);
-/*
- * Whether the server has lost writes that it had acknowledged and not flushed, by its answer @now
- * to an OPEN. The caller lets no request be sent. Under session->lock.
- */
-bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev,
-			     const struct rnbd_device_info *now);
-/* The server has answered -ENOTCONN. Softirq or the process that polls. */
-void rnbd_client_dev_gone(struct rnbd_client_dev *dev);
-void rnbd_client_dev_gone_work(struct work_struct *work);
 
-/* revalidate.c. Both in softirq or the process that polls; _stale() under msg_lock. */
+/* notice.c. Both in softirq or the process that polls; _stale() under msg_lock. */
 void rnbd_client_notice(void *session, u32 what);
 void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id);
 void rnbd_client_missed_notice(struct rnbd_client_dev *dev);	/* process context */
 /* Takes over the right to write by the answer to an OPEN. Under session->lock. */
 void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info);
+/* The bit of a device in session->stale */
+unsigned int rnbd_client_stale_bit(u32 device_id);
+
+/* revalidate.c */
 void rnbd_client_revalidate_work(struct work_struct *work);
 /*
  * Asks the server for rw in place of migration; -EBUSY: another client writes, -EOPNOTSUPP: the
@@ -564,18 +593,10 @@ int rnbd_client_msg_init(void);
 void rnbd_client_msg_exit(void);
 
 /* sysfs.c; process context */
-int rnbd_client_sysfs_dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev);
 int rnbd_client_sysfs_init(void);
 void rnbd_client_sysfs_exit(void);
 
 /* nl.c */
-u32 rnbd_client_nl_new_id(void);
-
-/* Send events. Any context but hard interrupts. */
-void rnbd_client_nl_created(struct rnbd_client_dev *dev);
-void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old);
-void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev);
 int rnbd_client_nl_init(void);
 void rnbd_client_nl_exit(void);
 

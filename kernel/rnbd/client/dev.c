@@ -1,62 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Mapped devices: their lists, their states, creation and removal. */
+/* Mapped devices: creation, opening and removal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/idr.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
-#include <linux/xarray.h>
 #include <rtrs/aside.h>
 #include "client.h"
-#include "trace.h"
+#include "notify.h"
 
 #define UNMAP_MS	24000	/* less than the tool waits for */
 #define DROP_MS		6000	/* at most this much of it is for the end of a path and the CLOSE */
-
-static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
-static DEFINE_XARRAY(devs);	/* by id */
-static DEFINE_IDA(indices);
-static struct kmem_cache *dev_cache;
-struct workqueue_struct *rnbd_client_wq;
-struct workqueue_struct *rnbd_client_recover_wq;
-struct workqueue_struct *rnbd_client_remove_wq;
-struct workqueue_struct *rnbd_client_aside_wq;
-
-static void dev_release(struct kref *ref)
-{
-	struct rnbd_client_dev *dev = container_of(ref, struct rnbd_client_dev, ref);
-
-	if (dev->index >= 0)
-		ida_free(&indices, dev->index);
-	rnbd_client_session_put(dev->session);
-	mutex_destroy(&dev->open_lock);
-	kmem_cache_free(dev_cache, dev);
-	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_DEV);
-}
-
-void rnbd_client_dev_get(struct rnbd_client_dev *dev)
-{
-	kref_get(&dev->ref);
-}
-
-void rnbd_client_dev_put(struct rnbd_client_dev *dev)
-{
-	kref_put(&dev->ref, dev_release);
-}
-
-/* False: there is no such edge. Whoever makes the edge to UNMAPPED removes the device. */
-bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_state state)
-{
-	enum rnbd_client_dev_state old = dev->state;
-
-	lockdep_assert_held(&dev->session->lock);
-	if (!rtrs_fsm_may(&rnbd_client_dev_fsm, old, state))
-		return false;
-	WRITE_ONCE(dev->state, state);
-	trace_rnbd_client_dev_state(dev->id, dev->index, old, state);
-	rnbd_client_nl_changed(dev, old);
-	return true;
-}
 
 static int check_duplicate(const struct rnbd_client_session *session, const char *path,
 			   struct netlink_ext_ack *extack)
@@ -84,20 +36,11 @@ static int dev_publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *exta
 	err = check_duplicate(session, dev->path, extack);
 	if (err)
 		return err;
-	dev->index = ida_alloc_max(&indices, RNBD_CLIENT_INDEX_MAX, GFP_KERNEL);
-	if (dev->index < 0)
-		return rtrs_fail(extack, dev->index, "no disk number is free");
-	snprintf(dev->name, sizeof(dev->name), "rnbd%d", dev->index);
-	dev->id = rnbd_client_nl_new_id();
-	mutex_lock(&devs_lock);
-	err = xa_insert(&devs, dev->id, dev, GFP_KERNEL);
-	mutex_unlock(&devs_lock);
-	if (err) {
-		ida_free(&indices, dev->index);
+	err = rnbd_client_dev_enter(dev, extack);
+	if (err)
 		return err;
-	}
 	list_add_tail(&dev->session_entry, &session->devs);
-	rnbd_client_nl_created(dev);
+	rnbd_client_events->created(dev);
 	return 0;
 }
 
@@ -128,7 +71,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	unsigned long end = jiffies + msecs_to_jiffies(dev->unmap_ms);
 	int err = 0;
 
-	rnbd_client_sysfs_dev_remove(dev);
+	rnbd_client_files->remove(dev);
 	queue_delayed_work(rnbd_client_wq, &dev->drop_work, msecs_to_jiffies(unmap_answer_ms(dev)));
 	rnbd_client_disk_remove(dev);
 	cancel_delayed_work_sync(&dev->drop_work);
@@ -147,11 +90,9 @@ static void dev_remove(struct rnbd_client_dev *dev)
 
 	mutex_lock(&session->lock);
 	list_del(&dev->session_entry);
-	mutex_lock(&devs_lock);
-	xa_erase(&devs, dev->id);
-	mutex_unlock(&devs_lock);
+	rnbd_client_dev_withdraw(dev);
 	mutex_unlock(&session->lock);
-	rnbd_client_nl_destroyed(dev);
+	rnbd_client_events->destroyed(dev);
 
 	/* Who waits for ->removed has a reference. The last device closes the session here. */
 	rnbd_client_session_leave(session);
@@ -172,11 +113,9 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	unsigned int noio;
 	int err;
 
-	dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
+	dev = rnbd_client_dev_alloc(session);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&dev->ref);
-	dev->session = session;
 	dev->state = RNBD_CLIENT_DEV_INIT;
 	dev->access_mode = args->access_mode;
 	dev->io_mode = args->io_mode;
@@ -199,8 +138,6 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	mutex_init(&dev->open_lock);
 	strscpy(dev->path, args->device_path, sizeof(dev->path));
 
-	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_DEV);
-	rnbd_client_session_get(session);
 	noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
 	mutex_lock(&session->lock);
 	err = dev_publish(dev, extack);
@@ -214,95 +151,10 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	return dev;
 }
 
-static int explain_refused_open(const struct rnbd_client_dev *dev, int err,
-				struct netlink_ext_ack *extack)
-{
-	const char *path = dev->path;
-
-	switch (err) {
-	case -ENOENT:
-		return rtrs_fail(extack, err,
-				 "server has no device '%.24s' in dev_search_path or exports",
-				 path);
-	case -ENOTBLK:
-		return rtrs_fail(extack, err, "on the server '%.40s' is no block device", path);
-	case -EPERM:
-		return rtrs_fail(extack, err, "another client has it open for writing");
-	case -EACCES:
-		return rtrs_fail(extack, err,
-				 "the server refuses '%.24s' to this client, its log says why",
-				 path);
-	case -EROFS:
-		return rtrs_fail(extack, err, "the server may not write to '%.40s'", path);
-	case -EBUSY:
-		return rtrs_fail(extack, err, "on the server '%.28s' is in use, its log says how",
-				 path);
-	case -ENXIO:
-	case -ENODEV:
-		return rtrs_fail(extack, err, "on the server '%.40s' has no driver", path);
-	case -EXDEV:
-		return rtrs_fail(extack, err, "on the server '%.40s' leads out of its search path",
-				 path);
-	case -EMFILE:
-		return rtrs_fail(extack, err, "the server allows this client no more devices");
-	case -EOPNOTSUPP:
-		return rtrs_fail(extack, err, "server knows no fileio: leave io_mode out");
-	case -EINVAL:
-		if (dev->io_mode != RNBD_IO_ANY)
-			return rtrs_fail(extack, err,
-					 "the server has not '%.24s' in this io_mode, or not at all",
-					 path);
-		return rtrs_fail(extack, err, "the server does not accept '%.40s'", path);
-	default:
-		return rtrs_fail(extack, err, "the server cannot open '%.30s': error %d", path,
-				 err);
-	}
-}
-
-/* Tells why an OPEN failed. @err is the errno of the server or of the transport. */
-int rnbd_client_dev_open_failed(const struct rnbd_client_dev *dev, int err,
-				unsigned int timeout_ms, struct netlink_ext_ack *extack)
-{
-	if (rnbd_client_msg_failed(err, timeout_ms, extack))
-		return err;
-	explain_refused_open(dev, err, extack);
-	rtrs_refused_by(extack, RNBD_REFUSAL_SERVER);
-	return err;
-}
-
 static int explain_map_open(const struct rnbd_client_dev *dev, int err,
 			    struct netlink_ext_ack *extack)
 {
 	return rnbd_client_dev_open_failed(dev, err, dev->timeout_ms, extack);
-}
-
-/* Whether devices that were opened in @epoch are open: the event of an older loss may come late. */
-bool rnbd_client_epoch_is(const struct rnbd_client_session *session, u32 epoch)
-{
-	struct rtrs_client_attrs attrs;
-
-	rtrs_client_query(session->rtrs, &attrs);
-	return attrs.epoch == epoch;
-}
-
-/*
- * The server has opened @dev under @id. In-tree servers that close a device give its id to the
- * next one: a device that had this id here must not use it any more.
- */
-void rnbd_client_dev_take_id(struct rnbd_client_dev *dev, u32 id, u32 epoch)
-{
-	struct rnbd_client_dev *other;
-
-	lockdep_assert_held(&dev->session->lock);
-	list_for_each_entry(other, &dev->session->devs, session_entry) {
-		if (other == dev || other->device_id != id || other->epoch != epoch ||
-		    !test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &other->flags))
-			continue;
-		pr_warn("%s: the server has closed %s and given its id to %s\n", other->name,
-			other->path, dev->name);
-		rnbd_client_dev_disconnect(other, -ENOTCONN);
-		rnbd_client_park_forbid(other);
-	}
 }
 
 int rnbd_client_dev_open(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
@@ -420,92 +272,4 @@ void rnbd_client_dev_abort(struct rnbd_client_dev *dev)
 	rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_UNMAPPED);
 	mutex_unlock(&dev->session->lock);
 	dev_remove(dev);
-}
-
-void rnbd_client_dev_disconnect(struct rnbd_client_dev *dev, int err)
-{
-	lockdep_assert_held(&dev->session->lock);
-	WRITE_ONCE(dev->last_error, err);
-	dev->closed_gp = get_state_synchronize_rcu();	/* behind it no queue_rq() sees OPEN */
-	if (rnbd_client_dev_move(dev, RNBD_CLIENT_DEV_DISCONNECTED) &&
-	    test_bit(RNBD_CLIENT_DEV_READY, &dev->flags))
-		kobject_uevent(&disk_to_dev(dev->disk)->kobj, KOBJ_OFFLINE);
-}
-
-void rnbd_client_dev_lost(struct rnbd_client_session *session, int err)
-{
-	struct rnbd_client_dev *dev;
-
-	mutex_lock(&session->lock);
-	session->lost++;
-	session->lost_at = jiffies;
-	session->down = true;
-	/* The next server may be older: flags are not used before it has told its version. */
-	session->minor = 0;
-	list_for_each_entry(dev, &session->devs, session_entry) {
-		/* The device was opened since the loss: the event comes late. */
-		if (test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags) &&
-		    rnbd_client_epoch_is(session, dev->epoch))
-			continue;
-		clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags);
-		if (dev->state == RNBD_CLIENT_DEV_MAPPED && err)
-			pr_warn("%s: session %s is lost: %pe\n", dev->name, session->name,
-				ERR_PTR(err));
-		else if (dev->state == RNBD_CLIENT_DEV_MAPPED)
-			pr_info("%s: session %s was disconnected\n", dev->name, session->name);
-		rnbd_client_dev_disconnect(dev, err);
-	}
-	rnbd_client_park(session);
-	mutex_unlock(&session->lock);
-}
-
-struct rnbd_client_dev *rnbd_client_dev_next(u32 id)
-{
-	struct rnbd_client_dev *dev;
-	unsigned long index = id;
-
-	mutex_lock(&devs_lock);
-	dev = xa_find_after(&devs, &index, U32_MAX, XA_PRESENT);
-	if (dev)
-		rnbd_client_dev_get(dev);
-	mutex_unlock(&devs_lock);
-	return dev;
-}
-
-static void destroy_workqueues(void)
-{
-	if (rnbd_client_aside_wq)
-		destroy_workqueue(rnbd_client_aside_wq);
-	if (rnbd_client_remove_wq)
-		destroy_workqueue(rnbd_client_remove_wq);
-	if (rnbd_client_recover_wq)
-		destroy_workqueue(rnbd_client_recover_wq);
-	if (rnbd_client_wq)
-		destroy_workqueue(rnbd_client_wq);
-}
-
-int __init rnbd_client_dev_init(void)
-{
-	dev_cache = kmem_cache_create("rnbd_client_dev", sizeof(struct rnbd_client_dev), 0,
-				      SLAB_HWCACHE_ALIGN, NULL);
-	if (!dev_cache)
-		return -ENOMEM;
-	rnbd_client_wq = alloc_workqueue("rnbd_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	rnbd_client_recover_wq = alloc_workqueue("rnbd_client_recover",
-						 WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	rnbd_client_remove_wq = alloc_workqueue("rnbd_client_remove", WQ_UNBOUND, 0);
-	rnbd_client_aside_wq = alloc_workqueue("rnbd_client_aside", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (rnbd_client_wq && rnbd_client_recover_wq && rnbd_client_remove_wq &&
-	    rnbd_client_aside_wq)
-		return 0;
-	destroy_workqueues();
-	kmem_cache_destroy(dev_cache);
-	return -ENOMEM;
-}
-
-void rnbd_client_dev_exit(void)
-{
-	destroy_workqueues();
-	kmem_cache_destroy(dev_cache);
-	ida_destroy(&indices);
 }

@@ -1,90 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rnbd-client: the steps of a mapping; init and exit of the module. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+/* rnbd-client: init and exit of the module. */
 #include <linux/module.h>
 #include "client.h"
-
-static int map_bring_up(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
-{
-	int err;
-
-	err = rnbd_client_dev_open(dev, extack);
-	if (err)
-		return err;
-	err = rnbd_client_disk_create(dev, extack);
-	if (err)
-		return err;
-	err = rnbd_client_dev_mapped(dev, extack);
-	if (err)
-		return err;
-	err = rnbd_client_disk_add(dev, extack);
-	if (err)
-		return err;
-	err = rnbd_client_sysfs_dev_add(dev, extack);
-	if (err)
-		return err;
-	/* rnbd_client_dev_ready() lets others unmap the device. */
-	rnbd_client_scan_begin(dev);
-	err = rnbd_client_dev_ready(dev, extack);
-	if (!err)
-		rnbd_client_scan_wait(dev);
-	return err;
-}
-
-static struct rnbd_client_dev *map_create(const struct rnbd_client_map_args *args,
-					  struct netlink_ext_ack *extack)
-{
-	struct rnbd_client_session *session;
-	struct rnbd_client_dev *dev;
-	int err;
-
-	session = rnbd_client_session_join(args, extack);
-	if (IS_ERR(session))
-		return ERR_CAST(session);
-	dev = rnbd_client_dev_create(session, args, extack);
-	if (IS_ERR(dev)) {
-		rnbd_client_session_leave(session);
-		return dev;
-	}
-	/* For our caller: once the device is ready, others may unmap it. */
-	rnbd_client_dev_get(dev);
-	err = map_bring_up(dev, extack);
-	if (err) {
-		rnbd_client_dev_abort(dev);
-		rnbd_client_dev_put(dev);
-		return ERR_PTR(err);
-	}
-	return dev;
-}
-
-int rnbd_client_map(const struct rnbd_client_map_args *args, struct netlink_ext_ack *extack,
-		    struct rnbd_client_dev **out)
-{
-	struct rnbd_client_dev *dev;
-
-	if (!args->device_path[0])
-		return rtrs_fail(extack, -EINVAL, "the path of the device is empty");
-	dev = map_create(args, extack);
-	if (IS_ERR(dev))
-		return PTR_ERR(dev);
-	*out = dev;
-	return 0;
-}
+#include "notify.h"
 
 static int __init rnbd_client_init(void)
 {
 	int err;
 
-	err = rnbd_client_session_init();
+	rnbd_client_events = &rnbd_client_nl_events;
+	rnbd_client_files = &rnbd_client_sysfs_files;
+	err = rnbd_client_objects_init();
 	if (err)
 		return err;
-	err = rnbd_client_dev_init();
+	err = rnbd_client_queues_create();
 	if (err)
-		goto err_session;
+		goto err_objects;
 	err = rnbd_client_msg_init();
 	if (err)
-		goto err_dev;
+		goto err_queues;
 	err = rnbd_client_nl_init();
 	if (err)
 		goto err_msg;
@@ -97,17 +31,18 @@ err_nl:
 	rnbd_client_nl_exit();
 err_msg:
 	rnbd_client_msg_exit();
-err_dev:
-	rnbd_client_dev_exit();
-err_session:
-	rnbd_client_session_exit();
+err_queues:
+	rnbd_client_queues_destroy();
+err_objects:
+	rnbd_client_objects_exit();
 	return err;
 }
 
 /*
  * Each session and each opener of a disk keeps the module loaded: none is left. Who dropped the
  * last reference may still run our code: the write of a file (rnbd_client_sysfs_exit() waits for
- * it), a work item (rnbd_client_dev_exit() does). The provider is kept for each netlink command.
+ * it), a work item (rnbd_client_queues_destroy() does). The provider is kept for each netlink
+ * command.
  */
 static void __exit rnbd_client_exit(void)
 {
@@ -115,8 +50,8 @@ static void __exit rnbd_client_exit(void)
 	rnbd_client_nl_exit();
 	rcu_barrier();
 	rnbd_client_msg_exit();
-	rnbd_client_dev_exit();
-	rnbd_client_session_exit();
+	rnbd_client_queues_destroy();
+	rnbd_client_objects_exit();
 }
 
 module_init(rnbd_client_init);

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <rtrs/nl.h>
 #include "client.h"
+#include "notify.h"
 
 static_assert(RNBD_CLIENT_DEV_INIT == (int)RNBD_DEVICE_STATE_INIT);
 static_assert(RNBD_CLIENT_DEV_MAPPED == (int)RNBD_DEVICE_STATE_MAPPED);
@@ -23,11 +24,6 @@ static_assert(RTRS_CLIENT_MIN_LATENCY == (int)RNBD_MP_POLICY_MIN_LATENCY);
 
 #define POLL_QUEUES_ALL	U32_MAX	/* one per CPU, as -1 in sysfs */
 #define TIMEOUT_MS_MAX	600000
-
-u32 rnbd_client_nl_new_id(void)
-{
-	return rtrs_nl_new_id();
-}
 
 /* Who the device is: all that is known of it from the start. */
 static int put_identity(struct sk_buff *msg, const struct rnbd_client_dev *dev)
@@ -106,20 +102,26 @@ static void send_event(const struct rnbd_client_dev *dev, enum rnbd_event event,
 		rtrs_nl_event_send(msg, hdr, RNBD_CMD_DEVICE_NTF);
 }
 
-void rnbd_client_nl_created(struct rnbd_client_dev *dev)
+static void created(struct rnbd_client_dev *dev)
 {
 	send_event(dev, RNBD_EVENT_CREATE, -1);
 }
 
-void rnbd_client_nl_changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old)
+static void changed(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old)
 {
 	send_event(dev, RNBD_EVENT_CHANGE, old);
 }
 
-void rnbd_client_nl_destroyed(struct rnbd_client_dev *dev)
+static void destroyed(struct rnbd_client_dev *dev)
 {
 	send_event(dev, RNBD_EVENT_DESTROY, -1);
 }
+
+const struct rnbd_client_events rnbd_client_nl_events = {
+	.created	= created,
+	.changed	= changed,
+	.destroyed	= destroyed,
+};
 
 static bool is_string(const struct nlattr *attr, const char *str)
 {

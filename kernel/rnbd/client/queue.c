@@ -139,6 +139,17 @@ static bool rq_is_wanted(const void *priv)
 	return !test_bit(RNBD_CLIENT_DEV_DROPS, &dev->flags);
 }
 
+/*
+ * The server has answered a request with -ENOTCONN: an administrator there has closed the
+ * device, or the server has lost the session and the client has not. Each request in flight
+ * gets that answer; the first one queues the work.
+ */
+static void dev_gone(struct rnbd_client_dev *dev)
+{
+	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
+		queue_work(rnbd_client_wq, &dev->gone_work);
+}
+
 /* softirq, the process that polls, or a path worker */
 static void rq_done(void *priv, int err)
 {
@@ -157,7 +168,7 @@ static void rq_done(void *priv, int err)
 		 unlikely(!note_written(dev, io)))
 		err = -ECONNABORTED;
 	if (unlikely(err == -ENOTCONN && READ_ONCE(dev->epoch) == io->epoch))
-		rnbd_client_dev_gone(dev);
+		dev_gone(dev);
 	if (unlikely(err == -ECONNABORTED && dev_io_waits(dev))) {
 		blk_mq_requeue_request(rq, true);
 		return;

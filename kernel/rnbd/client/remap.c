@@ -8,36 +8,7 @@
 #include <linux/blkdev.h>
 #include <linux/sched/mm.h>
 #include "client.h"
-
-/*
- * The server has answered a request with -ENOTCONN: an administrator there has closed the
- * device, or the server has lost the session and the client has not. Each request in flight
- * gets that answer; the first one queues the work.
- */
-void rnbd_client_dev_gone(struct rnbd_client_dev *dev)
-{
-	if (test_and_clear_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags))
-		queue_work(rnbd_client_wq, &dev->gone_work);
-}
-
-/* The device stays MAPPED until here, so no remap opens it in between. */
-void rnbd_client_dev_gone_work(struct work_struct *work)
-{
-	struct rnbd_client_dev *dev = container_of(work, struct rnbd_client_dev, gone_work);
-	unsigned int noio = memalloc_noio_save();	/* I/O may wait for who wants the lock */
-
-	mutex_lock(&dev->session->lock);
-	/* The work may run late: the device may have been opened again since. */
-	if (dev->state == RNBD_CLIENT_DEV_MAPPED && !test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags)) {
-		pr_warn("%s: the server has closed %s of session %s\n", dev->name, dev->path,
-			dev->session->name);
-		rnbd_client_dev_disconnect(dev, -ENOTCONN);
-		/* The session has paths: no event would end a wait of I/O. */
-		rnbd_client_park_forbid(dev);
-	}
-	mutex_unlock(&dev->session->lock);
-	memalloc_noio_restore(noio);
-}
+#include "notify.h"
 
 /* Under session->lock. */
 static int check_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
@@ -55,15 +26,6 @@ static int check_remap(const struct rnbd_client_dev *dev, struct netlink_ext_ack
 		break;
 	}
 	return rtrs_fail(extack, -EBUSY, "%s is being mapped", dev->name);
-}
-
-bool rnbd_client_lost_writes(const struct rnbd_client_dev *dev, const struct rnbd_device_info *now)
-{
-	lockdep_assert_held(&dev->session->lock);
-	/* flush_end() sets DIRTY for a flush that failed before it counts ->flushing down. */
-	return rnbd_cache_lost(&dev->info, now) &&
-	       (atomic_read_acquire(&dev->flushing) ||
-		test_bit(RNBD_CLIENT_DEV_DIRTY, &dev->flags));
 }
 
 /* lost_writes=disconnect: after lost writes the administrator has to remap the disk. */
@@ -209,7 +171,7 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 		return 0;
 	dev->info.nsectors = sectors;
 	set_capacity_and_notify(dev->disk, sectors);
-	rnbd_client_nl_changed(dev, dev->state);
+	rnbd_client_events->changed(dev, dev->state);
 	return 0;
 }
 

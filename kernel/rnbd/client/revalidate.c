@@ -9,67 +9,12 @@
 #include <linux/sched/mm.h>
 #include "client.h"
 
-static unsigned int bit_of(u32 device_id)
-{
-	BUILD_BUG_ON((RNBD_NOTICE_ID_MASK + 1) % BITS_PER_LONG);
-	return device_id % BITS_PER_LONG;
-}
-
-void rnbd_client_stale(struct rnbd_client_session *session, u32 device_id)
-{
-	lockdep_assert_held(&session->msg_lock);
-	set_bit(bit_of(device_id), &session->stale);
-	WRITE_ONCE(session->notices, session->notices + 1);
-	if (!session->closing)
-		queue_work(rnbd_client_recover_wq, &session->revalidate_work);
-}
-
-/* The server sends a notice on each path. Those that come before the worker runs are one. */
-void rnbd_client_notice(void *priv, u32 what)
-{
-	struct rnbd_client_session *session = priv;
-	unsigned long flags;
-
-	spin_lock_irqsave(&session->msg_lock, flags);
-	rnbd_client_stale(session, what);
-	spin_unlock_irqrestore(&session->msg_lock, flags);
-}
-
-/*
- * Under session->lock. A notice that came while the device was being opened found no open device:
- * the server is asked now.
- */
-void rnbd_client_missed_notice(struct rnbd_client_dev *dev)
-{
-	struct rnbd_client_session *session = dev->session;
-
-	lockdep_assert_held(&session->lock);
-	spin_lock_irq(&session->msg_lock);
-	if (dev->notices != session->notices)
-		rnbd_client_stale(session, dev->device_id);
-	spin_unlock_irq(&session->msg_lock);
-}
-
 static bool is_open(const struct rnbd_client_dev *dev)
 {
 	lockdep_assert_held(&dev->session->lock);
 	return dev->state == RNBD_CLIENT_DEV_MAPPED &&
 	       test_bit(RNBD_CLIENT_DEV_OPEN, &dev->flags) &&
 	       test_bit(RNBD_CLIENT_DEV_READY, &dev->flags);
-}
-
-/* The other end of the migration has gone, or has never come. */
-void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_device_info *info)
-{
-	lockdep_assert_held(&dev->session->lock);
-	dev->info.start = info->start;
-	dev->info.writers = info->writers;
-	if (!info->more || info->access_mode != RNBD_CLIENT_ACCESS_RW ||
-	    dev->access_mode != RNBD_CLIENT_ACCESS_MIGRATION)
-		return;
-	pr_info("%s: is rw from now on, nobody else writes to it\n", dev->name);
-	WRITE_ONCE(dev->access_mode, RNBD_CLIENT_ACCESS_RW);
-	rnbd_client_nl_changed(dev, dev->state);
 }
 
 /* Under session->lock. */
@@ -192,7 +137,7 @@ void rnbd_client_revalidate_work(struct work_struct *work)
 	while ((dev = rnbd_client_dev_next(id))) {
 		id = dev->id;
 		if (dev->session == session &&
-		    test_bit(bit_of(READ_ONCE(dev->device_id)), &stale)) {
+		    test_bit(rnbd_client_stale_bit(READ_ONCE(dev->device_id)), &stale)) {
 			mutex_lock(&dev->open_lock);
 			revalidate(dev);
 			mutex_unlock(&dev->open_lock);

@@ -8,34 +8,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/export.h>
-#include <linux/slab.h>
 #include "client.h"
-
-#define SEGMENTS_MAX	128
 
 static DEFINE_MUTEX(sessions_lock);
 static LIST_HEAD(sessions);
-static struct kmem_cache *session_cache;
-
-static void session_release(struct kref *ref)
-{
-	struct rnbd_client_session *session = container_of(ref, struct rnbd_client_session, ref);
-
-	rnbd_client_queue_exit(session);
-	mutex_destroy(&session->lock);
-	kmem_cache_free(session_cache, session);
-	rtrs_census_destroyed(RTRS_CENSUS_RNBD_CLIENT_SESSION);
-}
-
-void rnbd_client_session_get(struct rnbd_client_session *session)
-{
-	kref_get(&session->ref);
-}
-
-void rnbd_client_session_put(struct rnbd_client_session *session)
-{
-	kref_put(&session->ref, session_release);
-}
 
 static void session_set_state(struct rnbd_client_session *session,
 			      enum rnbd_client_session_state state)
@@ -123,47 +99,6 @@ static const struct rtrs_client_ops rtrs_ops = {
 	.granted	= rnbd_client_slots_granted,
 };
 
-/* Slots for requests: those that are neither for control messages nor spare. */
-static u32 io_slots(u32 queue_depth)
-{
-	return min_t(u32, queue_depth - rnbd_client_ctrl_slots(queue_depth) -
-			  rnbd_client_spare_slots(queue_depth), BLK_MQ_MAX_DEPTH);
-}
-
-/*
- * Under session->lock, once the session is READY. Requests have room for the segments of the first
- * call: later limits are never larger.
- */
-int rnbd_client_session_limits(struct rnbd_client_session *session,
-			       struct netlink_ext_ack *extack)
-{
-	const u32 page = RNBD_CLIENT_PAGE_BYTES;
-	struct rtrs_client_attrs attrs;
-	u32 bytes;
-
-	if (rtrs_client_query(session->rtrs, &attrs))
-		return rtrs_fail(extack, -ECONNABORTED, "the session is disconnected");
-	if (attrs.queue_depth < 2 || attrs.max_io_size < page || attrs.max_segments < 2)
-		return rtrs_fail(extack, -EINVAL, "the server offers too little: depth %u, size %u",
-				 attrs.queue_depth, attrs.max_io_size);
-	/* A buffer that starts inside of a page touches one page more. */
-	attrs.max_segments = min_t(u32, attrs.max_segments, SEGMENTS_MAX);
-	bytes = min(attrs.max_io_size, (attrs.max_segments - 1) * page);
-	bytes = round_down(bytes, SECTOR_SIZE);
-	/* The block layer cuts nothing below a page of this host: it would cut for ever. */
-	if (bytes < PAGE_SIZE)
-		return rtrs_fail(extack, -EINVAL,
-				 "the server takes requests of %u bytes, a page of this host has %lu",
-				 bytes, PAGE_SIZE);
-	WRITE_ONCE(session->max_bytes, bytes);
-	WRITE_ONCE(session->max_segments, DIV_ROUND_UP(session->max_bytes, page) + 1);
-	if (session->tags.tags) {
-		rnbd_client_queue_shrink(session, attrs.queue_depth, io_slots(attrs.queue_depth));
-		rnbd_client_slots_granted(session);
-	}
-	return 0;
-}
-
 /* Makes the tag set, by the limits of the transport. */
 static int session_setup(struct rnbd_client_session *session, struct netlink_ext_ack *extack)
 {
@@ -176,11 +111,11 @@ static int session_setup(struct rnbd_client_session *session, struct netlink_ext
 	rtrs_client_query(session->rtrs, &attrs);
 	session->io_cons = attrs.io_cons;
 	session->poll_cons = attrs.poll_cons;
-	err = rnbd_client_queue_init(session, io_slots(attrs.queue_depth),
+	err = rnbd_client_queue_init(session, rnbd_client_io_slots(attrs.queue_depth),
 				     rnbd_client_spare_slots(attrs.queue_depth));
 	if (err)
 		return rtrs_fail(extack, err, "no memory for %u requests",
-				 io_slots(attrs.queue_depth));
+				 rnbd_client_io_slots(attrs.queue_depth));
 	return 0;
 }
 
@@ -253,13 +188,11 @@ static void session_remove_work(struct work_struct *work)
 /* A new session in state CONNECTING: the caller owns it. */
 static struct rnbd_client_session *session_create(const char *name)
 {
-	struct rnbd_client_session *session = kmem_cache_zalloc(session_cache, GFP_KERNEL);
+	struct rnbd_client_session *session = rnbd_client_session_alloc();
 
 	lockdep_assert_held(&sessions_lock);
 	if (!session)
 		return NULL;
-	rtrs_census_created(RTRS_CENSUS_RNBD_CLIENT_SESSION);
-	kref_init(&session->ref);
 	session->state = RNBD_CLIENT_SESSION_CONNECTING;
 	session->users = 1;
 	INIT_WORK(&session->remove_work, session_remove_work);
@@ -470,16 +403,4 @@ void rnbd_client_session_leave(struct rnbd_client_session *session)
 
 	session_disconnect(session);
 	session_gone(session);
-}
-
-int __init rnbd_client_session_init(void)
-{
-	session_cache = kmem_cache_create("rnbd_client_session", sizeof(struct rnbd_client_session),
-					  0, SLAB_HWCACHE_ALIGN, NULL);
-	return session_cache ? 0 : -ENOMEM;
-}
-
-void rnbd_client_session_exit(void)
-{
-	kmem_cache_destroy(session_cache);
 }

@@ -11,6 +11,7 @@
 #include <rtrs/aside.h>
 #include <rtrs/sysfs.h>
 #include "client.h"
+#include "notify.h"
 
 static struct class rnbd_class = {
 	.name = "rnbd-client",
@@ -271,7 +272,7 @@ static void remove_link(struct rnbd_client_dev *dev)
 	dev->link = NULL;
 }
 
-int rnbd_client_sysfs_dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
+static int dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -287,7 +288,7 @@ int rnbd_client_sysfs_dev_add(struct rnbd_client_dev *dev, struct netlink_ext_ac
 	return 0;
 }
 
-void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev)
+static void dev_remove(struct rnbd_client_dev *dev)
 {
 	remove_link(dev);
 	if (!test_and_clear_bit(RNBD_CLIENT_DEV_SYSFS, &dev->flags))
@@ -295,6 +296,11 @@ void rnbd_client_sysfs_dev_remove(struct rnbd_client_dev *dev)
 	kobject_del(&dev->kobj);
 	kobject_put(&dev->kobj);
 }
+
+const struct rnbd_client_files rnbd_client_sysfs_files = {
+	.add	= dev_add,
+	.remove	= dev_remove,
+};
 
 static ssize_t map_device_show(struct device *device, struct device_attribute *attr, char *buf)
 {

@@ -84,11 +84,19 @@ struct rnbd_access_usage {
 	u64 pinned;
 };
 
-/* access.c; under the lock, but for a change */
+/* access-state.c; under the lock */
 extern struct rnbd_access rnbd_server_access;
-/* -EAGAIN: another number is in force; -EBUSY: something would end */
-int rnbd_server_access_change(struct rnbd_access_change *change);
+extern struct list_head rnbd_server_access_sessions;	/* of struct rnbd_server_session */
+void rnbd_server_access_free(struct rnbd_access_list *list);
 int rnbd_server_access_errno(enum rnbd_access_reason reason);
+
+/* access-change.c. -EAGAIN: another number is in force; -EBUSY: something would end */
+int rnbd_server_access_change(struct rnbd_access_change *change);
+
+/* access.c; under the lock */
+
+/* The one with this id in netlink that is not lost, or NULL. */
+struct rnbd_server_session *rnbd_server_access_session(u32 id);
 /*
  * Which peer it is, or why none; neither where there is no list. The first path says which one a
  * session is, @known, else "", and the others must be of the same.
@@ -101,6 +109,10 @@ enum rnbd_access_reason rnbd_server_access_recognise(const struct rnbd_access *a
 int rnbd_server_access_judge(const struct rnbd_access *access, const char *peer,
 			     const char *session, const char *asked, u8 mode,
 			     struct rnbd_server_right *right);
+/* The same of what is open: it may be so still if it is, under another export, the same device. */
+int rnbd_server_access_judge_again(const struct rnbd_access *access, const char *peer,
+				   const struct rnbd_server_dev *dev,
+				   struct rnbd_server_right *right);
 struct rnbd_access_usage rnbd_server_access_usage(const char *peer);
 
 /* access-note.c; under the lock */

@@ -11,35 +11,8 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include "access.h"
+#include "notify.h"
 #include "trace.h"
-
-static const char *const access_name[] = {
-	[RNBD_ACCESS_MODE_RO]		= "ro",
-	[RNBD_ACCESS_MODE_RW]		= "rw",
-	[RNBD_ACCESS_MODE_MIGRATION]	= "migration",
-};
-
-static struct kmem_cache *dev_cache;
-static struct workqueue_struct *release_wq;
-
-const char *rnbd_server_access_name(u8 access_mode)
-{
-	return access_mode < ARRAY_SIZE(access_name) ? access_name[access_mode] : "unknown";
-}
-
-static void release(struct kref *ref)
-{
-	struct rnbd_server_dev *dev = container_of(ref, struct rnbd_server_dev, ref);
-
-	kfree(dev->where);
-	kmem_cache_free(dev_cache, dev);
-	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_DEV);
-}
-
-void rnbd_server_dev_put(struct rnbd_server_dev *dev)
-{
-	kref_put(&dev->ref, release);
-}
 
 static void answer_closers(struct rnbd_server_dev *dev)
 {
@@ -72,7 +45,7 @@ static void close_bdev(struct work_struct *work)
 	trace_rnbd_server_close(dev);
 	rnbd_server_io_dev_exit(dev);
 	rnbd_server_close(dev);
-	queue_work(release_wq, &dev->release_work);
+	queue_work(rnbd_server_release_wq, &dev->release_work);
 }
 
 /* No disk is waited for any more: the queue of this one goes with its last device. */
@@ -160,14 +133,14 @@ static void force_close(struct work_struct *work)
 	mutex_unlock(&session->lock);
 }
 
-void rnbd_server_dev_force(struct rnbd_server_dev *dev)
+/*
+ * What is under way goes on, and an OPEN comes to nothing. Each device is closed when its own
+ * operations have ended, whatever another one waits for: the client may be back for it in another
+ * session.
+ */
+void rnbd_server_dev_close_all(void *priv)
 {
-	queue_work(release_wq, &dev->force_work);
-}
-
-/* The session is lost. An OPEN may be under way, and come to nothing. */
-void rnbd_server_dev_close_all(struct rnbd_server_session *session)
-{
+	struct rnbd_server_session *session = priv;
 	struct rnbd_server_dev *dev, *next;
 
 	mutex_lock(&session->lock);
@@ -285,12 +258,11 @@ static int find_disk(struct rnbd_server_dev *dev, const struct rnbd_open *open, 
 static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 				      const struct rnbd_open *open, struct rnbd_server_wait *wait)
 {
-	struct rnbd_server_dev *dev = kmem_cache_zalloc(dev_cache, GFP_KERNEL);
+	struct rnbd_server_dev *dev = rnbd_server_dev_alloc();
 	int err;
 
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&dev->ref);
 	INIT_WORK(&dev->force_work, force_close);
 	INIT_WORK(&dev->close_work, close_bdev);
 	INIT_WORK(&dev->release_work, release_all);
@@ -314,16 +286,14 @@ static struct rnbd_server_dev *create(struct rnbd_server_session *session,
 	err = rnbd_server_identify(dev, &dev->identity);
 	if (err)
 		goto close;
-	rtrs_census_created(RTRS_CENSUS_RNBD_SERVER_DEV);
 	return dev;
 
 close:
 	rnbd_server_close(dev);
-	kfree(dev->where);
 exit_ref:
 	percpu_ref_exit(&dev->inflight);
 free:
-	kmem_cache_free(dev_cache, dev);
+	rnbd_server_dev_put(dev);
 	return ERR_PTR(err);
 }
 
@@ -364,7 +334,7 @@ static int publish(struct rnbd_server_dev *dev, bool came_back, struct rnbd_serv
 	list_add_tail(&dev->session_entry, &session->devs);
 	session->dev_count++;
 	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */
-	rnbd_server_nl_event(dev, RNBD_EVENT_CREATE);
+	rnbd_server_events->opening(dev, RNBD_EVENT_CREATE);
 	return 0;
 }
 
@@ -478,23 +448,4 @@ int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_
 		err = open_new(session, open, info, wait);
 	trace_rnbd_server_open(session, open, err);
 	return err;
-}
-
-int __init rnbd_server_dev_init(void)
-{
-	dev_cache = KMEM_CACHE(rnbd_server_dev, 0);
-	if (!dev_cache)
-		return -ENOMEM;
-	release_wq = alloc_workqueue("rnbd-server-release", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!release_wq) {
-		kmem_cache_destroy(dev_cache);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-void rnbd_server_dev_exit(void)
-{
-	destroy_workqueue(release_wq);
-	kmem_cache_destroy(dev_cache);
 }

@@ -6,7 +6,8 @@
  */
 #include <linux/slab.h>
 #include <rtrs/aside.h>
-#include "server.h"
+#include <rtrs/nl.h>
+#include "notify.h"
 
 static DEFINE_MUTEX(exports_lock);
 static LIST_HEAD(exports);
@@ -192,7 +193,7 @@ static struct rnbd_server_export *create(const struct rnbd_server_dev *dev)
 	INIT_LIST_HEAD(&export->openings);
 	err = create_queues(export, dev);
 	if (!err)
-		err = rnbd_server_sysfs_add_export(export, dev);
+		err = rnbd_server_files->add_export(export, dev);
 	if (err) {
 		destroy(export);
 		return ERR_PTR(err);
@@ -209,7 +210,7 @@ static struct rnbd_server_export *unlink_unused(struct rnbd_server_export *expor
 	if (!list_empty(&export->openings))
 		return NULL;
 	list_del(&export->entry);
-	rnbd_server_sysfs_remove_export(export);
+	rnbd_server_files->remove_export(export);
 	rtrs_census_destroyed(RTRS_CENSUS_RNBD_SERVER_EXPORT);
 	return export;
 }
@@ -228,12 +229,12 @@ static int add_locked(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait
 	if (err)
 		goto unused;
 	dev->export = export;
-	err = rnbd_server_sysfs_add_dev(dev);
+	err = rnbd_server_files->add_dev(dev);
 	if (err)
 		goto unused;
 	list_add_tail(&dev->export_entry, &export->openings);
 	export->writers += writes(dev);
-	dev->nl_id = rnbd_server_nl_new_id();
+	dev->nl_id = rtrs_nl_new_id();
 	list_add_tail(&dev->entry, &opened);
 	return 0;
 
@@ -289,7 +290,7 @@ void rnbd_server_export_hide(struct rnbd_server_dev *dev)
 {
 	mutex_lock(&exports_lock);
 	list_del(&dev->entry);
-	rnbd_server_nl_event(dev, RNBD_EVENT_DESTROY);
+	rnbd_server_events->opening(dev, RNBD_EVENT_DESTROY);
 	mutex_unlock(&exports_lock);
 }
 
@@ -300,7 +301,7 @@ static void become_rw(struct rnbd_server_dev *dev)
 	if (dev->access_mode == RNBD_ACCESS_MODE_RW)
 		return;
 	WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
-	rnbd_server_nl_event(dev, RNBD_EVENT_CHANGE);
+	rnbd_server_events->opening(dev, RNBD_EVENT_CHANGE);
 }
 
 bool rnbd_server_export_become_rw(struct rnbd_server_dev *dev)
@@ -348,7 +349,7 @@ void rnbd_server_export_remove(struct rnbd_server_dev *dev)
 		end_migration(export);
 	wake(dev);
 	complete_all(&dev->released);
-	rnbd_server_sysfs_remove_dev(dev);
+	rnbd_server_files->remove_dev(dev);
 	dev->export = NULL;
 	export = unlink_unused(export);
 	mutex_unlock(&exports_lock);

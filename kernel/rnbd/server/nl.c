@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rtrs/nl.h>
 #include "access.h"
+#include "notify.h"
 
 static_assert(RNBD_IO_BLOCK == (int)RNBD_IO_MODE_BLOCKIO + 1);
 static_assert(RNBD_IO_FILE == (int)RNBD_IO_MODE_FILEIO + 1);
@@ -144,7 +145,7 @@ static int export_dump(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	return rnbd_server_export_walk(*cursor, dump_one, &ctx);
 }
 
-void rnbd_server_nl_event(const struct rnbd_server_dev *dev, enum rnbd_event event)
+static void opening(const struct rnbd_server_dev *dev, enum rnbd_event event)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -159,10 +160,9 @@ void rnbd_server_nl_event(const struct rnbd_server_dev *dev, enum rnbd_event eve
 	rtrs_nl_event_send(skb, hdr, RNBD_CMD_EXPORT_NTF);
 }
 
-u32 rnbd_server_nl_new_id(void)
-{
-	return rtrs_nl_new_id();
-}
+const struct rnbd_server_events rnbd_server_nl_events = {
+	.opening = opening,
+};
 
 static int export_close(struct genl_info *info)
 {

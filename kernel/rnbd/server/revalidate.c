@@ -7,27 +7,6 @@
 #include <linux/wait.h>
 #include "server.h"
 
-static DECLARE_WAIT_QUEUE_HEAD(told);
-
-/* The word is the id of the device as the client knows it, as much of it as fits. */
-int rnbd_server_tell_size(struct rnbd_server_dev *dev)
-{
-	return rtrs_server_notify(dev->session->transport, dev->id & RNBD_NOTICE_ID_MASK);
-}
-
-void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors)
-{
-	lockdep_assert_held(&dev->session->lock);
-	WRITE_ONCE(dev->told_sectors, sectors);
-	WRITE_ONCE(dev->answers, dev->answers + 1);
-	wake_up_all(&told);
-}
-
-void rnbd_server_size_closed(void)
-{
-	wake_up_all(&told);
-}
-
 /**
  * struct word - a word on its way to a client
  * @answers: what dev->answers was before
@@ -61,7 +40,7 @@ int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *
 	if (!dev)
 		return -ENOENT;
 	if (!word.err)
-		left = wait_event_killable_timeout(told, is_answered(dev, &word) ||
+		left = wait_event_killable_timeout(rnbd_server_told, is_answered(dev, &word) ||
 						   READ_ONCE(dev->closing),
 						   msecs_to_jiffies(timeout_ms));
 	if (word.err)

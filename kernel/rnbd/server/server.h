@@ -275,7 +275,7 @@ struct rnbd_server_export {
 	struct workqueue_struct *close_wq;
 };
 
-/* main.c */
+/* params.c */
 extern struct rtrs_server *rnbd_server_transport;
 extern char rnbd_server_search_path[];
 extern unsigned int rnbd_server_max_devices;
@@ -294,6 +294,8 @@ int rnbd_server_writers_begin(struct rnbd_server_dev *dev, const struct rnbd_cla
 int rnbd_server_writers_enter(struct rnbd_server_dev *dev);
 void rnbd_server_writers_undo(struct rnbd_server_dev *dev);
 void rnbd_server_writers_end(struct rnbd_server_dev *dev);
+
+/* writer-table.c */
 void rnbd_server_writers_exit(void);
 
 /* record.c */
@@ -303,7 +305,6 @@ int rnbd_server_record_init(void);
 int rnbd_server_session_init(void);
 void rnbd_server_session_exit(void);
 int rnbd_server_session_up(struct rtrs_server_session *transport, const char *name, void **priv);
-void rnbd_server_session_lost(void *priv);
 void rnbd_server_session_down(void *priv);
 void rnbd_server_session_put(struct rnbd_server_session *session);
 u32 rnbd_server_session_opens(void *priv);
@@ -313,9 +314,20 @@ int rnbd_server_msg_init(void);
 void rnbd_server_msg_exit(void);
 void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req);
 
-/* dev.c; process context */
+/* object.c; process context */
+extern struct workqueue_struct *rnbd_server_release_wq;
 int rnbd_server_dev_init(void);
 void rnbd_server_dev_exit(void);
+struct rnbd_server_dev *rnbd_server_dev_alloc(void);	/* NULL: no memory */
+void rnbd_server_dev_put(struct rnbd_server_dev *dev);
+/*
+ * For the administrator: begins the close, where nobody has yet, and takes no lock. The caller
+ * keeps release_all() from its end: by the lock of the exports, or as a user of dev->dir.
+ */
+void rnbd_server_dev_force(struct rnbd_server_dev *dev);
+const char *rnbd_server_access_name(u8 access_mode);
+
+/* dev.c; process context */
 /*
  * -EBUSY and -EALREADY may pass in a moment, see rnbd_server_export_add(), as for -EMEDIUMTYPE;
  * -ETXTBSY is that of rnbd_server_lookup()
@@ -325,16 +337,10 @@ int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_
 /* False: no such device. Else @closer is answered and freed when the device is released. */
 bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 			      struct rnbd_server_closer *closer);
-void rnbd_server_dev_close_all(struct rnbd_server_session *session);
-/*
- * For the administrator: begins the close, where nobody has yet, and takes no lock. The caller
- * keeps release_all() from its end: by the lock of the exports, or as a user of dev->dir.
- */
-void rnbd_server_dev_force(struct rnbd_server_dev *dev);
-/* The same at once: it takes no I/O any more. Under session->lock. */
+/* Of the transport: the session is lost. */
+void rnbd_server_dev_close_all(void *priv);
+/* As rnbd_server_dev_force(), at once: it takes no I/O any more. Under session->lock. */
 void rnbd_server_dev_revoke(struct rnbd_server_dev *dev);
-void rnbd_server_dev_put(struct rnbd_server_dev *dev);
-const char *rnbd_server_access_name(u8 access_mode);
 
 /*
  * lookup.c; process context of a kernel thread. Opens what the client named; -EXDEV: outside of the
@@ -433,7 +439,10 @@ int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *d
  * for its size, and waits until it has, has not in time, or was closed. -ENOENT, -EINTR.
  */
 int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *reach);
-/* Only tells it; -EOPNOTSUPP where it cannot be. Under exports_lock. */
+
+/* size.c; process context */
+extern struct wait_queue_head rnbd_server_told;
+/* Tells the client of the opening to ask; -EOPNOTSUPP where it cannot be. Under exports_lock. */
 int rnbd_server_tell_size(struct rnbd_server_dev *dev);
 /* The client has been told @sectors. Under session->lock. */
 void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors);
@@ -453,19 +462,12 @@ void rnbd_server_io_dev_exit(struct rnbd_server_dev *dev);	/* all of its I/O has
 void rnbd_server_io_request(struct rnbd_server_session *session,
 			    const struct rtrs_server_request *req);
 
-/* sysfs.c; under exports_lock */
+/* sysfs.c */
 int rnbd_server_sysfs_init(void);
 void rnbd_server_sysfs_exit(void);
-int rnbd_server_sysfs_add_export(struct rnbd_server_export *export,
-				 const struct rnbd_server_dev *dev);
-void rnbd_server_sysfs_remove_export(struct rnbd_server_export *export);
-int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev);
-void rnbd_server_sysfs_remove_dev(struct rnbd_server_dev *dev);
 
 /* nl.c */
 int rnbd_server_nl_init(void);
 void rnbd_server_nl_exit(void);
-u32 rnbd_server_nl_new_id(void);
-void rnbd_server_nl_event(const struct rnbd_server_dev *dev, enum rnbd_event event);
 
 #endif /* RNBD_SERVER_H */

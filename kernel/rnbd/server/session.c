@@ -66,15 +66,6 @@ void rnbd_server_session_put(struct rnbd_server_session *session)
 }
 
 /*
- * What is under way goes on. Each device is closed when its own operations have ended, whatever
- * another one waits for: the client may be back for it in another session.
- */
-void rnbd_server_session_lost(void *priv)
-{
-	rnbd_server_dev_close_all(priv);
-}
-
-/*
  * Every operation is answered; a work item may still be on its way out after its
  * answer, so the queues go first. The last device that is released ends the session.
  */

@@ -16,7 +16,7 @@
 #include <linux/device.h>
 #include <linux/slab.h>
 #include <rtrs/aside.h>
-#include "server.h"
+#include "notify.h"
 
 enum { ATTR_READ_ONLY, ATTR_ACCESS_MODE, ATTR_MAPPING_PATH, ATTR_FORCE_CLOSE };
 
@@ -151,8 +151,7 @@ static struct kobject *make_export_dir(const struct rnbd_server_dev *dev)
 	return dir;
 }
 
-int rnbd_server_sysfs_add_export(struct rnbd_server_export *export,
-				 const struct rnbd_server_dev *dev)
+static int add_export(struct rnbd_server_export *export, const struct rnbd_server_dev *dev)
 {
 	int err;
 
@@ -188,7 +187,7 @@ remove:
 	return err;
 }
 
-void rnbd_server_sysfs_remove_export(struct rnbd_server_export *export)
+static void remove_export(struct rnbd_server_export *export)
 {
 	remove_dir(export->sessions);
 	remove_dir(export->dir);
@@ -211,7 +210,7 @@ static struct kobject *make_dir(const struct rnbd_server_dev *dev)
 	return dir;
 }
 
-int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev)
+static int add_dev(struct rnbd_server_dev *dev)
 {
 	unsigned int i;
 	int err;
@@ -232,10 +231,17 @@ int rnbd_server_sysfs_add_dev(struct rnbd_server_dev *dev)
 	return 0;
 }
 
-void rnbd_server_sysfs_remove_dev(struct rnbd_server_dev *dev)
+static void remove_dev(struct rnbd_server_dev *dev)
 {
 	remove_dir(dev->dir);
 }
+
+const struct rnbd_server_files rnbd_server_sysfs_files = {
+	.add_export = add_export,
+	.remove_export = remove_export,
+	.add_dev = add_dev,
+	.remove_dev = remove_dev,
+};
 
 int __init rnbd_server_sysfs_init(void)
 {

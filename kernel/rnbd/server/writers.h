@@ -42,7 +42,7 @@ struct rnbd_server_writer {
 	bool saved;
 };
 
-/* writers.c */
+/* writer-table.c */
 
 /* The one with this identity, NULL if there is none. */
 struct rnbd_server_writer *rnbd_server_writer_find(const u8 *identity);

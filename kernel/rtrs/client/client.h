@@ -465,12 +465,14 @@ struct rtrs_client_session {
 	struct kobject *paths_kobj;
 };
 
-/* main.c */
+/* queues.c */
 extern struct workqueue_struct *rtrs_client_wq;
 extern struct workqueue_struct *rtrs_client_connect_wq;
 extern struct workqueue_struct *rtrs_client_event_wq;
 extern struct workqueue_struct *rtrs_client_drain_wq;
 extern struct workqueue_struct *rtrs_client_remove_wq;
+int rtrs_client_queues_create(void);
+void rtrs_client_queues_destroy(void);
 
 /* session.c: all in process context */
 extern struct mutex rtrs_client_lock;		/* both tables, for netlink */
@@ -481,20 +483,6 @@ int rtrs_client_session_init(void);
 void rtrs_client_session_exit(void);
 void rtrs_client_session_get(struct rtrs_client_session *session);
 void rtrs_client_session_put(struct rtrs_client_session *session);
-/* Sends events of new settings, to netlink and to the user of the session. */
-void rtrs_client_session_changed(struct rtrs_client_session *session);
-/*
- * Sets path->founds: the server may make the session for this attempt to connect. -EBUSY: another
- * path is the founder. Called before resources are made for the path, and again before the first
- * connect request.
- */
-int rtrs_client_session_found(struct rtrs_client_path *path);
-void rtrs_client_session_answered(struct rtrs_client_path *path);
-void rtrs_client_session_gone(struct rtrs_client_path *path);
-/*
- * Checks the limits of a connecting path against the session; a founder sets those of the session.
- */
-int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /* Adds a path and connects it; killable. Unless @out is NULL, *@out gets it with a reference. */
 int rtrs_client_session_add_path(struct rtrs_client_session *session,
 				 const struct rtrs_path_addr *addr, unsigned int timeout_ms,
@@ -504,26 +492,29 @@ int rtrs_client_session_add_path(struct rtrs_client_session *session,
  * removal goes on. The caller holds references on both.
  */
 int rtrs_client_session_remove_path(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
-void rtrs_client_session_remove_work(struct work_struct *work);
-/* Any context but hard interrupts; the session's state_lock is held. */
-void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
-				    unsigned int state, int err);
-
-/* settings.c; process context */
-int rtrs_client_settings_check(const struct rtrs_client_settings *settings,
-			       struct netlink_ext_ack *extack);
 /* Under session->lock. */
 int rtrs_client_settings_set(struct rtrs_client_session *session,
 			     const struct rtrs_client_settings *settings,
 			     struct netlink_ext_ack *extack);
+
+/* session-state.c: any context but hard interrupts */
+
+/* Sends events of new settings, to netlink and to the user of the session. */
+void rtrs_client_session_changed(struct rtrs_client_session *session);
+/* These two under session->state_lock: behind a change of the paths, or of the state of one. */
+void rtrs_client_session_update(struct rtrs_client_session *session);
+void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
+				    unsigned int state, int err);
+void rtrs_client_session_event_work(struct work_struct *work);
+
+/* settings.c; process context */
+int rtrs_client_settings_check(const struct rtrs_client_settings *settings,
+			       struct netlink_ext_ack *extack);
 int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_settings *settings);
 
-/* path.c */
+/* path-state.c */
 int rtrs_client_path_init(void);
 void rtrs_client_path_exit(void);
-struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,
-						 const struct rtrs_path_addr *addr,
-						 unsigned int timeout_ms);
 void rtrs_client_path_get(struct rtrs_client_path *path);
 void rtrs_client_path_put(struct rtrs_client_path *path);
 /* Any context but hard interrupts. The caller that gets true does the work of the edge. */
@@ -533,10 +524,15 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 void rtrs_client_path_error(struct rtrs_client_path *path, int err);
 /* As rtrs_client_path_error(), if it came up before @epoch ended: the server has lost it. */
 void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch);
-/* Connecting a new path has failed: leaves it to the path worker. Process context. */
+
+/* path.c: process context, where not said otherwise */
+
+/* ->remove_work is the caller's. */
+struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *session,
+						 const struct rtrs_path_addr *addr,
+						 unsigned int timeout_ms);
+/* Connecting a new path has failed: leaves it to the path worker. */
 void rtrs_client_path_not_made(struct rtrs_client_path *path);
-/* Moves it to CONNECTED; an errno if it was lost in this moment. Process context. */
-int rtrs_client_path_up(struct rtrs_client_path *path);
 /*
  * Starts to take a path down; @for_good: it does not reconnect. True: the caller has to take it out
  * of its session. Any context but hard interrupts.
@@ -544,15 +540,13 @@ int rtrs_client_path_up(struct rtrs_client_path *path);
 bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good);
 /* Applies new settings to a path that waits to reconnect. Under session->lock. */
 void rtrs_client_path_settings_changed(struct rtrs_client_path *path);
-/* Path worker, all QPs drained: QPs, regions and buffers leave the RDMA device. Idempotent. */
-void rtrs_client_path_leave_device(struct rtrs_client_path *path);
-/* Takes a path down; no request is left on it when this returns. Process context. */
+/* Takes a path down; no request is left on it when this returns. */
 void rtrs_client_path_close(struct rtrs_client_path *path);
 /* As rtrs_client_path_close(), for an administrator. Killable: the path worker goes on. */
 int rtrs_client_path_disconnect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 /*
  * Takes a path down if it is up, and connects it. Killable. -EBUSY: not in this state; -ENOTCONN:
- * the attempt has failed, retries follow. Process context.
+ * the attempt has failed, retries follow.
  */
 int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeout_ms,
 			       struct netlink_ext_ack *extack);
@@ -618,17 +612,6 @@ int rtrs_client_pin(struct rtrs_client_path *path, struct netlink_ext_ack *extac
 /* Memory of all paths of the session, in bytes. */
 u64 rtrs_client_pinned(struct rtrs_client_session *session);
 
-/* connect.c: the process that opens the session or adds a path, or path->connect_work */
-int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
-/* A step is started between _begin() and _wait(), which returns its result. */
-int rtrs_client_step_begin(struct rtrs_client_path *path);
-int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms);
-/* Any context but hard interrupts. */
-void rtrs_client_step_done(struct rtrs_client_path *path);
-
-/* cm.c: context of rdma_cm, may sleep */
-int rtrs_client_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
-
 /* conn.c: process context */
 int rtrs_client_con_init(void);
 void rtrs_client_con_exit(void);
@@ -688,12 +671,10 @@ int rtrs_client_con_poll(struct rtrs_client_con *con);
 /*
  * fence.c: for the path worker, all QPs drained. Returns when the server takes nothing of the path
  * any more, or no other path is left to ask it over. If the RDMA device of the path is removed
- * meanwhile, the path leaves it.
+ * meanwhile, @leave takes the path off it.
  */
-void rtrs_client_fence(struct rtrs_client_path *path);
-
-/* info.c: as connect.c */
-int rtrs_client_info(struct rtrs_client_path *path);
+void rtrs_client_fence(struct rtrs_client_path *path,
+		       void (*leave)(struct rtrs_client_path *path));
 
 /* io.c: any context but hard interrupts */
 
@@ -708,10 +689,16 @@ void rtrs_client_io_exit(struct rtrs_client_path *path);
  * was destroyed. For the path worker, all QPs drained.
  */
 void rtrs_client_io_failover(struct rtrs_client_path *path);
+
+/* req.c: any context but hard interrupts */
+
 /*
  * Clears bits of ->pending. Behind the last one: invalidates the region if need be, calls ->done.
  */
 void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
+/* Its region is not valid any more: the slot is the user's again, who is called. */
+void rtrs_client_req_complete(struct rtrs_client_req *req, int err);
+void rtrs_client_req_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completion */
 
 /* mr.c: any context but hard interrupts, where not said otherwise */
 int rtrs_client_mr_limits(struct rtrs_client_path *path);		/* process context */
@@ -724,10 +711,12 @@ void rtrs_client_mr_unmap_data(struct rtrs_client_req *req);
 /* Maps the data into the region, with a new key; @wr is its registration. */
 int rtrs_client_mr_prepare(struct rtrs_client_req *req, u32 data_len, struct ib_reg_wr *wr);
 int rtrs_client_mr_invalidate(struct rtrs_client_req *req);
-void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completion */
 
 /* recv.c: completions, softirq or the process that polls */
 void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* wc.c: as recv.c */
+
 /* For @wc with an error: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
 
@@ -767,34 +756,16 @@ struct rtrs_client_moves *rtrs_client_stats_moves(struct rtrs_client_path *path)
 /* @groups: RNBD_COUNTERS_* (uapi). Requests in flight stay counted. */
 void rtrs_client_stats_reset(struct rtrs_client_path *path, u32 groups);
 
-/* sysfs-stats.c */
-extern const struct attribute_group *rtrs_client_stats_groups[];
-
 /* sysfs.c: process context */
-struct rtrs_client_path *rtrs_client_sysfs_path(struct kobject *kobj);
 int rtrs_client_sysfs_init(void);
 void rtrs_client_sysfs_exit(void);
-int rtrs_client_sysfs_add_session(struct rtrs_client_session *session);
-/* Sends the uevent, once the paths are there. */
-void rtrs_client_sysfs_announce(struct rtrs_client_session *session);
-void rtrs_client_sysfs_del_session(struct rtrs_client_session *session);
-int rtrs_client_sysfs_add_path(struct rtrs_client_path *path);
-void rtrs_client_sysfs_del_path(struct rtrs_client_path *path);
 
 /* nl.c */
 int rtrs_client_nl_init(void);
 void rtrs_client_nl_exit(void);
-/* Any context but hard interrupts. */
-unsigned int rtrs_client_nl_path_state(unsigned int state);
-int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session);
 /* nl-stats.c; -EMSGSIZE: @skb is full */
 int rtrs_client_nl_put_stats(struct sk_buff *skb, struct rtrs_client_path *path);
 int rtrs_client_nl_dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct rtrs_client_path *path, u32 *cursor);
-/* @event and @old: RNBD_EVENT_*, state before (uapi). session->state_lock is held. */
-void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned int event,
-				  unsigned int old);
-void rtrs_client_nl_path_event(struct rtrs_client_path *path, unsigned int event,
-			       unsigned int old);
 
 #endif /* RTRS_CLIENT_CLIENT_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Events of rdma_cm, turned into the end of a step or the loss of a path. */
 #include <rdma/ib_cm.h>
-#include "client.h"
+#include "connect.h"
 
 /* The service connection sets the geometry; other connections of the path must have the same. */
 static int cm_established(struct rtrs_client_con *con, const struct rdma_conn_param *param)

@@ -9,6 +9,8 @@
 #include <linux/rcupdate.h>
 #include "client.h"
 
+typedef void leave_fn(struct rtrs_client_path *path);
+
 static bool path_has_requests(const struct rtrs_client_path *path)
 {
 	u32 i;
@@ -70,10 +72,10 @@ static bool device_is_removed(const struct rtrs_client_path *path)
 	return false;
 }
 
-static void leave_removed_device(struct rtrs_client_path *path)
+static void leave_removed_device(struct rtrs_client_path *path, leave_fn *leave)
 {
 	if (device_is_removed(path))
-		rtrs_client_path_leave_device(path);
+		leave(path);
 }
 
 /*
@@ -82,7 +84,8 @@ static void leave_removed_device(struct rtrs_client_path *path)
  * messages of it. The removal of the device of @path does not wake other->wait, so it is checked
  * each second.
  */
-static bool fence_over(struct rtrs_client_path *other, struct rtrs_client_path *path)
+static bool fence_over(struct rtrs_client_path *other, struct rtrs_client_path *path,
+		       leave_fn *leave)
 {
 	u16 recon_cnt = other->fence_cnt ? path->recon_cnt : 0;
 	int err = send_fence(other, rtrs_fence_tag(path->uuid, recon_cnt));
@@ -94,7 +97,7 @@ static bool fence_over(struct rtrs_client_path *other, struct rtrs_client_path *
 	}
 	while (!wait_event_timeout(other->wait, READ_ONCE(other->fenced) ||
 				   !rtrs_client_path_connected(other), HZ)) {
-		leave_removed_device(path);
+		leave_removed_device(path, leave);
 		if (++seconds % 30 == 0)
 			pr_warn("session %s, path %s: lost, but the server is not rid of it yet\n",
 				path->session->name, path->name);
@@ -102,7 +105,7 @@ static bool fence_over(struct rtrs_client_path *other, struct rtrs_client_path *
 	return READ_ONCE(other->fenced);
 }
 
-void rtrs_client_fence(struct rtrs_client_path *path)
+void rtrs_client_fence(struct rtrs_client_path *path, void (*leave)(struct rtrs_client_path *path))
 {
 	struct rtrs_client_session *session = path->session;
 	struct rtrs_client_path *other;
@@ -113,10 +116,10 @@ void rtrs_client_fence(struct rtrs_client_path *path)
 	/* One fence at a time for a session. */
 	while (!mutex_trylock(&session->fence)) {
 		wait_event_timeout(path->wait, device_is_removed(path), HZ / 20);
-		leave_removed_device(path);
+		leave_removed_device(path, leave);
 	}
 	while (!done && (other = pick_fence_path(path))) {
-		done = fence_over(other, path);
+		done = fence_over(other, path, leave);
 		rtrs_client_path_put(other);
 	}
 	mutex_unlock(&session->fence);

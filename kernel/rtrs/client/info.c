@@ -2,7 +2,7 @@
 /*
  * The login on the service connection: INFO_REQ has our name, INFO_RSP the buffers of the server.
  */
-#include "client.h"
+#include "connect.h"
 
 static void info_received(struct ib_cq *cq, struct ib_wc *wc)
 {

@@ -28,46 +28,6 @@ struct wire {
 	bool signalled;
 };
 
-static void req_complete(struct rtrs_client_req *req, int err)
-{
-	void (*done)(void *priv, int err) = req->done;
-	void *priv = req->priv;
-
-	if (req->bounced && req->is_read && !err)
-		rtrs_client_bounce_copy(req, req - req->con->path->req);
-	rtrs_client_mr_unmap_data(req);
-	rtrs_client_stats_done(req->con->path, req);
-	/* The slot is the user's again. */
-	done(priv, err);
-}
-
-static void req_finish(struct rtrs_client_req *req)
-{
-	struct rtrs_client_con *con = req->con;
-
-	if (req->registered) {
-		int err = 0;
-
-		/* If the path dies now, its worker finds the request waiting. */
-		atomic_set(&req->pending, RTRS_CLIENT_REQ_INVAL);
-		rcu_read_lock();
-		if (rtrs_client_path_may_post(con->path))
-			err = rtrs_client_mr_invalidate(req);
-		rcu_read_unlock();
-		if (err)
-			rtrs_client_path_error(con->path, err);
-		return;
-	}
-	rtrs_client_con_give(con, RTRS_CLIENT_SEND_HELD);
-	req_complete(req, req->err);
-}
-
-void rtrs_client_req_put(struct rtrs_client_req *req, int clear)
-{
-	if (atomic_fetch_andnot(clear, &req->pending) == clear)
-		req_finish(req);
-}
-
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_client_req *req = container_of(wc->wr_cqe, struct rtrs_client_req, send_cqe);
@@ -365,19 +325,6 @@ void rtrs_client_lose(struct rtrs_client_session *session)
 }
 EXPORT_SYMBOL_GPL(rtrs_client_lose);
 
-int rtrs_client_con_poll(struct rtrs_client_con *con)
-{
-	int n;
-
-	/* Completions of a connection are dealt with in order: one at a time polls it. */
-	if (test_and_set_bit_lock(0, &con->polling))
-		return 0;
-	n = ib_process_cq_direct(con->c.cq, -1);
-	rtrs_client_stats_polled(con->path, n);
-	clear_bit_unlock(0, &con->polling);
-	return n;
-}
-
 int rtrs_client_poll(struct rtrs_client_session *session, int con)
 {
 	const struct rtrs_client_path_set *set;
@@ -420,7 +367,7 @@ static int alloc_slots(struct rtrs_client_path *path)
 
 		req->buf = &path->req_buf[i];
 		req->send_cqe.done = send_done;
-		req->inval_cqe.done = rtrs_client_mr_invalidated;
+		req->inval_cqe.done = rtrs_client_req_invalidated;
 	}
 	return 0;
 }
@@ -495,7 +442,7 @@ static void settle_request(struct rtrs_client_path *path, struct rtrs_client_req
 	if (pending & (RTRS_CLIENT_REQ_AWAIT | RTRS_CLIENT_REQ_ANSWER))
 		failover_request(path, req, slot);
 	else if (pending)
-		req_complete(req, req->err);
+		rtrs_client_req_complete(req, req->err);
 }
 
 /*

@@ -3,52 +3,15 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include "client.h"
-
-struct workqueue_struct *rtrs_client_wq;
-struct workqueue_struct *rtrs_client_connect_wq;
-struct workqueue_struct *rtrs_client_event_wq;
-struct workqueue_struct *rtrs_client_drain_wq;
-struct workqueue_struct *rtrs_client_remove_wq;
-
-static void queues_destroy(void)
-{
-	if (rtrs_client_remove_wq)
-		destroy_workqueue(rtrs_client_remove_wq);
-	if (rtrs_client_event_wq)
-		destroy_workqueue(rtrs_client_event_wq);
-	if (rtrs_client_connect_wq)
-		destroy_workqueue(rtrs_client_connect_wq);
-	if (rtrs_client_wq)
-		destroy_workqueue(rtrs_client_wq);
-	if (rtrs_client_drain_wq)
-		destroy_workqueue(rtrs_client_drain_wq);
-}
-
-static int __init queues_create(void)
-{
-	/* Takes paths down. Requests wait for it, so no work here waits for a connect. */
-	rtrs_client_wq = alloc_workqueue("rtrs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	rtrs_client_connect_wq = alloc_workqueue("rtrs_client_connect", WQ_UNBOUND | WQ_MEM_RECLAIM,
-						 WQ_MAX_ACTIVE);
-	/* Drains queue pairs. Path workers wait for it. */
-	rtrs_client_drain_wq = alloc_workqueue("rtrs_client_drain", WQ_UNBOUND | WQ_MEM_RECLAIM,
-					       WQ_MAX_ACTIVE);
-	/* Events: callbacks of the user may sleep for long. No path worker waits for them. */
-	rtrs_client_event_wq = alloc_workqueue("rtrs_client_event", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	/* Removes paths: waits for path workers and session->admin. No I/O waits for it. */
-	rtrs_client_remove_wq = alloc_workqueue("rtrs_client_remove", WQ_UNBOUND, 0);
-	if (rtrs_client_wq && rtrs_client_connect_wq && rtrs_client_drain_wq &&
-	    rtrs_client_event_wq && rtrs_client_remove_wq)
-		return 0;
-	queues_destroy();
-	return -ENOMEM;
-}
+#include "notify.h"
 
 static int __init client_init(void)
 {
 	int err;
 
-	err = queues_create();
+	rtrs_client_events = &rtrs_client_nl_events;
+	rtrs_client_files = &rtrs_client_sysfs_files;
+	err = rtrs_client_queues_create();
 	if (err)
 		return err;
 	err = rtrs_client_session_init();
@@ -77,19 +40,19 @@ out_path:
 out_session:
 	rtrs_client_session_exit();
 out_queues:
-	queues_destroy();
+	rtrs_client_queues_destroy();
 	return err;
 }
 
 /*
  * No user is left, so no session is open. The removal of a path whose writer was killed may still
- * run, and have a reference to its session: queues_destroy() waits for it.
+ * run, and have a reference to its session: rtrs_client_queues_destroy() waits for it.
  */
 static void __exit client_exit(void)
 {
 	rtrs_client_nl_exit();
 	rtrs_client_sysfs_exit();
-	queues_destroy();
+	rtrs_client_queues_destroy();
 	rcu_barrier();
 	rtrs_client_con_exit();
 	rtrs_client_path_exit();

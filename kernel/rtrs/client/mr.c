@@ -91,16 +91,3 @@ int rtrs_client_mr_invalidate(struct rtrs_client_req *req)
 
 	return ib_post_send(req->con->c.qp, &wr, NULL);
 }
-
-void rtrs_client_mr_invalidated(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_client_req *req = container_of(wc->wr_cqe, struct rtrs_client_req, inval_cqe);
-
-	if (wc->status != IB_WC_SUCCESS) {
-		rtrs_client_wc_failed(req->con, wc, "invalidation");
-		return;
-	}
-	rtrs_client_stats_wc(req->con, cq, wc);
-	req->registered = false;
-	rtrs_client_req_put(req, RTRS_CLIENT_REQ_INVAL);
-}

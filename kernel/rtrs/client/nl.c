@@ -6,21 +6,7 @@
 #include <linux/module.h>
 #include <rtrs/nl.h>
 #include "client.h"
-
-unsigned int rtrs_client_nl_path_state(unsigned int state)
-{
-	static const u8 map[RTRS_CLIENT_PATH_STATE_COUNT] = {
-		[RTRS_CLIENT_PATH_CONNECTING]		= RNBD_PATH_STATE_CONNECTING,
-		[RTRS_CLIENT_PATH_CONNECTING_ERR]	= RNBD_PATH_STATE_CLOSING,
-		[RTRS_CLIENT_PATH_RECONNECTING]		= RNBD_PATH_STATE_RECONNECTING,
-		[RTRS_CLIENT_PATH_CONNECTED]		= RNBD_PATH_STATE_CONNECTED,
-		[RTRS_CLIENT_PATH_CLOSING]		= RNBD_PATH_STATE_CLOSING,
-		[RTRS_CLIENT_PATH_CLOSED]		= RNBD_PATH_STATE_DISCONNECTED,
-		[RTRS_CLIENT_PATH_DEAD]			= RNBD_PATH_STATE_DISCONNECTED,
-	};
-
-	return map[state];
-}
+#include "notify.h"
 
 static unsigned int path_count(struct rtrs_client_session *session)
 {
@@ -32,7 +18,7 @@ static unsigned int path_count(struct rtrs_client_session *session)
 	return count;
 }
 
-int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *session)
+int rtrs_client_session_fill(struct sk_buff *skb, struct rtrs_client_session *session)
 {
 	const struct rtrs_client_attrs *attrs = &session->attrs;
 	u32 devices = 0;
@@ -64,6 +50,7 @@ int rtrs_client_nl_put_session(struct sk_buff *skb, struct rtrs_client_session *
 		return -EMSGSIZE;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(rtrs_client_session_fill);
 
 /* session->state_lock is held: source address, name and state may change. */
 static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
@@ -78,7 +65,7 @@ static int put_path_locked(struct sk_buff *skb, struct rtrs_client_path *path)
 	    nla_put_u32(skb, RNBD_A_PATH_ROLE, RNBD_ROLE_CLIENT) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_CLIENT_ADDR, &path->addr.src) ||
 	    rtrs_nl_put_addr(skb, RNBD_A_PATH_SERVER_ADDR, &path->addr.dst) ||
-	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_nl_path_state(path->state)) ||
+	    nla_put_u32(skb, RNBD_A_PATH_STATE, rtrs_client_path_uapi_state(path->state)) ||
 	    nla_put_string(skb, RNBD_A_PATH_HCA_NAME, path->hca_name) ||
 	    nla_put_u32(skb, RNBD_A_PATH_HCA_PORT, path->hca_port) ||
 	    nla_put_u32(skb, RNBD_A_PATH_CONNECTIONS, path->con_count) ||
@@ -138,7 +125,7 @@ static int get_session(struct sk_buff *msg, struct genl_info *info)
 	if (id || name)
 		session = find_session(id, name);
 	if (session)
-		err = rtrs_client_nl_put_session(msg, session);
+		err = rtrs_client_session_fill(msg, session);
 	else
 		err = no_object(info, id ?: name, "session");
 	mutex_unlock(&rtrs_client_lock);
@@ -193,7 +180,7 @@ static int set_session(struct sk_buff *msg, struct genl_info *info)
 	mutex_lock(&rtrs_client_lock);
 	if (!err && !xa_load(&rtrs_client_sessions, session->id))
 		err = rtrs_fail(info->extack, -ENODEV, "the session is being closed");
-	err = err ?: rtrs_client_nl_put_session(msg, session);
+	err = err ?: rtrs_client_session_fill(msg, session);
 	mutex_unlock(&rtrs_client_lock);
 	rtrs_client_session_put(session);
 	return err;
@@ -210,7 +197,7 @@ static int dump_sessions(struct sk_buff *skb, struct netlink_callback *cb, struc
 	xa_for_each_start(&rtrs_client_sessions, id, session, *cursor + 1UL) {
 		void *hdr = rtrs_nl_dump_begin(skb, cb, RNBD_CMD_SESSION_GET);
 
-		if (!hdr || rtrs_client_nl_put_session(skb, session)) {
+		if (!hdr || rtrs_client_session_fill(skb, session)) {
 			genlmsg_cancel(skb, hdr);
 			err = -EMSGSIZE;
 			break;
@@ -467,8 +454,8 @@ out:
 	return err;
 }
 
-void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned int event,
-				  unsigned int old)
+static void session_event(struct rtrs_client_session *session, unsigned int event,
+			  unsigned int old)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -476,7 +463,7 @@ void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned 
 	skb = rtrs_nl_event_begin(RNBD_CMD_SESSION_NTF, &hdr);
 	if (!skb)
 		return;
-	if (rtrs_client_nl_put_session(skb, session) ||
+	if (rtrs_client_session_fill(skb, session) ||
 	    nla_put_u32(skb, RNBD_A_SESSION_EVENT, event) ||
 	    (event == RNBD_EVENT_CHANGE && nla_put_u32(skb, RNBD_A_SESSION_OLD_STATE, old))) {
 		nlmsg_free(skb);
@@ -485,8 +472,7 @@ void rtrs_client_nl_session_event(struct rtrs_client_session *session, unsigned 
 	rtrs_nl_event_send(skb, hdr, RNBD_CMD_SESSION_NTF);
 }
 
-void rtrs_client_nl_path_event(struct rtrs_client_path *path, unsigned int event,
-			       unsigned int old)
+static void path_event(struct rtrs_client_path *path, unsigned int event, unsigned int old)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -520,6 +506,11 @@ static const struct rtrs_nl_provider provider = {
 	.role = RNBD_ROLE_CLIENT,
 	.cmds = cmds,
 	.count = ARRAY_SIZE(cmds),
+};
+
+const struct rtrs_client_events rtrs_client_nl_events = {
+	.session = session_event,
+	.path = path_event,
 };
 
 int rtrs_client_nl_init(void)

@@ -7,190 +7,10 @@
 #include <rtrs/aside.h>
 #include <rtrs/nl.h>
 #include "backoff.h"
-#include "client.h"
-#include "trace.h"
+#include "connect.h"
+#include "path-state.h"
 
 #define WAIT_STEPS	4	/* of connecting, that a command waits for a path at most */
-
-static struct kmem_cache *path_cache;
-
-int rtrs_client_path_init(void)
-{
-	path_cache = KMEM_CACHE(rtrs_client_path, 0);
-	return path_cache ? 0 : -ENOMEM;
-}
-
-void rtrs_client_path_exit(void)
-{
-	kmem_cache_destroy(path_cache);
-}
-
-static void path_free(struct rtrs_client_path *path)
-{
-	free_percpu(path->stats);
-	kfree(path->con);
-	kmem_cache_free(path_cache, path);
-	rtrs_census_destroyed(RTRS_CENSUS_CLIENT_PATH);
-}
-
-static void path_release(struct kref *ref)
-{
-	path_free(container_of(ref, struct rtrs_client_path, ref));
-}
-
-void rtrs_client_path_get(struct rtrs_client_path *path)
-{
-	kref_get(&path->ref);
-}
-
-void rtrs_client_path_put(struct rtrs_client_path *path)
-{
-	kref_put(&path->ref, path_release);
-}
-
-static bool path_move(struct rtrs_client_path *path, enum rtrs_client_path_state state, int err)
-{
-	unsigned int old = path->state;
-	unsigned int old_nl = rtrs_client_nl_path_state(old);
-
-	lockdep_assert_held(&path->session->state_lock);
-	if (!rtrs_fsm_may(&rtrs_client_path_fsm, old, state))
-		return false;
-	smp_store_release(&path->state, state);	/* what was made for it, the epoch above all */
-	path->since = ktime_get_real();
-	if (err)
-		path->last_error = err;
-	trace_rtrs_client_path_state(path, old, err);
-	wake_up_all(&path->wait);	/* who waits for an answer over it */
-	if (rtrs_client_nl_path_state(state) != old_nl)
-		rtrs_client_nl_path_event(path, RNBD_EVENT_CHANGE, old_nl);
-	rtrs_client_session_path_moved(path->session, old, state, err);
-	return true;
-}
-
-bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_state state,
-			   int err)
-{
-	bool moved;
-
-	spin_lock_bh(&path->session->state_lock);
-	moved = path_move(path, state, err);
-	spin_unlock_bh(&path->session->state_lock);
-	return moved;
-}
-
-/* Under state_lock: who sees the state finds the worker started. */
-static void path_queue_work(struct rtrs_client_path *path)
-{
-	mod_delayed_work(rtrs_client_wq, &path->work, 0);
-}
-
-/* Under state_lock. Does nothing where somebody has started it already. */
-static void path_delay_work(struct rtrs_client_path *path, long delay)
-{
-	queue_delayed_work(rtrs_client_wq, &path->work, max(delay, 0L));
-}
-
-static unsigned long path_backoff(const struct rtrs_client_path *path)
-{
-	const struct rtrs_client_settings *s = &path->session->settings;
-
-	return msecs_to_jiffies(rtrs_client_backoff_ms(path->attempts, READ_ONCE(s->reconnect_ms),
-						       READ_ONCE(s->reconnect_max_ms),
-						       get_random_u32()));
-}
-
-static bool path_may_retry(const struct rtrs_client_path *path)
-{
-	int limit = READ_ONCE(path->session->settings.max_reconnects);
-
-	return limit < 0 || path->attempts < limit;
-}
-
-/* Under state_lock. */
-static void path_clear_busy(struct rtrs_client_path *path)
-{
-	path->busy = 0;
-	path->waits = false;
-}
-
-/* Under state_lock. A path that was up is connected again, if it may be. */
-static bool path_lost(struct rtrs_client_path *path, int err)
-{
-	path->attempts = 0;
-	path_clear_busy(path);
-	path->asked_for = false;
-	path->retry_at = jiffies + path_backoff(path);
-	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	if (!path_move(path, path_may_retry(path) ? RTRS_CLIENT_PATH_RECONNECTING :
-					       RTRS_CLIENT_PATH_CLOSING, err))
-		return false;
-	path_queue_work(path);
-	return true;
-}
-
-/*
- * Under state_lock. Nobody founds the session now: one that waits for this goes on, and the next
- * one should that fail. @all: it has a path again, and the server is there for all of them, also
- * for those that it has refused.
- */
-static void wake_waiting_paths(struct rtrs_client_session *session, bool all)
-{
-	const struct rtrs_client_path_set *set;
-	unsigned int i;
-
-	rcu_read_lock();
-	set = rcu_dereference(session->paths);
-	for (i = 0; i < set->count; i++) {
-		struct rtrs_client_path *path = set->path[i];
-
-		if (path->state != RTRS_CLIENT_PATH_RECONNECTING ||
-		    !(path->waits || (all && path->busy)))
-			continue;
-		path->retry_at = jiffies;
-		path_queue_work(path);
-		if (!all)
-			break;
-	}
-	rcu_read_unlock();
-}
-
-static void log_path_lost(const struct rtrs_client_path *path, int err)
-{
-	pr_warn_ratelimited("session %s, path %s: lost: %pe\n", path->session->name, path->name,
-			    ERR_PTR(err));
-}
-
-void rtrs_client_path_gone(struct rtrs_client_path *path, u32 epoch)
-{
-	bool lost;
-
-	spin_lock_bh(&path->session->state_lock);
-	lost = path->state == RTRS_CLIENT_PATH_CONNECTED && path->epoch == epoch &&
-	       path_lost(path, -ENXIO);
-	spin_unlock_bh(&path->session->state_lock);
-	if (lost)
-		log_path_lost(path, -ENXIO);
-}
-
-void rtrs_client_path_error(struct rtrs_client_path *path, int err)
-{
-	bool lost = false;
-
-	spin_lock_bh(&path->session->state_lock);
-	switch (path->state) {
-	case RTRS_CLIENT_PATH_CONNECTING:
-		if (path_move(path, RTRS_CLIENT_PATH_CONNECTING_ERR, err))
-			rtrs_client_step_done(path);
-		break;
-	case RTRS_CLIENT_PATH_CONNECTED:
-		lost = path_lost(path, err);
-		break;
-	}
-	spin_unlock_bh(&path->session->state_lock);
-	if (lost)
-		log_path_lost(path, err);
-}
 
 static bool cons_all_gone(const struct rtrs_client_path *path)
 {
@@ -214,7 +34,7 @@ static bool cons_all_told(const struct rtrs_client_path *path)
 }
 
 /* CM ids go last: the removal of a device waits for them, and then nothing of ours may be left. */
-void rtrs_client_path_leave_device(struct rtrs_client_path *path)
+static void path_leave_device(struct rtrs_client_path *path)
 {
 	unsigned int i;
 
@@ -256,7 +76,7 @@ static void path_take_down(struct rtrs_client_path *path)
 	spin_lock_bh(&session->state_lock);
 	if (session->founder == path) {
 		session->founder = NULL;
-		wake_waiting_paths(session, false);
+		rtrs_client_paths_wake(session, false);
 	}
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
@@ -271,13 +91,13 @@ static void path_take_down(struct rtrs_client_path *path)
 		wait_event_timeout(path->wait, cons_all_gone(path),
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
 	if (!cons_all_told(path))
-		rtrs_client_fence(path);
+		rtrs_client_fence(path, path_leave_device);
 	rtrs_client_io_failover(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	wait_event_timeout(path->wait, cons_all_gone(path) || READ_ONCE(path->hurry),
 			   msecs_to_jiffies(RTRS_CLIENT_GONE_MS - RTRS_CLIENT_SETTLE_MS));
-	rtrs_client_path_leave_device(path);
+	path_leave_device(path);
 	for (i = 0; i < path->con_count && path->con[i]; i++) {
 		rtrs_client_con_destroy(path->con[i]);
 		path->con[i] = NULL;
@@ -305,7 +125,7 @@ static void path_postpone(struct rtrs_client_path *path)
 	spin_lock_bh(&path->session->state_lock);
 	path->retry_at = busy_retry_time(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+	rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	spin_unlock_bh(&path->session->state_lock);
 }
 
@@ -317,15 +137,15 @@ static void path_retry(struct rtrs_client_path *path, int err)
 	atomic64_inc(&path->reconnects_failed);
 	spin_lock_bh(&path->session->state_lock);
 	path->attempts++;
-	path_clear_busy(path);
+	rtrs_client_path_clear_busy(path);
 	path->tried++;
 	path->asked_for = false;
-	path->retry_at = jiffies + path_backoff(path);
+	path->retry_at = jiffies + rtrs_client_path_backoff(path);
 	path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-	if (path_may_retry(path))
-		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+	if (rtrs_client_path_may_retry(path))
+		rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 	else
-		given_up = path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
+		given_up = rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_CLOSING, 0);
 	spin_unlock_bh(&path->session->state_lock);
 	if (err != path->told_error)
 		pr_warn("session %s, path %s: does not come back: %pe\n", path->session->name,
@@ -396,11 +216,11 @@ static void path_go_on(struct rtrs_client_path *path)
 	left = (long)(path->retry_at - jiffies);
 	if (path->state != RTRS_CLIENT_PATH_RECONNECTING) {
 		/* It is being closed. */
-	} else if (!path->asked_for && !path_may_retry(path)) {
-		path_move(path, RTRS_CLIENT_PATH_CLOSING, 0);
+	} else if (!path->asked_for && !rtrs_client_path_may_retry(path)) {
+		rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_CLOSING, 0);
 	} else if (left > 0) {
-		path_delay_work(path, left);
-	} else if (path_move(path, RTRS_CLIENT_PATH_CONNECTING, 0)) {
+		rtrs_client_path_delay_work(path, left);
+	} else if (rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_CONNECTING, 0)) {
 		path->making = true;
 		WRITE_ONCE(path->hurry, false);
 		queue_work(rtrs_client_connect_wq, &path->connect_work);
@@ -443,43 +263,6 @@ static void path_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-int rtrs_client_path_up(struct rtrs_client_path *path)
-{
-	struct rtrs_client_session *session = path->session;
-	int err = 0;
-
-	rtrs_hb_reset(&path->hb);
-	rtrs_hb_set(&path->hb, READ_ONCE(session->settings.hb_interval_ms),
-		    READ_ONCE(session->settings.hb_misses));
-	spin_lock_bh(&session->state_lock);
-	/* What the last path has left is ended by a founder alone. */
-	if (path->founds && session->founder != path)
-		err = -ESTALE;
-	else if (!path->founds && !session->connected)
-		err = -EBUSY;
-	path->epoch = session->losses;
-	/* Of one that joins others, it is theirs. */
-	if (!session->connected)
-		WRITE_ONCE(session->granted, path->granted);
-	if (!err && !path_move(path, RTRS_CLIENT_PATH_CONNECTED, 0))
-		err = path->last_error ?: -ECONNABORTED;
-	if (!err) {
-		path->attempts = 0;
-		path->was_up = true;
-		path->making = false;
-		path_clear_busy(path);
-		if (session->connected == 1)
-			wake_waiting_paths(session, true);
-	}
-	if (session->founder == path)
-		session->founder = NULL;
-	spin_unlock_bh(&session->state_lock);
-	/* Lost in this moment: then it does not start, or is stopped after it. */
-	if (!err)
-		rtrs_hb_start(&path->hb);
-	return err;
-}
-
 bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 {
 	bool first;
@@ -488,10 +271,10 @@ bool rtrs_client_path_close_begin(struct rtrs_client_path *path, bool for_good)
 	first = for_good && !path->removed;
 	if (for_good)
 		path->removed = true;
-	if (path_move(path, RTRS_CLIENT_PATH_CLOSING, 0)) {
+	if (rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_CLOSING, 0)) {
 		rtrs_client_step_done(path);
 		if (!path->making)
-			path_queue_work(path);
+			rtrs_client_path_queue_work(path);
 	}
 	spin_unlock_bh(&path->session->state_lock);
 	return first;
@@ -502,9 +285,9 @@ void rtrs_client_path_not_made(struct rtrs_client_path *path)
 	spin_lock_bh(&path->session->state_lock);
 	path->making = false;
 	if (path->state == RTRS_CLIENT_PATH_CLOSING)
-		path_queue_work(path);
+		rtrs_client_path_queue_work(path);
 	else if (path->state == RTRS_CLIENT_PATH_RECONNECTING)
-		path_delay_work(path, (long)(path->retry_at - jiffies));
+		rtrs_client_path_delay_work(path, (long)(path->retry_at - jiffies));
 	spin_unlock_bh(&path->session->state_lock);
 }
 
@@ -536,11 +319,11 @@ void rtrs_client_path_settings_changed(struct rtrs_client_path *path)
 
 	spin_lock_bh(&path->session->state_lock);
 	if (path->state == RTRS_CLIENT_PATH_RECONNECTING && !path->asked_for) {
-		retry_at = jiffies + path_backoff(path);
+		retry_at = jiffies + rtrs_client_path_backoff(path);
 		if (time_before(retry_at, path->retry_at))
 			path->retry_at = retry_at;
 		path->timeout_ms = READ_ONCE(path->session->settings.connect_ms);
-		path_queue_work(path);
+		rtrs_client_path_queue_work(path);
 	}
 	spin_unlock_bh(&path->session->state_lock);
 }
@@ -553,7 +336,7 @@ static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_
 	switch (path->state) {
 	case RTRS_CLIENT_PATH_CONNECTED:
 	case RTRS_CLIENT_PATH_CLOSED:
-		path_move(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
+		rtrs_client_path_move_locked(path, RTRS_CLIENT_PATH_RECONNECTING, 0);
 		break;
 	case RTRS_CLIENT_PATH_RECONNECTING:
 		break;
@@ -561,11 +344,11 @@ static bool reconnect_begin(struct rtrs_client_path *path, unsigned int timeout_
 		return false;
 	}
 	path->attempts = 0;
-	path_clear_busy(path);
+	rtrs_client_path_clear_busy(path);
 	path->asked_for = true;
 	path->timeout_ms = timeout_ms;
 	path->retry_at = jiffies;
-	path_queue_work(path);
+	rtrs_client_path_queue_work(path);
 	return true;
 }
 
@@ -616,12 +399,10 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 						 const struct rtrs_path_addr *addr,
 						 unsigned int timeout_ms)
 {
-	struct rtrs_client_path *path = kmem_cache_zalloc(path_cache, GFP_KERNEL);
+	struct rtrs_client_path *path = rtrs_client_path_alloc();
 
 	if (!path)
 		return NULL;
-	rtrs_census_created(RTRS_CENSUS_CLIENT_PATH);
-	kref_init(&path->ref);
 	path->session = session;
 	path->id = rtrs_nl_new_id();
 	path->state = RTRS_CLIENT_PATH_CONNECTING;
@@ -640,7 +421,6 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	init_waitqueue_head(&path->wait);
 	INIT_DELAYED_WORK(&path->work, path_work);
 	INIT_WORK(&path->connect_work, path_connect_work);
-	INIT_WORK(&path->remove_work, rtrs_client_session_remove_work);
 	init_completion(&path->gone);
 	rtrs_hb_init(&path->hb, &rtrs_client_hb_ops, session->settings.hb_interval_ms,
 		     session->settings.hb_misses);
@@ -648,7 +428,7 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	path->con = kcalloc(path->con_count, sizeof(*path->con), GFP_KERNEL);
 	path->stats = rtrs_client_stats_alloc();
 	if (!path->con || !path->stats) {
-		path_free(path);
+		rtrs_client_path_put(path);
 		return NULL;
 	}
 	return path;

@@ -8,7 +8,8 @@
 #include <linux/slab.h>
 #include <rtrs/aside.h>
 #include <rtrs/nl.h>
-#include "client.h"
+#include "connect.h"
+#include "notify.h"
 
 DEFINE_MUTEX(rtrs_client_lock);	/* see client.h */
 DEFINE_XARRAY(rtrs_client_sessions);
@@ -47,163 +48,6 @@ void rtrs_client_session_put(struct rtrs_client_session *session)
 	kref_put(&session->ref, session_release);
 }
 
-/* The next event for the user of the session; false: none. */
-static bool session_next_event(struct rtrs_client_session *session, enum rtrs_client_event *event)
-{
-	bool any = true;
-
-	spin_lock_bh(&session->state_lock);
-	if (session->changed) {
-		session->changed = false;
-		*event = RTRS_CLIENT_SETTINGS;
-	} else if (session->told_losses != session->losses) {
-		session->told_losses = session->losses;
-		session->told_up = false;
-		*event = RTRS_CLIENT_DISCONNECTED;
-	} else if (!session->told_up && session->connected) {
-		session->told_up = true;
-		*event = RTRS_CLIENT_RECONNECTED;
-	} else {
-		any = false;
-	}
-	spin_unlock_bh(&session->state_lock);
-	return any;
-}
-
-static void session_event(struct work_struct *work)
-{
-	struct rtrs_client_session *session =
-		container_of(work, struct rtrs_client_session, event_work);
-	unsigned int noio = memalloc_noio_save();
-	enum rtrs_client_event event;
-
-	/* Under memalloc_noio: I/O may wait for the handler. */
-	while (READ_ONCE(session->opened) && session_next_event(session, &event))
-		session->ops->event(session->priv, event, READ_ONCE(session->lost_err));
-	memalloc_noio_restore(noio);
-}
-
-static enum rnbd_session_state session_derive_state(struct rtrs_client_session *session)
-{
-	const struct rtrs_client_path_set *set;
-	unsigned int i, trying = 0, count;
-
-	rcu_read_lock();
-	set = rcu_dereference(session->paths);
-	count = set->count;
-	for (i = 0; i < count; i++)
-		if (rtrs_client_nl_path_state(set->path[i]->state) <= RNBD_PATH_STATE_RECONNECTING)
-			trying++;
-	rcu_read_unlock();
-
-	if (session->connected)
-		return session->connected == count ? RNBD_SESSION_STATE_CONNECTED :
-						     RNBD_SESSION_STATE_DEGRADED;
-	return trying ? RNBD_SESSION_STATE_RECONNECTING : RNBD_SESSION_STATE_DISCONNECTED;
-}
-
-/* Behind a change of the path set or of a path's state, under state_lock. */
-static void session_update(struct rtrs_client_session *session)
-{
-	unsigned int old = session->state;
-
-	lockdep_assert_held(&session->state_lock);
-	session->state = session_derive_state(session);
-	if (session->state != old)
-		rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, old);
-}
-
-void rtrs_client_session_changed(struct rtrs_client_session *session)
-{
-	spin_lock_bh(&session->state_lock);
-	rtrs_client_nl_session_event(session, RNBD_EVENT_CHANGE, session->state);
-	session->changed = true;
-	if (session->opened)
-		queue_work(rtrs_client_event_wq, &session->event_work);
-	spin_unlock_bh(&session->state_lock);
-}
-
-void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
-				    unsigned int state, int err)
-{
-	unsigned int connected = session->connected;
-
-	lockdep_assert_held(&session->state_lock);
-	if (state == RTRS_CLIENT_PATH_CONNECTED)
-		session->connected++;
-	if (old == RTRS_CLIENT_PATH_CONNECTED && !--session->connected) {
-		session->losses++;
-		WRITE_ONCE(session->lost_err, err);
-	}
-	if (session->opened && !session->connected != !connected)
-		queue_work(rtrs_client_event_wq, &session->event_work);
-	session_update(session);
-}
-
-/* Under state_lock. */
-static bool path_may_found(const struct rtrs_client_path *path)
-{
-	const struct rtrs_client_session *session = path->session;
-
-	return !session->founder || session->founder == path ||
-	       time_after(jiffies, session->founded + msecs_to_jiffies(RTRS_CLIENT_FOUNDER_MS));
-}
-
-/*
- * A server makes a session for the connect request of a founder, and ends its older session of that
- * uuid. While no path is connected, one path is the founder and the others wait: two founders that
- * reach two servers would have the data in two places. A founder without an answer for
- * RTRS_CLIENT_FOUNDER_MS is replaced; the server refuses its late requests by ->founding.
- */
-int rtrs_client_session_found(struct rtrs_client_path *path)
-{
-	struct rtrs_client_session *session = path->session;
-	int err = 0;
-
-	spin_lock_bh(&session->state_lock);
-	path->asked = session->losses;
-	path->founds = false;
-	if (!session->connected) {
-		path->founds = path_may_found(path);
-		if (path->founds) {
-			session->founder = path;
-			session->founded = jiffies;
-			path->founding = ++session->foundings;
-		} else {
-			err = -EBUSY;
-		}
-	}
-	spin_unlock_bh(&session->state_lock);
-	return err;
-}
-
-/*
- * The server did not know the session when @path sent its connect request: each path that was up by
- * then is lost, though its heartbeat may not have told yet. The next attempt founds the session.
- */
-void rtrs_client_session_gone(struct rtrs_client_path *path)
-{
-	const struct rtrs_client_path_set *set;
-	unsigned int i;
-
-	rcu_read_lock();
-	set = rcu_dereference(path->session->paths);
-	for (i = 0; i < set->count; i++)
-		rtrs_client_path_gone(set->path[i], path->asked);
-	rcu_read_unlock();
-}
-
-/* An answer to the founder restarts its time: its connections may be many, or slow. */
-void rtrs_client_session_answered(struct rtrs_client_path *path)
-{
-	struct rtrs_client_session *session = path->session;
-
-	spin_lock_bh(&session->state_lock);
-	if (session->founder == path)
-		session->founded = jiffies;
-	spin_unlock_bh(&session->state_lock);
-}
-
 static int session_publish(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
 {
 	struct rtrs_client_session *other;
@@ -222,7 +66,7 @@ static int session_publish(struct rtrs_client_session *session, struct netlink_e
 	if (err)
 		goto out;
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_nl_session_event(session, RNBD_EVENT_CREATE, 0);
+	rtrs_client_events->session(session, RNBD_EVENT_CREATE, 0);
 	spin_unlock_bh(&session->state_lock);
 out:
 	mutex_unlock(&rtrs_client_lock);
@@ -234,7 +78,7 @@ static void session_unpublish(struct rtrs_client_session *session)
 	mutex_lock(&rtrs_client_lock);
 	xa_erase(&rtrs_client_sessions, session->id);
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_nl_session_event(session, RNBD_EVENT_DESTROY, 0);
+	rtrs_client_events->session(session, RNBD_EVENT_DESTROY, 0);
 	spin_unlock_bh(&session->state_lock);
 	mutex_unlock(&rtrs_client_lock);
 }
@@ -266,7 +110,7 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 	mutex_init(&session->lock);
 	spin_lock_init(&session->state_lock);
 	rtrs_dev_pool_init(&session->devs);
-	INIT_WORK(&session->event_work, session_event);
+	INIT_WORK(&session->event_work, rtrs_client_session_event_work);
 	session->cursor = alloc_percpu(u32);
 	if (!session->cursor || rtrs_client_path_set_init(session)) {
 		rtrs_client_session_put(session);
@@ -282,15 +126,6 @@ static bool same_path(const struct rtrs_path_addr *a, const struct rtrs_path_add
 	if (a->src.ss_family == AF_UNSPEC || b->src.ss_family == AF_UNSPEC)
 		return a->src.ss_family == b->src.ss_family;
 	return rtrs_addr_equal(&a->src, &b->src);
-}
-
-static int path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
-{
-	char dst[RTRS_ADDR_STRLEN];
-
-	rtrs_addr_print(&addr->dst, dst, sizeof(dst));
-	return rtrs_fail_by(extack, RNBD_REFUSAL_SESSION, -EEXIST,
-			    "%s: the session would have this path twice", dst);
 }
 
 static int addr_check(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
@@ -327,72 +162,9 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 			return err;
 		for (j = 0; j < i; j++)
 			if (same_path(&params->path[i], &params->path[j]))
-				return path_exists(&params->path[i], extack);
+				return rtrs_client_path_exists(&params->path[i], extack);
 	}
 	return rtrs_client_settings_check(&params->settings, extack);
-}
-
-static bool name_is_unique(struct rtrs_client_session *session, const struct rtrs_client_path *path)
-{
-	const struct rtrs_client_path_set *set;
-	bool unique = true;
-	unsigned int i;
-
-	mutex_lock(&session->lock);
-	set = rtrs_client_path_set_locked(session);
-	for (i = 0; i < set->count; i++)
-		if (set->path[i] != path && !strcmp(set->path[i]->name, path->name))
-			unique = false;
-	mutex_unlock(&session->lock);
-	return unique;
-}
-
-static u32 path_usr_len(const struct rtrs_client_path *path)
-{
-	return min_t(u32, RTRS_CLIENT_USR_MAX, path->geo.max_hdr_size - RTRS_READ_HDR_MAX);
-}
-
-/* While the session is opened its limits are the least of its paths'. */
-static void session_take_limits(struct rtrs_client_attrs *attrs,
-				const struct rtrs_client_path *path)
-{
-	WRITE_ONCE(attrs->queue_depth, min(attrs->queue_depth, path->geo.queue_depth));
-	WRITE_ONCE(attrs->max_io_size, min(attrs->max_io_size, path->max_io_size));
-	WRITE_ONCE(attrs->max_segments, min(attrs->max_segments, path->max_segments));
-	WRITE_ONCE(attrs->max_usr_len, min(attrs->max_usr_len, path_usr_len(path)));
-}
-
-/* Requests of the session's limits go by any path. They change only when none is up. */
-int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_ack *extack)
-{
-	struct rtrs_client_session *session = path->session;
-	struct rtrs_client_attrs *attrs = &session->attrs;
-
-	if (!name_is_unique(session, path))
-		return path_exists(&path->addr, extack);
-	if (!attrs->queue_depth) {
-		*attrs = (struct rtrs_client_attrs){
-			.queue_depth = path->geo.queue_depth,
-			.max_io_size = path->max_io_size,
-			.max_segments = path->max_segments,
-			.max_usr_len = path_usr_len(path),
-			.io_cons = session->io_cons,
-			.poll_cons = session->poll_cons,
-		};
-		return 0;
-	}
-	if (!session->opened || path->founds)
-		session_take_limits(attrs, path);
-	if (path->geo.queue_depth < attrs->queue_depth)
-		return rtrs_fail(extack, -EMSGSIZE, "server has %u slots, the session needs %u",
-				 path->geo.queue_depth, attrs->queue_depth);
-	if (path->max_io_size < attrs->max_io_size || path->max_segments < attrs->max_segments ||
-	    path_usr_len(path) < attrs->max_usr_len)
-		return rtrs_fail(extack, -EMSGSIZE,
-				 "path carries %u bytes in %u segments, the session %u in %u",
-				 path->max_io_size, path->max_segments, attrs->max_io_size,
-				 attrs->max_segments);
-	return 0;
 }
 
 static void path_publish(struct rtrs_client_path *path)
@@ -400,8 +172,8 @@ static void path_publish(struct rtrs_client_path *path)
 	struct rtrs_client_session *session = path->session;
 
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_nl_path_event(path, RNBD_EVENT_CREATE, 0);
-	session_update(session);
+	rtrs_client_events->path(path, RNBD_EVENT_CREATE, 0);
+	rtrs_client_session_update(session);
 	spin_unlock_bh(&session->state_lock);
 }
 
@@ -431,6 +203,42 @@ static int session_insert(struct rtrs_client_session *session, struct rtrs_clien
 	return err;
 }
 
+/* Takes a path that is down out of its session. Netlink and submitters may still see it. */
+static void session_del_path(struct rtrs_client_session *session, struct rtrs_client_path *path)
+{
+	mutex_lock(&rtrs_client_lock);
+	mutex_lock(&session->lock);
+	xa_erase(&rtrs_client_paths, path->id);
+	rtrs_client_path_set_del(session, path);
+	mutex_unlock(&session->lock);
+	mutex_unlock(&rtrs_client_lock);
+	WARN_ON_ONCE(!rtrs_client_path_move(path, RTRS_CLIENT_PATH_DEAD, 0));
+	spin_lock_bh(&session->state_lock);
+	rtrs_client_events->path(path, RNBD_EVENT_DESTROY, 0);
+	spin_unlock_bh(&session->state_lock);
+	synchronize_rcu();
+	complete_all(&path->gone);
+	rtrs_client_path_put(path);
+}
+
+/* Removes a path that is being closed. A task that waits for it in one of its files gives up. */
+static void session_remove_work(struct work_struct *work)
+{
+	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, remove_work);
+	struct rtrs_client_session *session = path->session;
+
+	mutex_lock(&session->admin);
+	/* Else session_teardown() does it. */
+	if (!READ_ONCE(session->closing)) {
+		rtrs_client_files->del_path(path);
+		rtrs_client_path_close(path);
+		session_del_path(session, path);
+	}
+	mutex_unlock(&session->admin);
+	rtrs_client_path_put(path);
+	rtrs_client_session_put(session);
+}
+
 /* On an error *@out may be set: a path that failed, which the caller has to remove. */
 static int session_add_path(struct rtrs_client_session *session, const struct rtrs_path_addr *addr,
 			    unsigned int timeout_ms, struct netlink_ext_ack *extack,
@@ -444,6 +252,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	path = rtrs_client_path_create(session, addr, timeout_ms);
 	if (!path)
 		return -ENOMEM;
+	INIT_WORK(&path->remove_work, session_remove_work);
 	err = session_insert(session, path, extack);
 	if (err) {
 		/* Readers may have seen it in the path set. */
@@ -458,43 +267,7 @@ static int session_add_path(struct rtrs_client_session *session, const struct rt
 	memalloc_noio_restore(noio);
 	if (err)
 		rtrs_client_path_not_made(path);
-	return err ?: rtrs_client_sysfs_add_path(path);
-}
-
-/* Takes a path that is down out of its session. Netlink and submitters may still see it. */
-static void session_del_path(struct rtrs_client_session *session, struct rtrs_client_path *path)
-{
-	mutex_lock(&rtrs_client_lock);
-	mutex_lock(&session->lock);
-	xa_erase(&rtrs_client_paths, path->id);
-	rtrs_client_path_set_del(session, path);
-	mutex_unlock(&session->lock);
-	mutex_unlock(&rtrs_client_lock);
-	WARN_ON_ONCE(!rtrs_client_path_move(path, RTRS_CLIENT_PATH_DEAD, 0));
-	spin_lock_bh(&session->state_lock);
-	rtrs_client_nl_path_event(path, RNBD_EVENT_DESTROY, 0);
-	spin_unlock_bh(&session->state_lock);
-	synchronize_rcu();
-	complete_all(&path->gone);
-	rtrs_client_path_put(path);
-}
-
-/* Removes a path that is being closed. A task that waits for it in one of its files gives up. */
-void rtrs_client_session_remove_work(struct work_struct *work)
-{
-	struct rtrs_client_path *path = container_of(work, struct rtrs_client_path, remove_work);
-	struct rtrs_client_session *session = path->session;
-
-	mutex_lock(&session->admin);
-	/* Else session_teardown() does it. */
-	if (!READ_ONCE(session->closing)) {
-		rtrs_client_sysfs_del_path(path);
-		rtrs_client_path_close(path);
-		session_del_path(session, path);
-	}
-	mutex_unlock(&session->admin);
-	rtrs_client_path_put(path);
-	rtrs_client_session_put(session);
+	return err ?: rtrs_client_files->add_path(path);
 }
 
 static int session_lock_admin(struct rtrs_client_session *session, struct netlink_ext_ack *extack)
@@ -570,7 +343,7 @@ static void session_teardown(struct rtrs_client_session *session)
 	set = rtrs_client_path_set_locked(session);
 	mutex_unlock(&session->lock);
 	for (i = 0; i < set->count; i++)
-		rtrs_client_sysfs_del_path(set->path[i]);
+		rtrs_client_files->del_path(set->path[i]);
 	for (i = 0; i < set->count; i++)
 		rtrs_client_path_close(set->path[i]);
 	for (i = set->count; i > 0; i--) {
@@ -580,7 +353,7 @@ static void session_teardown(struct rtrs_client_session *session)
 		session_del_path(session, set->path[i - 1]);
 	}
 	/* Behind the paths: a writer of add_path may wait for its path to be gone. */
-	rtrs_client_sysfs_del_session(session);
+	rtrs_client_files->del_session(session);
 	session_unpublish(session);
 	rtrs_client_session_put(session);
 }
@@ -622,7 +395,7 @@ static struct rtrs_client_session *session_open(const struct rtrs_client_params 
 		rtrs_client_session_put(session);
 		return ERR_PTR(err);
 	}
-	err = rtrs_client_sysfs_add_session(session);
+	err = rtrs_client_files->add_session(session);
 	for (i = 0; i < params->path_count && !err; i++)
 		err = session_add_path(session, &params->path[i], timeout_ms, extack, &path);
 	if (!err)
@@ -632,7 +405,7 @@ static struct rtrs_client_session *session_open(const struct rtrs_client_params 
 		session_teardown(session);
 		return ERR_PTR(err);
 	}
-	rtrs_client_sysfs_announce(session);
+	rtrs_client_files->announce(session);
 	return session;
 }
 
@@ -672,12 +445,6 @@ int rtrs_client_query(struct rtrs_client_session *session, struct rtrs_client_at
 	return READ_ONCE(session->connected) ? 0 : -ENOTCONN;
 }
 EXPORT_SYMBOL_GPL(rtrs_client_query);
-
-int rtrs_client_session_fill(struct sk_buff *msg, struct rtrs_client_session *session)
-{
-	return rtrs_client_nl_put_session(msg, session);
-}
-EXPORT_SYMBOL_GPL(rtrs_client_session_fill);
 
 u32 rtrs_client_granted(const struct rtrs_client_session *session)
 {
@@ -719,3 +486,40 @@ u32 rtrs_client_session_id(const struct rtrs_client_session *session)
 	return session->id;
 }
 EXPORT_SYMBOL_GPL(rtrs_client_session_id);
+
+/* Readers hold no lock: each field is consistent, two may not fit. */
+static void settings_store(struct rtrs_client_settings *to, const struct rtrs_client_settings *from)
+{
+	WRITE_ONCE(to->policy, from->policy);
+	WRITE_ONCE(to->max_reconnects, from->max_reconnects);
+	WRITE_ONCE(to->hb_interval_ms, from->hb_interval_ms);
+	WRITE_ONCE(to->hb_misses, from->hb_misses);
+	WRITE_ONCE(to->reconnect_ms, from->reconnect_ms);
+	WRITE_ONCE(to->reconnect_max_ms, from->reconnect_max_ms);
+	WRITE_ONCE(to->connect_ms, from->connect_ms);
+	WRITE_ONCE(to->io_ms, from->io_ms);
+	WRITE_ONCE(to->no_path_ms, from->no_path_ms);
+	WRITE_ONCE(to->lost_writes, from->lost_writes);
+}
+
+int rtrs_client_settings_set(struct rtrs_client_session *session,
+			     const struct rtrs_client_settings *settings,
+			     struct netlink_ext_ack *extack)
+{
+	const struct rtrs_client_path_set *set;
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&session->lock);
+	err = rtrs_client_settings_check(settings, extack);
+	if (err)
+		return err;
+	settings_store(&session->settings, settings);
+	set = rtrs_client_path_set_locked(session);
+	for (i = 0; i < set->count; i++) {
+		rtrs_hb_set(&set->path[i]->hb, settings->hb_interval_ms, settings->hb_misses);
+		rtrs_client_path_settings_changed(set->path[i]);
+	}
+	rtrs_client_session_changed(session);
+	return 0;
+}

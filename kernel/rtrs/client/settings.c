@@ -113,43 +113,6 @@ int rtrs_client_settings_put(struct sk_buff *msg, const struct rtrs_client_setti
 	return 0;
 }
 
-/* Readers hold no lock: each field is consistent, two may not fit. */
-static void settings_store(struct rtrs_client_settings *to, const struct rtrs_client_settings *from)
-{
-	WRITE_ONCE(to->policy, from->policy);
-	WRITE_ONCE(to->max_reconnects, from->max_reconnects);
-	WRITE_ONCE(to->hb_interval_ms, from->hb_interval_ms);
-	WRITE_ONCE(to->hb_misses, from->hb_misses);
-	WRITE_ONCE(to->reconnect_ms, from->reconnect_ms);
-	WRITE_ONCE(to->reconnect_max_ms, from->reconnect_max_ms);
-	WRITE_ONCE(to->connect_ms, from->connect_ms);
-	WRITE_ONCE(to->io_ms, from->io_ms);
-	WRITE_ONCE(to->no_path_ms, from->no_path_ms);
-	WRITE_ONCE(to->lost_writes, from->lost_writes);
-}
-
-int rtrs_client_settings_set(struct rtrs_client_session *session,
-			     const struct rtrs_client_settings *settings,
-			     struct netlink_ext_ack *extack)
-{
-	const struct rtrs_client_path_set *set;
-	unsigned int i;
-	int err;
-
-	lockdep_assert_held(&session->lock);
-	err = rtrs_client_settings_check(settings, extack);
-	if (err)
-		return err;
-	settings_store(&session->settings, settings);
-	set = rtrs_client_path_set_locked(session);
-	for (i = 0; i < set->count; i++) {
-		rtrs_hb_set(&set->path[i]->hb, settings->hb_interval_ms, settings->hb_misses);
-		rtrs_client_path_settings_changed(set->path[i]);
-	}
-	rtrs_client_session_changed(session);
-	return 0;
-}
-
 const struct rtrs_client_settings *rtrs_client_settings(const struct rtrs_client_session *session)
 {
 	return &session->settings;

@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/sysfs.h>
 #include <uapi/linux/rnbd.h>
-#include "client.h"
+#include "sysfs.h"
 
 #define MS_ORDER	20	/* rdma_lat: a ms of 2^20 ns, where a bucket ends */
 
@@ -19,7 +19,7 @@ static ssize_t stats_store(struct kobject *kobj, const char *buf, size_t count, 
 {
 	if (!sysfs_streq(buf, "1") && !sysfs_streq(buf, "0"))
 		return -EINVAL;
-	rtrs_client_stats_reset(rtrs_client_sysfs_path(kobj), groups);
+	rtrs_client_stats_reset(rtrs_client_path_of(kobj), groups);
 	return count;
 }
 
@@ -33,7 +33,7 @@ static ssize_t stats_store(struct kobject *kobj, const char *buf, size_t count, 
 
 static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
+	struct rtrs_client_path *path = rtrs_client_path_of(kobj);
 	struct rtrs_client_counts sum;
 
 	rtrs_client_stats_sum(path, &sum);
@@ -45,7 +45,7 @@ STATS_ATTR(rdma, RNBD_COUNTERS_IOS);
 
 static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
+	struct rtrs_client_path *path = rtrs_client_path_of(kobj);
 
 	return sysfs_emit(buf, "%lld %lld\n", (s64)atomic64_read(&path->reconnects_ok),
 			  (s64)atomic64_read(&path->reconnects_failed));
@@ -56,7 +56,7 @@ typedef int moves_fn(char *buf, const struct rtrs_client_moves *of);
 
 static ssize_t moves_show(struct kobject *kobj, char *buf, moves_fn *print)
 {
-	struct rtrs_client_moves *of = rtrs_client_stats_moves(rtrs_client_sysfs_path(kobj));
+	struct rtrs_client_moves *of = rtrs_client_stats_moves(rtrs_client_path_of(kobj));
 	int len = of ? print(buf, of) : -ENOMEM;
 
 	kvfree(of);
@@ -119,7 +119,7 @@ STATS_ATTR(cpu_migration, RNBD_COUNTERS_MIGRATIONS);
 /* A column for each number of entries, up to the one at its head; a row for each CPU. */
 static ssize_t sg_entries_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct rtrs_client_path *path = rtrs_client_sysfs_path(kobj);
+	struct rtrs_client_path *path = rtrs_client_path_of(kobj);
 	int cpu, len;
 	unsigned int b;
 
@@ -148,7 +148,7 @@ static ssize_t rdma_lat_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	unsigned int b;
 	int len = 0;
 
-	rtrs_client_stats_sum(rtrs_client_sysfs_path(kobj), &sum);
+	rtrs_client_stats_sum(rtrs_client_path_of(kobj), &sum);
 	for (b = 0; b + 1 < RTRS_LATENCY_BUCKETS; b++) {
 		reads += sum.latency[1][b];
 		writes += sum.latency[0][b];
@@ -171,7 +171,7 @@ static ssize_t wc_completion_show(struct kobject *kobj, struct kobj_attribute *a
 {
 	struct rtrs_client_counts sum;
 
-	rtrs_client_stats_sum(rtrs_client_sysfs_path(kobj), &sum);
+	rtrs_client_stats_sum(rtrs_client_path_of(kobj), &sum);
 	return sysfs_emit(buf, "%llu %llu\n", sum.polls.max,
 			  sum.polls.calls ? div64_u64(sum.polls.total, sum.polls.calls) : 0);
 }

@@ -8,26 +8,12 @@
 #include <linux/sysfs.h>
 #include <rtrs/aside.h>
 #include <rtrs/sysfs.h>
-#include "client.h"
-
-/**
- * struct path_dir - a directory of a path
- * @kobj: directory
- * @path: held until @kobj is released
- */
-struct path_dir {
-	struct kobject kobj;
-	struct rtrs_client_path *path;
-};
+#include "notify.h"
+#include "sysfs.h"
 
 static struct class client_class = {
 	.name = "rtrs-client",
 };
-
-static struct rtrs_client_path *to_path(struct kobject *kobj)
-{
-	return container_of(kobj, struct path_dir, kobj)->path;
-}
 
 /* Sessions */
 
@@ -209,7 +195,7 @@ static void session_dev_release(struct device *dev)
 	kfree(dev);
 }
 
-int rtrs_client_sysfs_add_session(struct rtrs_client_session *session)
+static int session_add(struct rtrs_client_session *session)
 {
 	struct device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int err;
@@ -235,13 +221,13 @@ int rtrs_client_sysfs_add_session(struct rtrs_client_session *session)
 	return session->paths_kobj ? 0 : -ENOMEM;
 }
 
-void rtrs_client_sysfs_announce(struct rtrs_client_session *session)
+static void session_announce(struct rtrs_client_session *session)
 {
 	dev_set_uevent_suppress(session->dev, false);
 	kobject_uevent(&session->dev->kobj, KOBJ_ADD);
 }
 
-void rtrs_client_sysfs_del_session(struct rtrs_client_session *session)
+static void session_del(struct rtrs_client_session *session)
 {
 	if (!session->dev)
 		return;
@@ -261,20 +247,20 @@ void rtrs_client_sysfs_del_session(struct rtrs_client_session *session)
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", rtrs_client_path_connected(to_path(kobj)) ?
+	return sysfs_emit(buf, "%s\n", rtrs_client_path_connected(rtrs_client_path_of(kobj)) ?
 			  "connected" : "disconnected");
 }
 PATH_ATTR(state);
 
 static ssize_t hca_name_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", to_path(kobj)->hca_name);
+	return sysfs_emit(buf, "%s\n", rtrs_client_path_of(kobj)->hca_name);
 }
 PATH_ATTR(hca_name);
 
 static ssize_t hca_port_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", to_path(kobj)->hca_port);
+	return sysfs_emit(buf, "%u\n", rtrs_client_path_of(kobj)->hca_port);
 }
 PATH_ATTR(hca_port);
 
@@ -288,19 +274,21 @@ static ssize_t addr_emit(const struct sockaddr_storage *addr, char *buf)
 
 static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return addr_emit(&to_path(kobj)->addr.src, buf);
+	return addr_emit(&rtrs_client_path_of(kobj)->addr.src, buf);
 }
 PATH_ATTR(src_addr);
 
 static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return addr_emit(&to_path(kobj)->addr.dst, buf);
+	return addr_emit(&rtrs_client_path_of(kobj)->addr.dst, buf);
 }
 PATH_ATTR(dst_addr);
 
 static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lld ns\n", (s64)atomic64_read(&to_path(kobj)->hb.rtt_ns));
+	const struct rtrs_client_path *path = rtrs_client_path_of(kobj);
+
+	return sysfs_emit(buf, "%lld ns\n", (s64)atomic64_read(&path->hb.rtt_ns));
 }
 PATH_ATTR(cur_latency);
 
@@ -328,7 +316,7 @@ static int reconnect_path(void *arg)
 static ssize_t do_reconnect(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			    size_t count)
 {
-	struct wait_for_path w = { .path = to_path(kobj) };
+	struct wait_for_path w = { .path = rtrs_client_path_of(kobj) };
 	int err = rtrs_aside(reconnect_path, &w);
 
 	return rtrs_stored(w.path->name, attr->attr.name, buf, count, err, &w.why);
@@ -338,7 +326,7 @@ ACTION_ATTR(reconnect, do_reconnect);
 static ssize_t do_disconnect(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			     size_t count)
 {
-	struct rtrs_client_path *path = to_path(kobj);
+	struct rtrs_client_path *path = rtrs_client_path_of(kobj);
 	struct netlink_ext_ack why = {};
 	int err = rtrs_client_path_disconnect(path, &why);
 
@@ -354,7 +342,7 @@ static const struct file_operations pin_fops = {
 static ssize_t do_remove(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
 {
-	struct rtrs_client_path *path = to_path(kobj);
+	struct rtrs_client_path *path = rtrs_client_path_of(kobj);
 	struct rtrs_client_session *session = path->session;
 	struct netlink_ext_ack why = {};
 	struct kernfs_node *kn;
@@ -393,14 +381,9 @@ static struct attribute *path_attrs[] = {
 };
 ATTRIBUTE_GROUPS(path);
 
-struct rtrs_client_path *rtrs_client_sysfs_path(struct kobject *kobj)
-{
-	return to_path(kobj);
-}
-
 static void path_dir_release(struct kobject *kobj)
 {
-	struct path_dir *dir = container_of(kobj, struct path_dir, kobj);
+	struct rtrs_client_path_dir *dir = container_of(kobj, struct rtrs_client_path_dir, kobj);
 
 	rtrs_client_path_put(dir->path);
 	kfree(dir);
@@ -421,7 +404,7 @@ static struct kobj_type stats_ktype = {
 static struct kobject *dir_add(struct rtrs_client_path *path, struct kobj_type *ktype,
 			       struct kobject *parent, const char *name)
 {
-	struct path_dir *dir = kzalloc(sizeof(*dir), GFP_KERNEL);
+	struct rtrs_client_path_dir *dir = kzalloc(sizeof(*dir), GFP_KERNEL);
 
 	if (!dir)
 		return NULL;
@@ -442,7 +425,7 @@ static void dir_del(struct kobject **kobj)
 	*kobj = NULL;
 }
 
-int rtrs_client_sysfs_add_path(struct rtrs_client_path *path)
+static int path_add(struct rtrs_client_path *path)
 {
 	path->kobj = dir_add(path, &path_ktype, path->session->paths_kobj, path->name);
 	if (!path->kobj)
@@ -451,11 +434,19 @@ int rtrs_client_sysfs_add_path(struct rtrs_client_path *path)
 	return path->stats_kobj ? 0 : -ENOMEM;
 }
 
-void rtrs_client_sysfs_del_path(struct rtrs_client_path *path)
+static void path_del(struct rtrs_client_path *path)
 {
 	dir_del(&path->stats_kobj);
 	dir_del(&path->kobj);
 }
+
+const struct rtrs_client_files rtrs_client_sysfs_files = {
+	.add_session = session_add,
+	.announce = session_announce,
+	.del_session = session_del,
+	.add_path = path_add,
+	.del_path = path_del,
+};
 
 int rtrs_client_sysfs_init(void)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server: devices that come and go, listeners from the first to the last,
- * and the lists of sessions and paths.
+ * The server: devices that come and go, listeners from the first to the last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,13 +13,6 @@
 #include "server.h"
 
 #define LISTEN_BACKLOG	64
-
-static DEFINE_MUTEX(the_server_lock);	/* outside of rtrs_server.lock */
-static struct rtrs_server *the_server;
-
-/* Sessions whose memory is not freed yet, connect requests, one for the server itself. */
-static atomic_t live;
-static DECLARE_WAIT_QUEUE_HEAD(gone_wq);
 
 static struct rdma_cm_id *listen_on(struct rtrs_server *srv, const struct sockaddr *addr,
 				    enum rdma_ucm_port_space ps)
@@ -86,7 +78,7 @@ static void dev_free(struct rtrs_server_dev *sdev)
 
 static int ib_dev_add(struct ib_device *ib_dev)
 {
-	struct rtrs_server *srv = the_server;
+	struct rtrs_server *srv = rtrs_server_the;
 	struct rtrs_server_dev *sdev;
 	int err = 0;
 
@@ -123,7 +115,7 @@ static int ib_dev_add(struct ib_device *ib_dev)
  */
 static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
 {
-	struct rtrs_server *srv = the_server;
+	struct rtrs_server *srv = rtrs_server_the;
 	struct rtrs_server_dev *sdev;
 	struct rtrs_server_path *path;
 
@@ -141,12 +133,7 @@ static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
 			rtrs_server_path_close(path, -ENODEV);
 	mutex_unlock(&srv->lock);
 
-	while (!wait_event_timeout(gone_wq, !READ_ONCE(sdev->paths), 30 * HZ))
-		pr_warn("removal of %s waits for %u paths\n", dev_name(&ib_dev->dev), sdev->paths);
-
-	/* Whoever made it zero is done with it as soon as the lock is ours. */
-	mutex_lock(&srv->lock);
-	mutex_unlock(&srv->lock);
+	rtrs_server_dev_await(srv, sdev);
 	dev_free(sdev);
 }
 
@@ -155,117 +142,6 @@ static struct ib_client ib_client = {
 	.add	= ib_dev_add,
 	.remove	= ib_dev_remove,
 };
-
-/* srv->lock held. NULL: the device is not (or no longer) served. */
-struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev)
-{
-	struct rtrs_server_dev *sdev;
-
-	lockdep_assert_held(&srv->lock);
-	list_for_each_entry(sdev, &srv->devs, entry)
-		if (sdev->ib_dev == ib_dev)
-			return sdev;
-	return NULL;
-}
-
-/* The device may be gone after the call. */
-void rtrs_server_dev_left(struct rtrs_server_path *path)
-{
-	struct rtrs_server *srv = path->session->srv;
-
-	mutex_lock(&srv->lock);
-	WRITE_ONCE(path->sdev->paths, path->sdev->paths - 1);
-	path->sdev = NULL;
-	wake_up_all(&gone_wq);
-	mutex_unlock(&srv->lock);
-}
-
-void rtrs_server_live_get(void)
-{
-	atomic_inc(&live);
-}
-
-void rtrs_server_live_put(void)
-{
-	if (atomic_dec_and_test(&live))
-		wake_up_all(&gone_wq);
-}
-
-/* The server with its lock held, or NULL. */
-struct rtrs_server *rtrs_server_lock(void)
-{
-	struct rtrs_server *srv;
-
-	mutex_lock(&the_server_lock);
-	srv = the_server;
-	if (srv)
-		mutex_lock(&srv->lock);
-	else
-		mutex_unlock(&the_server_lock);
-	return srv;
-}
-
-void rtrs_server_unlock(struct rtrs_server *srv)
-{
-	mutex_unlock(&srv->lock);
-	mutex_unlock(&the_server_lock);
-}
-
-/* The session with the lowest id above @id that has a path up, referenced; NULL at the end. */
-struct rtrs_server_session *rtrs_server_session_next(u32 id)
-{
-	struct rtrs_server *srv = rtrs_server_lock();
-	struct rtrs_server_session *session, *found = NULL;
-
-	if (!srv)
-		return NULL;
-	list_for_each_entry(session, &srv->sessions, entry) {
-		if (session->id > id && READ_ONCE(session->up)) {
-			found = session;
-			kref_get(&found->ref);
-			break;
-		}
-	}
-	rtrs_server_unlock(srv);
-	return found;
-}
-
-struct rtrs_server_session *rtrs_server_session_by_name(const char *name)
-{
-	struct rtrs_server *srv = rtrs_server_lock();
-	struct rtrs_server_session *session, *found = NULL;
-
-	if (!srv)
-		return NULL;
-	list_for_each_entry(session, &srv->sessions, entry) {
-		if (!strcmp(session->name, name) && READ_ONCE(session->up)) {
-			found = session;
-			kref_get(&found->ref);
-			break;
-		}
-	}
-	rtrs_server_unlock(srv);
-	return found;
-}
-
-/* The path with the lowest id above @id, with a reference; NULL at the end. */
-struct rtrs_server_path *rtrs_server_path_next(u32 id)
-{
-	struct rtrs_server *srv = rtrs_server_lock();
-	struct rtrs_server_path *path, *found = NULL;
-
-	if (!srv)
-		return NULL;
-	list_for_each_entry(path, &srv->paths, all_entry) {
-		if (path->id > id) {
-			found = path;
-			kref_get(&found->ref);
-			break;
-		}
-	}
-	rtrs_server_unlock(srv);
-	return found;
-}
 
 struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port)
 {
@@ -282,15 +158,12 @@ struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port
 	INIT_LIST_HEAD(&srv->sessions);
 	INIT_LIST_HEAD(&srv->paths);
 
-	mutex_lock(&the_server_lock);
-	if (the_server) {
-		mutex_unlock(&the_server_lock);
+	err = rtrs_server_become(srv);
+	if (err) {
 		kfree(srv);
-		return ERR_PTR(-EEXIST);
+		return ERR_PTR(err);
 	}
-	the_server = srv;
-	atomic_set(&live, 1);
-	mutex_unlock(&the_server_lock);
+	rtrs_server_live_get();
 
 	err = ib_register_client(&ib_client);
 	if (!err && srv->listen_err) {
@@ -304,9 +177,8 @@ struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port
 		return srv;
 	}
 
-	mutex_lock(&the_server_lock);
-	the_server = NULL;
-	mutex_unlock(&the_server_lock);
+	rtrs_server_live_put();
+	rtrs_server_be_none();
 	kfree(srv);
 	return ERR_PTR(err);
 }
@@ -327,12 +199,9 @@ void rtrs_server_close(struct rtrs_server *srv)
 	flush_workqueue(rtrs_server_close_wq);
 
 	rtrs_server_live_put();
-	while (!wait_event_timeout(gone_wq, !atomic_read(&live), 30 * HZ))
-		pr_warn("waiting for %d sessions and connections to go\n", atomic_read(&live));
+	rtrs_server_live_await();
 	rtrs_server_chunks_exit();
-	mutex_lock(&the_server_lock);
-	the_server = NULL;
-	mutex_unlock(&the_server_lock);
+	rtrs_server_be_none();
 	kfree(srv);
 }
 EXPORT_SYMBOL_GPL(rtrs_server_close);

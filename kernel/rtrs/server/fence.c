@@ -162,7 +162,8 @@ bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs
 }
 
 /* All operations of the path ended, its queue pairs are in error: its fenced slots go on. */
-void rtrs_server_fence_release(struct rtrs_server_path *path)
+void rtrs_server_fence_release(struct rtrs_server_path *path,
+			       void (*begin)(struct rtrs_server_op *op))
 {
 	struct rtrs_server_session *session = path->session;
 	u32 i;
@@ -186,6 +187,6 @@ void rtrs_server_fence_release(struct rtrs_server_path *path)
 		}
 		spin_unlock_irq(&session->fence_lock);
 		if (retry)
-			rtrs_server_op_begin(retry);
+			begin(retry);
 	}
 }

@@ -7,13 +7,6 @@
  */
 #include "server.h"
 
-/* The client has lost the path of this tag, and says so over another, once at a time. */
-void rtrs_server_lost_ask(struct rtrs_server_path *path, u32 tag)
-{
-	WRITE_ONCE(path->lost_tag, tag);
-	mod_delayed_work(path->lost.wq, &path->lost.work, 0);
-}
-
 static bool is_tagged(const struct rtrs_server_path *asked, const struct rtrs_server_path *path,
 		      u32 tag)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rtrs-server: parameters, what all sessions share, init and exit. */
+/* rtrs-server: parameters, init and exit. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/slab.h>
+#include "notify.h"
 #include "server.h"
 
 #define MIN_CHUNK_SIZE	max_t(int, RTRS_MIN_CHUNK_SIZE, 2 * PAGE_SIZE)
@@ -34,7 +34,6 @@ static const struct kernel_param_ops eager_bytes_ops = {
 	.get = param_get_uint,
 };
 
-unsigned int rtrs_server_eager_bytes __ro_after_init = 4096;
 module_param_cb(eager_bytes, &eager_bytes_ops, &rtrs_server_eager_bytes, 0444);
 __MODULE_PARM_TYPE(eager_bytes, "uint");
 MODULE_PARM_DESC(eager_bytes,
@@ -70,25 +69,15 @@ static const struct kernel_param_ops hb_misses_ops = {
 	.get = param_get_uint,
 };
 
-unsigned int rtrs_server_hb_interval_ms = RTRS_HB_INTERVAL_MS;
 module_param_cb(heartbeat_interval_ms, &hb_interval_ops, &rtrs_server_hb_interval_ms, 0644);
 __MODULE_PARM_TYPE(heartbeat_interval_ms, "uint");
 MODULE_PARM_DESC(heartbeat_interval_ms,
 		 "Time between heartbeats of new paths, 200 to 60000 (default: 5000)");
 
-unsigned int rtrs_server_hb_misses = RTRS_HB_MISSED_MAX;
 module_param_cb(heartbeat_misses, &hb_misses_ops, &rtrs_server_hb_misses, 0644);
 __MODULE_PARM_TYPE(heartbeat_misses, "uint");
 MODULE_PARM_DESC(heartbeat_misses,
 		 "Intervals of silence after which a new path is closed, 2 to 100 (default: 5)");
-
-struct rtrs_geometry rtrs_server_geo __ro_after_init;
-bool rtrs_server_new_rkey __ro_after_init;
-struct workqueue_struct *rtrs_server_wq;
-struct workqueue_struct *rtrs_server_close_wq;
-struct kmem_cache *rtrs_server_session_cache;
-struct kmem_cache *rtrs_server_path_cache;
-struct kmem_cache *rtrs_server_con_cache;
 
 static int __init params_check(void)
 {
@@ -117,69 +106,26 @@ static int __init params_check(void)
 	}
 	rtrs_server_eager_bytes = min(rtrs_server_eager_bytes, rtrs_server_geo.max_io_size);
 	rtrs_server_new_rkey = always_invalidate;
-	rtrs_server_mem_init(max_memory);
+	rtrs_server_mem_init(max_memory, rtrs_server_chunks_drop);
 	return 0;
-}
-
-static void caches_destroy(void)
-{
-	kmem_cache_destroy(rtrs_server_con_cache);
-	kmem_cache_destroy(rtrs_server_path_cache);
-	kmem_cache_destroy(rtrs_server_session_cache);
-}
-
-static int __init caches_create(void)
-{
-	rtrs_server_session_cache = KMEM_CACHE(rtrs_server_session, 0);
-	rtrs_server_path_cache = KMEM_CACHE(rtrs_server_path, 0);
-	rtrs_server_con_cache = KMEM_CACHE(rtrs_server_con, 0);
-	if (rtrs_server_session_cache && rtrs_server_path_cache && rtrs_server_con_cache)
-		return 0;
-	caches_destroy();
-	return -ENOMEM;
-}
-
-static void queues_destroy(void)
-{
-	if (rtrs_server_close_wq)
-		destroy_workqueue(rtrs_server_close_wq);
-	destroy_workqueue(rtrs_server_wq);
-}
-
-/*
- * Closes, and what tells a client of one, have a queue of their own: clients that connect slowly
- * hold up only each other. No work of either waits for a disk or for a peer.
- *
- * None is for memory reclaim, though another host may swap to a device of ours: it waits
- * until this host has memory for a worker, which it gets without us. A rescuer would be of no
- * use anyway. They wait for work of others that has none: the CM's, the block device's close.
- */
-static int __init queues_create(void)
-{
-	rtrs_server_wq = alloc_workqueue("rtrs_server", WQ_UNBOUND, 0);
-	if (!rtrs_server_wq)
-		return -ENOMEM;
-	rtrs_server_close_wq = alloc_workqueue("rtrs_server_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (rtrs_server_close_wq)
-		return 0;
-	queues_destroy();
-	return -ENOMEM;
 }
 
 static int __init rtrs_server_init(void)
 {
 	int err;
 
+	rtrs_server_events = &rtrs_server_nl_events;
+	rtrs_server_files = &rtrs_server_sysfs_files;
 	err = params_check();
 	if (err)
 		return err;
 	err = rtrs_server_listen_init(listen);
 	if (err)
 		return err;
-	err = caches_create();
+	err = rtrs_server_caches_create();
 	if (err)
 		goto places;
-	err = queues_create();
+	err = rtrs_server_queues_create();
 	if (err)
 		goto caches;
 	err = rtrs_server_sysfs_init();
@@ -192,9 +138,9 @@ static int __init rtrs_server_init(void)
 sysfs:
 	rtrs_server_sysfs_exit();
 queues:
-	queues_destroy();
+	rtrs_server_queues_destroy();
 caches:
-	caches_destroy();
+	rtrs_server_caches_destroy();
 places:
 	rtrs_server_listen_exit();
 	return err;
@@ -205,9 +151,9 @@ static void __exit rtrs_server_exit(void)
 {
 	rtrs_server_nl_exit();
 	rtrs_server_sysfs_exit();
-	queues_destroy();
+	rtrs_server_queues_destroy();
 	rcu_barrier();
-	caches_destroy();
+	rtrs_server_caches_destroy();
 	rtrs_server_listen_exit();
 }
 

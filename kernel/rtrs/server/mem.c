@@ -17,6 +17,7 @@
 #define SENDS_PER_SLOT	5
 
 static u64 limit;
+static bool (*make_room)(void);
 static atomic64_t used;
 
 /* With @chunks */
@@ -74,7 +75,7 @@ int rtrs_server_mem_take(struct rtrs_server_session *session, u64 bytes)
 	u64 available;
 
 	while (!take(bytes, &available)) {
-		if (rtrs_server_chunks_drop())
+		if (make_room())
 			continue;
 		/* One that has slots is refused more of them, and asks again. */
 		if (!READ_ONCE(session->granted))
@@ -105,8 +106,12 @@ u64 rtrs_server_mem_limit(void)
 	return limit;
 }
 
-/* @mebibytes: 0 for three quarters of the memory of this host */
-void rtrs_server_mem_init(unsigned int mebibytes)
+/*
+ * @mebibytes: 0 for three quarters of the memory of this host. @drop: gives back what nobody uses;
+ * false: there is nothing.
+ */
+void rtrs_server_mem_init(unsigned int mebibytes, bool (*drop)(void))
 {
+	make_room = drop;
 	limit = mebibytes ? (u64)mebibytes << 20 : ((u64)totalram_pages() << PAGE_SHIFT) / 4 * 3;
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: sessions, paths and statistics of the server. */
 #include <rtrs/nl.h>
+#include "notify.h"
 #include "server.h"
-
-u32 rtrs_server_nl_id(void)
-{
-	return rtrs_nl_new_id();
-}
 
 static int put_peer(struct sk_buff *msg, int attr, const struct rtrs_server_session *session)
 {
@@ -41,8 +37,8 @@ static int put_session(struct sk_buff *msg, struct rtrs_server_session *session)
 	return 0;
 }
 
-void rtrs_server_nl_session_event(struct rtrs_server_session *session, enum rnbd_event event,
-				  enum rnbd_session_state old)
+static void session_event(struct rtrs_server_session *session, enum rnbd_event event,
+			  enum rnbd_session_state old)
 {
 	void *hdr;
 	struct sk_buff *msg = rtrs_nl_event_begin(RNBD_CMD_SESSION_NTF, &hdr);
@@ -196,8 +192,8 @@ static int put_path_state(struct sk_buff *msg, struct rtrs_server_path *path,
 	return 0;
 }
 
-void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
-			       enum rtrs_server_path_state old, enum rtrs_server_path_state state)
+static void path_event(struct rtrs_server_path *path, enum rnbd_event event,
+		       enum rtrs_server_path_state old, enum rtrs_server_path_state state)
 {
 	void *hdr;
 	struct sk_buff *msg = rtrs_nl_event_begin(RNBD_CMD_PATH_NTF, &hdr);
@@ -564,6 +560,11 @@ static const struct rtrs_nl_provider provider = {
 	.role	= RNBD_ROLE_SERVER,
 	.cmds	= cmds,
 	.count	= ARRAY_SIZE(cmds),
+};
+
+const struct rtrs_server_events rtrs_server_nl_events = {
+	.session = session_event,
+	.path = path_event,
 };
 
 int rtrs_server_nl_init(void)

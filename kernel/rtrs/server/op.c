@@ -10,21 +10,6 @@
 #include <linux/mm.h>
 #include "server.h"
 
-void rtrs_server_op_put(struct rtrs_server_path *path, u32 count)
-{
-	this_cpu_sub(path->counts->inflight, count);
-	percpu_ref_put_many(&path->inflight, count);
-}
-
-/* Ends without an answer. */
-void rtrs_server_op_drop(struct rtrs_server_op *op)
-{
-	struct rtrs_server_path *path = op->path;
-
-	rtrs_server_fence_leave(op);
-	rtrs_server_op_put(path, 1);
-}
-
 static void sync_for_cpu(const struct rtrs_server_op *op, u32 off, u32 len)
 {
 	if (len)
@@ -201,38 +186,6 @@ int rtrs_server_ops_alloc(struct rtrs_server_path *path)
 		path->ops[i].inv_cqe.done = inv_done;
 	}
 	return 0;
-}
-
-/* For the first @count slots; on failure fewer. */
-int rtrs_server_copies_alloc(struct rtrs_server_path *path, u32 count)
-{
-	u64 bytes = rtrs_server_mem_copy(path->eager_bytes);
-	struct page *page;
-	int err;
-
-	for (; bytes && path->copy_count < count; path->copy_count++) {
-		err = rtrs_server_mem_take(path->session, bytes);
-		if (err)
-			return err;
-		page = rtrs_server_pages(path->session->node, path->eager_bytes);
-		if (!page) {
-			rtrs_server_mem_give(path->session, bytes);
-			return -ENOMEM;
-		}
-		path->ops[path->copy_count].copy = page_address(page);
-	}
-	return 0;
-}
-
-void rtrs_server_copies_free(struct rtrs_server_path *path, u32 count)
-{
-	while (path->copy_count > count) {
-		struct rtrs_server_op *op = &path->ops[--path->copy_count];
-
-		free_pages((unsigned long)op->copy, get_order(path->eager_bytes));
-		op->copy = NULL;
-		rtrs_server_mem_give(path->session, rtrs_server_mem_copy(path->eager_bytes));
-	}
 }
 
 void rtrs_server_ops_free(struct rtrs_server_path *path)

@@ -5,80 +5,13 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/wait_bit.h>
+#include <rtrs/nl.h>
+#include "notify.h"
 #include "server.h"
-#include "trace.h"
 
 /* Paths of one host that are not logged in: their number, and their part of the account */
 #define NAMELESS_MAX	64
 #define NAMELESS_SHARE	4
-
-/* The only setter. @err is kept as the reason where the path goes down. */
-static bool path_change(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err)
-{
-	enum rtrs_server_path_state from = path->state;
-
-	lockdep_assert_held(&path->state_lock);
-	if (!rtrs_fsm_may(&rtrs_server_path_fsm, from, to))
-		return false;
-	WRITE_ONCE(path->state, to);
-	path->since_ns = ktime_get_real_ns();
-	if (err)
-		path->last_error = err;
-	trace_rtrs_server_path_state(path, from, to);
-	return true;
-}
-
-static bool path_set(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err)
-{
-	unsigned long flags;
-	bool won;
-
-	spin_lock_irqsave(&path->state_lock, flags);
-	won = path_change(path, to, err);
-	spin_unlock_irqrestore(&path->state_lock, flags);
-	return won;
-}
-
-/*
- * session->lock held: listeners of netlink hear of the edges in their order. The edge to
- * CLOSING may be taken where nothing can be sent; the worker tells of it.
- */
-static void path_tell(struct rtrs_server_path *path, enum rtrs_server_path_state state)
-{
-	lockdep_assert_held(&path->session->lock);
-	rtrs_server_nl_path_event(path, RNBD_EVENT_CHANGE, path->told, state);
-	path->told = state;
-}
-
-/* False: it was closed in the meantime, and the worker takes it down. */
-bool rtrs_server_path_connected(struct rtrs_server_path *path)
-{
-	bool won;
-
-	mutex_lock(&path->session->lock);
-	won = path_set(path, RTRS_SERVER_PATH_CONNECTED, 0);
-	if (won)
-		path_tell(path, RTRS_SERVER_PATH_CONNECTED);
-	mutex_unlock(&path->session->lock);
-	if (!won)
-		return false;
-	cancel_delayed_work(&path->handshake_work);
-	return true;
-}
-
-/* The one way to die, from any context, any number of times; whoever wins starts the worker. */
-void rtrs_server_path_close(struct rtrs_server_path *path, int err)
-{
-	if (path_set(path, RTRS_SERVER_PATH_CLOSING, err))
-		queue_work(rtrs_server_close_wq, &path->close_work);
-}
-
-/* Until it is closed and all of it is gone. -EINTR: killed, it closes nevertheless. */
-int rtrs_server_path_wait(struct rtrs_server_path *path)
-{
-	return wait_var_event_killable(&path->state, READ_ONCE(path->state) ==
-				       RTRS_SERVER_PATH_CLOSED) ? -EINTR : 0;
-}
 
 static int path_hb_send(struct rtrs_hb *hb, enum rtrs_imm_type type)
 {
@@ -141,23 +74,6 @@ static void path_stay_work(struct work_struct *work)
 			   msecs_to_jiffies(RTRS_SERVER_STAY_MS));
 }
 
-static void path_release(struct kref *ref)
-{
-	struct rtrs_server_path *path = container_of(ref, struct rtrs_server_path, ref);
-
-	percpu_ref_exit(&path->inflight);
-	free_percpu(path->counts);
-	kvfree(path->con);
-	rtrs_server_session_put(path->session);
-	kmem_cache_free(rtrs_server_path_cache, path);
-	rtrs_census_destroyed(RTRS_CENSUS_SERVER_PATH);
-}
-
-void rtrs_server_path_put(struct rtrs_server_path *path)
-{
-	kref_put(&path->ref, path_release);
-}
-
 static void path_stop_cons(struct rtrs_server_path *path)
 {
 	unsigned int i;
@@ -190,20 +106,6 @@ static void path_leave_device(struct rtrs_server_path *path)
 	path->dev = NULL;
 }
 
-/* What operations use to their end. */
-static void path_free_ops(struct rtrs_server_path *path)
-{
-	unsigned int i;
-
-	for (i = 0; i < path->con_num; i++) {
-		if (path->con[i])
-			rtrs_server_con_free(path->con[i]);
-		path->con[i] = NULL;
-	}
-	rtrs_server_ops_free(path);
-	rtrs_server_mem_give(path->session, path->pinned);
-}
-
 /*
  * A path is taken down in three parts, each a work of its own that waits for no disk and no peer:
  *
@@ -228,7 +130,7 @@ static void path_close_work(struct work_struct *work)
 
 	/* Behind this a connect request that saw the path connecting is through with it. */
 	mutex_lock(&session->lock);
-	path_tell(path, RTRS_SERVER_PATH_CLOSING);
+	rtrs_server_path_tell(path, RTRS_SERVER_PATH_CLOSING);
 	mutex_unlock(&session->lock);
 	cancel_delayed_work_sync(&path->handshake_work);
 	rtrs_hb_stop(&path->hb);
@@ -253,33 +155,9 @@ static void path_idle_work(struct work_struct *work)
 
 	cancel_delayed_work_sync(&path->stay_work);
 	/* Nothing of ours writes to a chunk any more, neither we nor the device. */
-	rtrs_server_fence_release(path);
+	rtrs_server_fence_release(path, rtrs_server_op_begin);
 	if (rtrs_server_session_path_down(path))
 		rtrs_server_path_end(path);
-}
-
-/* Process. Nobody uses the path any more but those who have a reference. */
-void rtrs_server_path_end(struct rtrs_server_path *path)
-{
-	struct rtrs_server_session *session = path->session;
-
-	path_free_ops(path);
-	mutex_lock(&session->lock);
-	mutex_lock(&session->srv->lock);
-	list_del(&path->all_entry);
-	mutex_unlock(&session->srv->lock);
-	list_del(&path->entry);
-	session->path_count--;
-	rtrs_server_session_tell(session);
-	path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
-	rtrs_server_nl_path_event(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
-	rtrs_server_session_reap(session);
-	rtrs_server_slots_kick(session);
-	rtrs_server_wake(session);
-	smp_mb();	/* the state before the look for who waits */
-	wake_up_var(&path->state);
-	mutex_unlock(&session->lock);
-	rtrs_server_path_put(path);
 }
 
 static struct rtrs_server_path *path_alloc(struct rtrs_server_session *session, u16 con_num)
@@ -390,14 +268,14 @@ static int path_publish(struct rtrs_server_path *path)
 		err = path_fits(path);
 	if (!err) {
 		path->sdev->paths++;
-		path->id = rtrs_server_nl_id();
+		path->id = rtrs_nl_new_id();
 		list_add_tail(&path->all_entry, &srv->paths);
 		list_add_tail(&path->entry, &session->paths);
 		session->path_count++;
 	}
 	mutex_unlock(&srv->lock);
 	if (!err)
-		rtrs_server_nl_path_event(path, RNBD_EVENT_CREATE, path->told, path->told);
+		rtrs_server_events->path(path, RNBD_EVENT_CREATE, path->told, path->told);
 	return err;
 }
 
@@ -460,7 +338,7 @@ struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *ses
 		err = path_publish(path);
 	if (err) {
 		path_leave_device(path);
-		path_free_ops(path);
+		rtrs_server_path_free_ops(path);
 		goto put;
 	}
 	queue_delayed_work(rtrs_server_wq, &path->handshake_work,

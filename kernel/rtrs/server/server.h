@@ -432,7 +432,7 @@ struct rtrs_server_op {
 #define path_err(path, fmt, ...) \
 	pr_err_ratelimited("path %s: " fmt, (path)->text, ##__VA_ARGS__)
 
-/* main.c */
+/* shared.c */
 extern struct rtrs_geometry rtrs_server_geo;	/* of all sessions; constant after init */
 extern unsigned int rtrs_server_hb_interval_ms;
 extern unsigned int rtrs_server_hb_misses;
@@ -443,43 +443,63 @@ extern struct workqueue_struct *rtrs_server_close_wq;
 extern struct kmem_cache *rtrs_server_session_cache;
 extern struct kmem_cache *rtrs_server_path_cache;
 extern struct kmem_cache *rtrs_server_con_cache;
+int rtrs_server_caches_create(void);
+void rtrs_server_caches_destroy(void);
+int rtrs_server_queues_create(void);
+void rtrs_server_queues_destroy(void);
 
-/* ctx.c; process */
+/* lookup.c; process. @rtrs_server_the: for callbacks of its devices */
+extern struct rtrs_server *rtrs_server_the;
+int rtrs_server_become(struct rtrs_server *srv);
+void rtrs_server_be_none(void);
 struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev);
 void rtrs_server_dev_left(struct rtrs_server_path *path);
+void rtrs_server_dev_await(struct rtrs_server *srv, const struct rtrs_server_dev *sdev);
 struct rtrs_server_session *rtrs_server_session_next(u32 id);
 struct rtrs_server_session *rtrs_server_session_by_name(const char *name);
 struct rtrs_server_path *rtrs_server_path_next(u32 id);
 struct rtrs_server *rtrs_server_lock(void);
 void rtrs_server_unlock(struct rtrs_server *srv);
+
+/* objects.c; _put: process */
+void rtrs_server_session_put(struct rtrs_server_session *session);
+void rtrs_server_path_put(struct rtrs_server_path *path);
 void rtrs_server_live_get(void);
 void rtrs_server_live_put(void);
+void rtrs_server_live_await(void);
 
 /* session.c; process */
 struct rtrs_server_session *rtrs_server_session_lookup(struct rtrs_server *srv,
 						       const struct rtrs_conn_req *req);
-void rtrs_server_session_put(struct rtrs_server_session *session);
-void rtrs_server_session_reap(struct rtrs_server_session *session);
 int rtrs_server_session_path_up(struct rtrs_server_path *path);
 void rtrs_server_session_path_off(struct rtrs_server_path *path);
 bool rtrs_server_session_path_down(struct rtrs_server_path *path);
-void rtrs_server_session_leave(struct rtrs_server_session *session);
-enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
-void rtrs_server_session_tell(struct rtrs_server_session *session);
 int rtrs_server_session_disconnect(struct rtrs_server_session *session);
 
-/* path.c; _create: session->lock held. _close: any context */
+/* session-state.c; session->lock held, but for _state */
+void rtrs_server_session_leave(struct rtrs_server_session *session);
+void rtrs_server_session_reap(struct rtrs_server_session *session);
+enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
+void rtrs_server_session_tell(struct rtrs_server_session *session);
+
+/* path-state.c; _close, _set: any context. _tell: session->lock held */
+bool rtrs_server_path_set(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err);
+void rtrs_server_path_tell(struct rtrs_server_path *path, enum rtrs_server_path_state state);
+bool rtrs_server_path_connected(struct rtrs_server_path *path);
+void rtrs_server_path_close(struct rtrs_server_path *path, int err);
+int rtrs_server_path_wait(struct rtrs_server_path *path);
+
+/* path-end.c; process */
+void rtrs_server_path_free_ops(struct rtrs_server_path *path);
+void rtrs_server_path_end(struct rtrs_server_path *path);
+
+/* path.c; process. _create: session->lock held */
 struct rtrs_server_path *rtrs_server_path_create(struct rtrs_server_session *session,
 						 struct rdma_cm_id *cm_id,
 						 const struct rtrs_conn_req *req);
 struct rtrs_server_path *rtrs_server_path_find(struct rtrs_server_session *session,
 					       const u8 *uuid);
 int rtrs_server_path_room(struct rtrs_server_path *path);
-void rtrs_server_path_put(struct rtrs_server_path *path);
-bool rtrs_server_path_connected(struct rtrs_server_path *path);
-void rtrs_server_path_close(struct rtrs_server_path *path, int err);
-void rtrs_server_path_end(struct rtrs_server_path *path);
-int rtrs_server_path_wait(struct rtrs_server_path *path);
 
 /* listen.c; process */
 int rtrs_server_listen_init(const char *list);
@@ -520,22 +540,29 @@ bool rtrs_server_is_forged(const struct rdma_cm_id *cm_id);
 void rtrs_server_guest_of(const struct rtrs_server_path *path, struct rtrs_server_guest *guest);
 void rtrs_server_stranger(struct rtrs_server_session *session, const struct rdma_cm_id *cm_id);
 
-/* conn.c; process, _issue and _credit any context */
+/* conn.c; process */
 struct rtrs_server_con *rtrs_server_con_create(struct rtrs_server_path *path,
 					       struct rdma_cm_id *cm_id, u16 cid);
 int rtrs_server_con_post_recvs(struct rtrs_server_con *con);
-bool rtrs_server_con_idle(struct rtrs_server_con *con);
 void rtrs_server_con_stop(struct rtrs_server_con *con);
 void rtrs_server_con_flush(struct rtrs_server_con *con);
 void rtrs_server_con_detach(struct rtrs_server_con *con);
 void rtrs_server_con_free(struct rtrs_server_con *con);
-void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op);
-void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
+
+/* post.c; any context. _post: con->send_lock held */
 int rtrs_server_con_post(struct rtrs_server_con *con, struct ib_send_wr *first,
 			 struct ib_send_wr *last, u32 count);
 int rtrs_server_con_send_imm(struct rtrs_server_con *con, enum rtrs_imm_type type, u32 payload);
-void rtrs_server_wc_failed(struct rtrs_server_con *con, const struct ib_wc *wc, const char *what);
+bool rtrs_server_con_idle(struct rtrs_server_con *con);
 int rtrs_server_con_look(struct rtrs_server_con *con, unsigned int misses);
+
+/* send.c; any context */
+void rtrs_server_con_submit(struct rtrs_server_con *con, struct rtrs_server_op *op);
+void rtrs_server_con_credit(struct rtrs_server_con *con, u32 count);
+void rtrs_server_send_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* wc.c; CQ */
+void rtrs_server_wc_failed(struct rtrs_server_con *con, const struct ib_wc *wc, const char *what);
 
 /* chunks.c; process. _get, _grow, _shrink, _look: session->lock held */
 int rtrs_server_chunks_get(struct rtrs_server_session *session, struct ib_device *ib_dev,
@@ -562,7 +589,7 @@ static inline void *rtrs_server_chunk(const struct rtrs_server_path *path, u32 s
 }
 
 /* mem.c; process */
-void rtrs_server_mem_init(unsigned int mebibytes);
+void rtrs_server_mem_init(unsigned int mebibytes, bool (*drop)(void));
 u64 rtrs_server_mem_session(u32 chunks);
 u64 rtrs_server_mem_copy(u32 eager_bytes);
 u64 rtrs_server_mem_path(const struct rtrs_conn_req *req);
@@ -572,15 +599,15 @@ void rtrs_server_mem_give(struct rtrs_server_session *session, u64 bytes);
 void rtrs_server_mem_pass(struct rtrs_server_session *session, s64 bytes);
 u64 rtrs_server_mem_limit(void);
 
-/* op.c; _start: CQ. _begin: CQ and worker. _drop, _put: any context */
-int rtrs_server_ops_alloc(struct rtrs_server_path *path);
+/* copies.c; process */
 int rtrs_server_copies_alloc(struct rtrs_server_path *path, u32 count);
 void rtrs_server_copies_free(struct rtrs_server_path *path, u32 count);
+
+/* op.c; _start: CQ. _begin: CQ and worker. _alloc, _free: process */
+int rtrs_server_ops_alloc(struct rtrs_server_path *path);
 void rtrs_server_ops_free(struct rtrs_server_path *path);
 void rtrs_server_op_start(struct rtrs_server_con *con, u32 slot, u32 off);
 void rtrs_server_op_begin(struct rtrs_server_op *op);
-void rtrs_server_op_drop(struct rtrs_server_op *op);
-void rtrs_server_op_put(struct rtrs_server_path *path, u32 count);
 
 /* fence.c; enter: CQ. leave: any context. spoilt: CQ and worker. The others: worker of the path */
 enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
@@ -588,7 +615,24 @@ enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
 bool rtrs_server_fence_leave(struct rtrs_server_op *op);
 bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
-void rtrs_server_fence_release(struct rtrs_server_path *path);
+void rtrs_server_fence_release(struct rtrs_server_path *path,
+			       void (*begin)(struct rtrs_server_op *op));
+
+/* Operations are over; any context. */
+static inline void rtrs_server_op_put(struct rtrs_server_path *path, u32 count)
+{
+	this_cpu_sub(path->counts->inflight, count);
+	percpu_ref_put_many(&path->inflight, count);
+}
+
+/* Ends without an answer; any context. */
+static inline void rtrs_server_op_drop(struct rtrs_server_op *op)
+{
+	struct rtrs_server_path *path = op->path;
+
+	rtrs_server_fence_leave(op);
+	rtrs_server_op_put(path, 1);
+}
 
 /* wait.c; process */
 void rtrs_server_wait_init(struct rtrs_server_wait *wait, struct workqueue_struct *wq,
@@ -600,8 +644,12 @@ void rtrs_server_wait_cancel(struct rtrs_server_wait *wait);
 void rtrs_server_wait_over(struct rtrs_server_wait *wait);
 void rtrs_server_wake(struct rtrs_server_session *session);
 
-/* lost.c; _ask: CQ */
+/* ask.c; any context where the path, or session, is not gone */
 void rtrs_server_lost_ask(struct rtrs_server_path *path, u32 tag);
+void rtrs_server_slots_ask(struct rtrs_server_path *path, u32 payload);
+void rtrs_server_slots_kick(struct rtrs_server_session *session);
+
+/* lost.c; worker */
 void rtrs_server_lost_work(struct work_struct *work);
 
 /* info.c; _recv_done: CQ, _work: worker */
@@ -609,11 +657,11 @@ int rtrs_server_info_alloc(struct rtrs_server_path *path);
 void rtrs_server_info_free(struct rtrs_server_path *path);
 void rtrs_server_info_work(struct work_struct *work);
 
-int rtrs_server_info_fit(struct rtrs_server_path *path);
+/* regions.c; _fit: worker. _done: CQ */
+int rtrs_server_regions_fit(struct rtrs_server_path *path);
+void rtrs_server_regions_done(struct ib_cq *cq, struct ib_wc *wc);
 
-/* slots.c; _ask, _kick: any context where @path is not gone. _max: session->lock held */
-void rtrs_server_slots_ask(struct rtrs_server_path *path, u32 payload);
-void rtrs_server_slots_kick(struct rtrs_server_session *session);
+/* slots.c; worker. _max: session->lock held */
 void rtrs_server_slots_fit(struct rtrs_server_path *path);
 void rtrs_server_slots_work(struct work_struct *work);
 u64 rtrs_server_slots_max(struct rtrs_server_session *session);
@@ -643,21 +691,12 @@ void rtrs_server_stats_sum(struct rtrs_server_path *path, struct rtrs_server_tot
 /* @groups: RNBD_COUNTERS_* (uapi) */
 void rtrs_server_stats_reset(struct rtrs_server_path *path, u32 groups);
 
-/* sysfs.c; session->lock held */
+/* sysfs.c */
 int rtrs_server_sysfs_init(void);
 void rtrs_server_sysfs_exit(void);
-int rtrs_server_sysfs_session_add(struct rtrs_server_session *session);
-void rtrs_server_sysfs_session_del(struct rtrs_server_session *session);
-int rtrs_server_sysfs_path_add(struct rtrs_server_path *path);
-void rtrs_server_sysfs_path_del(struct rtrs_server_path *path);
 
-/* nl.c; events: session->lock held */
+/* nl.c */
 int rtrs_server_nl_init(void);
-u32 rtrs_server_nl_id(void);
 void rtrs_server_nl_exit(void);
-void rtrs_server_nl_path_event(struct rtrs_server_path *path, enum rnbd_event event,
-			       enum rtrs_server_path_state old, enum rtrs_server_path_state state);
-void rtrs_server_nl_session_event(struct rtrs_server_session *session, enum rnbd_event event,
-				  enum rnbd_session_state old);
 
 #endif /* RTRS_SERVER_PRIV_H */

@@ -4,6 +4,8 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
+#include <rtrs/nl.h>
+#include "notify.h"
 #include "server.h"
 
 static void down_work(struct work_struct *work);
@@ -16,7 +18,7 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	if (!session)
 		return NULL;
 	session->srv = srv;
-	session->id = rtrs_server_nl_id();
+	session->id = rtrs_nl_new_id();
 	kref_init(&session->ref);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->fence_lock);
@@ -29,25 +31,6 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	rtrs_server_live_get();
 	rtrs_census_created(RTRS_CENSUS_SERVER_SESSION);
 	return session;
-}
-
-static void session_release(struct kref *ref)
-{
-	struct rtrs_server_session *session = container_of(ref, struct rtrs_server_session, ref);
-
-	rtrs_server_chunks_put(session);
-	kvfree(session->slots);
-	rtrs_server_mem_give(session, atomic64_read(&session->pinned));
-	mutex_destroy(&session->lock);
-	mutex_destroy(&session->devs.lock);
-	kmem_cache_free(rtrs_server_session_cache, session);
-	rtrs_census_destroyed(RTRS_CENSUS_SERVER_SESSION);
-	rtrs_server_live_put();
-}
-
-void rtrs_server_session_put(struct rtrs_server_session *session)
-{
-	kref_put(&session->ref, session_release);
 }
 
 /*
@@ -84,34 +67,6 @@ struct rtrs_server_session *rtrs_server_session_lookup(struct rtrs_server *srv,
 out:
 	mutex_unlock(&srv->lock);
 	return session;
-}
-
-/*
- * session->lock held, and a reference. It goes out of all lookups: whoever connects makes another
- * one of this client. What its paths have under way may go on for ever.
- */
-void rtrs_server_session_leave(struct rtrs_server_session *session)
-{
-	struct rtrs_server *srv = session->srv;
-
-	lockdep_assert_held(&session->lock);
-	if (session->dead)
-		return;
-	mutex_lock(&srv->lock);
-	list_del(&session->entry);
-	session->named = false;
-	mutex_unlock(&srv->lock);
-	session->dead = true;
-	rtrs_server_wake(session);
-	rtrs_server_session_put(session);
-}
-
-/* session->lock held, and a reference. One without a path is left. */
-void rtrs_server_session_reap(struct rtrs_server_session *session)
-{
-	lockdep_assert_held(&session->lock);
-	if (!session->path_count)
-		rtrs_server_session_leave(session);
 }
 
 /*
@@ -181,27 +136,6 @@ static int claim_name(struct rtrs_server_session *session, const char *name)
 	return err;
 }
 
-enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session)
-{
-	if (!session->up)
-		return RNBD_SESSION_STATE_DISCONNECTED;
-	return session->up < session->path_count ? RNBD_SESSION_STATE_DEGRADED :
-						   RNBD_SESSION_STATE_CONNECTED;
-}
-
-/* session->lock held. Tells netlink if the state is another than it was told. */
-void rtrs_server_session_tell(struct rtrs_server_session *session)
-{
-	enum rnbd_session_state state = rtrs_server_session_state(session);
-	int old = session->told;
-
-	lockdep_assert_held(&session->lock);
-	if (!session->up || old == state)
-		return;
-	session->told = state;
-	rtrs_server_nl_session_event(session, RNBD_EVENT_CHANGE, old);
-}
-
 /*
  * session->lock need not be held, but nobody else is about to do the same. The user closes what is
  * open, and tells when it has: down_work(). @last, if any, ends then.
@@ -246,7 +180,7 @@ static int first_up(struct rtrs_server_session *session)
 	err = session->srv->ops->session_up(session, session->name, &session->priv);
 	if (err)
 		return err;
-	err = rtrs_server_sysfs_session_add(session);
+	err = rtrs_server_files->add_session(session);
 	if (err)
 		begin_down(session, NULL);
 	return err;
@@ -255,7 +189,7 @@ static int first_up(struct rtrs_server_session *session)
 /* session->lock held. The name is nobody's until a path comes up again. */
 static void first_down(struct rtrs_server_session *session)
 {
-	rtrs_server_sysfs_session_del(session);
+	rtrs_server_files->del_session(session);
 	mutex_lock(&session->srv->lock);
 	session->named = false;
 	mutex_unlock(&session->srv->lock);
@@ -268,13 +202,13 @@ static int tell_user(struct rtrs_server_path *path)
 	struct rtrs_server_guest guest;
 	int err;
 
-	err = rtrs_server_sysfs_path_add(path);
+	err = rtrs_server_files->add_path(path);
 	if (err)
 		return err;
 	rtrs_server_guest_of(path, &guest);
 	err = session->srv->ops->path_up(session->priv, &guest);
 	if (err)
-		rtrs_server_sysfs_path_del(path);
+		rtrs_server_files->del_path(path);
 	return err;
 }
 
@@ -332,7 +266,7 @@ static int path_up(struct rtrs_server_path *path)
 	WRITE_ONCE(session->up, session->up + 1);
 	if (session->up == 1) {
 		session->told = rtrs_server_session_state(session);
-		rtrs_server_nl_session_event(session, RNBD_EVENT_CREATE, session->told);
+		rtrs_server_events->session(session, RNBD_EVENT_CREATE, session->told);
 	} else {
 		rtrs_server_session_tell(session);
 	}
@@ -388,13 +322,13 @@ void rtrs_server_session_path_off(struct rtrs_server_path *path)
 	if (path->up) {
 		path->up = false;
 		rtrs_server_remember(path);
-		rtrs_server_sysfs_path_del(path);
+		rtrs_server_files->del_path(path);
 		WRITE_ONCE(session->up, session->up - 1);
 		last = !session->up;
 		if (last) {
 			WRITE_ONCE(session->granted, 0);
 			session->answers = false;
-			rtrs_server_nl_session_event(session, RNBD_EVENT_DESTROY, session->told);
+			rtrs_server_events->session(session, RNBD_EVENT_DESTROY, session->told);
 			first_down(session);
 		} else {
 			rtrs_server_session_tell(session);
@@ -436,7 +370,7 @@ bool rtrs_server_session_path_down(struct rtrs_server_path *path)
  */
 int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 {
-	u32 newest = rtrs_server_nl_id();	/* newer than all that are there */
+	u32 newest = rtrs_nl_new_id();	/* newer than all that are there */
 	struct rtrs_server_path *path, *last;
 	int err;
 

@@ -12,27 +12,6 @@
 
 #include "server.h"
 
-void rtrs_server_slots_kick(struct rtrs_server_session *session)
-{
-	kref_get(&session->ref);
-	if (!queue_work(rtrs_server_wq, &session->slots_work))
-		rtrs_server_session_put(session);
-}
-
-void rtrs_server_slots_ask(struct rtrs_server_path *path, u32 payload)
-{
-	u32 number, slots;
-
-	rtrs_imm_slots_parse(payload, &number, &slots);
-	if (!path->grants || !slots || slots > rtrs_server_geo.queue_depth) {
-		path_err(path, "asks for %u slots\n", slots);
-		rtrs_server_path_close(path, -EPROTO);
-		return;
-	}
-	WRITE_ONCE(path->asked, payload | RTRS_SERVER_ASKED);
-	rtrs_server_slots_kick(path->session);
-}
-
 static bool is_up(const struct rtrs_server_path *path)
 {
 	return READ_ONCE(path->state) == RTRS_SERVER_PATH_CONNECTED && READ_ONCE(path->told_info);
@@ -187,7 +166,7 @@ void rtrs_server_slots_fit(struct rtrs_server_path *path)
 
 	if (!is_up(path))
 		return;
-	err = rtrs_server_info_fit(path);
+	err = rtrs_server_regions_fit(path);
 	if (err == -EINPROGRESS)
 		return;
 	if (err && err != -ENOMEM && err != -EINVAL) {

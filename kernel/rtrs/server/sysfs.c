@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <uapi/linux/rnbd.h>
+#include "notify.h"
 #include "server.h"
 
 /**
@@ -184,7 +185,7 @@ static struct kobj_type stats_ktype = {
 	.default_groups	= stats_groups,
 };
 
-int rtrs_server_sysfs_path_add(struct rtrs_server_path *path)
+static int path_add(struct rtrs_server_path *path)
 {
 	struct rtrs_server_path_dir *dir;
 	int err;
@@ -212,7 +213,7 @@ int rtrs_server_sysfs_path_add(struct rtrs_server_path *path)
 	return 0;
 }
 
-void rtrs_server_sysfs_path_del(struct rtrs_server_path *path)
+static void path_del(struct rtrs_server_path *path)
 {
 	struct rtrs_server_path_dir *dir = path->dir;
 
@@ -232,7 +233,7 @@ static void session_dir_release(struct device *dev)
 	kfree(dir);
 }
 
-int rtrs_server_sysfs_session_add(struct rtrs_server_session *session)
+static int session_add(struct rtrs_server_session *session)
 {
 	struct rtrs_server_session_dir *dir;
 	int err;
@@ -269,7 +270,7 @@ put:
 	return err;
 }
 
-void rtrs_server_sysfs_session_del(struct rtrs_server_session *session)
+static void session_del(struct rtrs_server_session *session)
 {
 	struct rtrs_server_session_dir *dir = session->dir;
 
@@ -278,6 +279,13 @@ void rtrs_server_sysfs_session_del(struct rtrs_server_session *session)
 	kobject_put(dir->paths);
 	device_unregister(&dir->dev);
 }
+
+const struct rtrs_server_files rtrs_server_sysfs_files = {
+	.add_session = session_add,
+	.del_session = session_del,
+	.add_path = path_add,
+	.del_path = path_del,
+};
 
 int rtrs_server_sysfs_init(void)
 {

@@ -67,7 +67,7 @@ enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
 bool rtrs_server_fence_leave(struct rtrs_server_op *op);
 bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
-void rtrs_server_fence_release(struct rtrs_server_path *path);
+void rtrs_server_fence_release(struct rtrs_server_path *path, void (*begin)(struct rtrs_server_op *op));
 
 void stub_lock(spinlock_t *lock);
 void stub_unlock(spinlock_t *lock);
