@@ -273,6 +273,8 @@ struct rds_core_ends {
  * @xmit_ack: there are no messages: acknowledges what is to be acknowledged; optional. As @xmit.
  * @probe: a probe or its answer came in; optional. Context of rds_core_receive().
  * @loops: messages are delivered by deliver(), nothing is ever queued; for the loop
+ * @pong: takes the answer to a ping, and its reference, back to its socket; for the loop. Any
+ *	context but hard interrupts.
  * @sends_zcopy: MSG_ZEROCOPY is allowed
  * @resume: reads again after rds_core_receive() returned false; optional. Any context but hard
  *	interrupts.
@@ -289,6 +291,7 @@ struct rds_core_transport {
 	bool loops;
 	bool sends_zcopy;
 	bool (*claims)(struct net *net, const struct in6_addr *addr, u32 scope);
+	void (*pong)(struct rds_core_conn *conn, struct rds_core_msg *msg);
 	int (*path_init)(struct rds_core_path *path);
 	void (*path_exit)(struct rds_core_path *path);
 	int (*connect)(struct rds_core_path *path);

@@ -34,12 +34,14 @@ symbols() {
 # Calls of a module that docs/dev/architecture.md does not have: to a file that stands in front of the caller there, or of one that is not there
 calls() {
 	find "$dir/$1" -name '*.o' ! -name '*.mod.o' ! -path '*/.tmp*' -print0 | xargs -0 -r nm -A | sed 's,^.*/,,; s,\.o: *, ,' |
-		awk -v name="${1/\//-}" '
-			NR == FNR { if (!NF || /^`/) on = 0; else if ($0 == name) on = 1; else if (on) for (i = 2; i <= NF; i++) place[$i] = ++n; next }
-			!place[$1] { print $1 " is not in the list"; place[$1] = 1 }
+		awk -v name="$1" '
+			NR == FNR { if (!NF || /^`/) on = 0; else if ($0 == name) on = 1; else if (on) for (i = 2; i <= NF; i++) { n++; for (j = split($i, same, "="); j; j--) place[same[j]] = n } next }
+			!($1 in place) { print $1 " is not in the list"; place[$1] = n }
+			{ seen[$1] }
 			$(NF - 1) == "U" { used[$1 " " $NF] }
 			$(NF - 1) ~ /^[TDBRVWGC]$/ { at[$NF] = $1 }
-			END { for (u in used) { split(u, a, " "); to = at[a[2]]; if (to != "" && place[to] < place[a[1]]) print a[1] " calls " a[2] " of " to } }' \
+			END { for (f in place) if (!(f in seen)) print f " is in the list, and no file"
+				for (u in used) { split(u, a, " "); to = at[a[2]]; if (to != "" && place[to] < place[a[1]]) print a[1] " calls " a[2] " of " to } }' \
 			docs/dev/architecture.md -
 }
 
@@ -63,7 +65,7 @@ for KERNEL in $KERNELS; do
 	for m in 'rtrs/core:(rtrs_|rnbd_nl_|rnbd_[a-z_]*_nl_policy)' rtrs/client:rtrs_client_ rtrs/server:rtrs_server_ rnbd/client:rnbd_client_ rnbd/server:rnbd_server_ rds/core:rds_ rds/tcp:rds_tcp_; do
 		check "$KERNEL: global symbols of ${m%:*} start with ${m#*:}" symbols "${m%:*}" "${m#*:}"
 	done
-	for m in rtrs/client rtrs/server rnbd/client rnbd/server; do
+	for m in rtrs/core rtrs/client rtrs/server rnbd/client rnbd/server rds/core rds/tcp; do
 		check "$KERNEL: files of $m call those alone that stand behind them in docs/dev/architecture.md" calls "$m"
 	done
 done

@@ -3,7 +3,6 @@
  * Congestion maps: a bit for each port of an address whose socket has more to read than it wants.
  */
 #include <linux/bitops.h>
-#include <linux/export.h>
 #include <linux/jhash.h>
 #include "core.h"
 
@@ -12,8 +11,7 @@ static struct hlist_head *bucket(struct rds_net *rnet, const struct in6_addr *ad
 	return &rnet->cong[jhash2((const u32 *)addr->s6_addr32, 4, 0) % RDS_CONG_BUCKETS];
 }
 
-/* Installs memory for the bits, unless somebody else has. */
-static void cong_give_bits(struct rds_cong *cong, unsigned long *bits)
+void rds_cong_give_bits(struct rds_cong *cong, unsigned long *bits)
 {
 	spin_lock_bh(&cong->rnet->lock);
 	if (!cong->bits) {
@@ -52,7 +50,7 @@ struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr,
 	spin_unlock_bh(&rnet->lock);
 	kfree(fresh);
 	if (room)
-		cong_give_bits(cong, room);
+		rds_cong_give_bits(cong, room);
 	return cong;
 }
 
@@ -80,114 +78,4 @@ void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested)
 		set_bit_le(ntohs(port), cong->bits);
 	else
 		clear_bit_le(ntohs(port), cong->bits);
-}
-
-/* Those that wait for @freed, or for any change */
-static void cong_wake(struct rds_cong *cong, u64 freed)
-{
-	struct rds_net *rnet = cong->rnet;
-	struct rds_sock *rs;
-	u64 told;
-
-	atomic_inc(&rnet->map_gen);
-	wake_up_all(&cong->wait);
-	wake_up_interruptible_poll(&rnet->map_wait, EPOLLIN | EPOLLRDNORM | EPOLLWRBAND);
-	spin_lock_bh(&rnet->lock);
-	list_for_each_entry(rs, &rnet->monitors, monitor_entry) {
-		spin_lock(&rs->lock);
-		told = rs->cong_mask & freed;
-		rs->cong_mask &= ~told;
-		rs->cong_notify |= told;
-		spin_unlock(&rs->lock);
-		if (told)
-			rs->sk.sk_data_ready(&rs->sk);
-	}
-	spin_unlock_bh(&rnet->lock);
-}
-
-void rds_cong_changed(struct rds_cong *cong)
-{
-	struct rds_net *rnet = cong->rnet;
-	struct rds_core_conn *conn;
-
-	rds_stat(RDS_STAT_CONG_UPDATE_QUEUED);
-	spin_lock_bh(&rnet->lock);
-	list_for_each_entry(conn, &rnet->conns, net_entry)
-		if (conn->lcong == cong && !conn->transport->loops)
-			rds_xmit_map_due(&conn->path);
-	spin_unlock_bh(&rnet->lock);
-	cong_wake(cong, ~0ULL);
-}
-
-int rds_core_map_received(struct rds_core_conn *conn, const void *bits, u64 freed)
-{
-	struct rds_cong *cong = conn->fcong;
-	unsigned long *room;
-
-	rds_stat(RDS_STAT_CONG_UPDATE_RECEIVED);
-	/* Most peers never have a congested port: their maps take no memory. */
-	if (!cong->bits && memchr_inv(bits, 0, RDS_MAP_LEN)) {
-		room = kzalloc(RDS_MAP_LEN, GFP_ATOMIC | __GFP_NOWARN);
-		if (!room)
-			return -ENOMEM;
-		cong_give_bits(cong, room);
-	}
-	if (cong->bits)
-		memcpy(cong->bits, bits, RDS_MAP_LEN);
-	cong_wake(cong, freed);
-	return 0;
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_map_received, RDS_CORE);
-
-void rds_cong_monitor(struct rds_sock *rs, bool on)
-{
-	struct rds_net *rnet = rds_net(sock_net(&rs->sk));
-
-	spin_lock_bh(&rnet->lock);
-	if (on != rs->monitor) {
-		rs->monitor = on;
-		if (on)
-			list_add_tail(&rs->monitor_entry, &rnet->monitors);
-		else
-			list_del(&rs->monitor_entry);
-	}
-	spin_unlock_bh(&rnet->lock);
-}
-
-/*
- * The map may change between the look that found the port congested and the entry into the mask:
- * look again.
- */
-static int refuse(struct rds_sock *rs, struct rds_cong *cong, __be16 port)
-{
-	if (rs->monitor) {
-		spin_lock_bh(&rs->lock);
-		rs->cong_mask |= RDS_CONG_MONITOR_MASK(ntohs(port));
-		spin_unlock_bh(&rs->lock);
-		smp_mb(); /* pairs with the change of the bit before cong_wake() takes rs->lock */
-		if (!rds_cong_test(cong, port))
-			return 0;
-	}
-	rds_stat(RDS_STAT_CONG_SEND_ERROR);
-	return -ENOBUFS;
-}
-
-/* Nobody else may have a reason to connect: the map would never come. */
-static bool told(struct rds_core_conn *conn, __be16 port)
-{
-	if (!rds_cong_test(conn->fcong, port))
-		return true;
-	rds_path_wake(&conn->path);
-	return false;
-}
-
-int rds_cong_wait(struct rds_sock *rs, struct rds_core_conn *conn, __be16 port, long *timeout)
-{
-	struct rds_cong *cong = conn->fcong;
-
-	if (!*timeout)
-		return refuse(rs, cong, port);
-	rds_stat(RDS_STAT_CONG_SEND_BLOCKED);
-	return rds_waited(wait_event_interruptible_timeout(cong->wait, told(conn, port), *timeout),
-			  timeout);
 }

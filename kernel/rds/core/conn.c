@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connections: the table of each namespace. */
+/* Connections: the table of each namespace; and namespaces. */
 #include <linux/export.h>
 #include <linux/jhash.h>
 #include "core.h"
@@ -17,6 +17,8 @@
  */
 #define STRANGERS_MAX	4096
 #define STRANGER_TIME	(60 * HZ)
+
+unsigned int rds_net_id;
 
 static struct hlist_head *bucket(struct rds_net *rnet, const struct rds_core_key *key)
 {
@@ -244,7 +246,7 @@ static void conn_end_all(struct rds_net *rnet, bool (*which)(const struct rds_co
 	} while (conn);
 }
 
-void rds_conn_tidy_work(struct work_struct *work)
+static void tidy_work(struct work_struct *work)
 {
 	struct rds_net *rnet = container_of(work, struct rds_net, tidy_work.work);
 
@@ -261,13 +263,6 @@ void rds_core_transport_leave(struct rds_core_transport *transport, struct net *
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_transport_leave, RDS_CORE);
 
-/* The last ones: those of the loop, and of transports that know no namespaces */
-void rds_conn_end_net(struct rds_net *rnet)
-{
-	cancel_delayed_work_sync(&rnet->tidy_work);
-	conn_end_all(rnet, is_of, NULL);
-}
-
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
 		   void *arg)
 {
@@ -277,4 +272,44 @@ void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, 
 	list_for_each_entry(conn, &rnet->conns, net_entry)
 		fn(conn, arg);
 	spin_unlock_bh(&rnet->lock);
+}
+
+static int __net_init net_start(struct net *net)
+{
+	struct rds_net *rnet = rds_net(net);
+
+	spin_lock_init(&rnet->lock);
+	INIT_LIST_HEAD(&rnet->socks);
+	INIT_LIST_HEAD(&rnet->monitors);
+	INIT_LIST_HEAD(&rnet->conns);
+	INIT_DELAYED_WORK(&rnet->tidy_work, tidy_work);
+	init_waitqueue_head(&rnet->map_wait);
+	return 0;
+}
+
+/* The last ones: those of the loop, and of transports that know no namespaces */
+static void __net_exit net_end(struct net *net)
+{
+	struct rds_net *rnet = rds_net(net);
+
+	cancel_delayed_work_sync(&rnet->tidy_work);
+	conn_end_all(rnet, is_of, NULL);
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_start,
+	.exit = net_end,
+	.id = &rds_net_id,
+	.size = sizeof(struct rds_net),
+};
+
+/* As a device: it ends before the addresses and routes of the namespace do. */
+int rds_net_init(void)
+{
+	return register_pernet_device(&net_ops);
+}
+
+void rds_net_exit(void)
+{
+	unregister_pernet_device(&net_ops);
 }

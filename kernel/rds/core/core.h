@@ -154,7 +154,7 @@ struct rds_cong {
 
 static inline bool rds_cong_test(const struct rds_cong *cong, __be16 port)
 {
-	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with cong_give_bits() */
+	unsigned long *bits = smp_load_acquire(&cong->bits); /* pairs with rds_cong_give_bits() */
 
 	return bits && test_bit_le(ntohs(port), bits);
 }
@@ -214,10 +214,6 @@ void rds_census_destroyed(enum rds_census noun);
 void rds_census_init(void);
 void rds_census_exit(void);
 
-/* net.c: namespaces */
-int rds_net_init(void);
-void rds_net_exit(void);
-
 /* family.c: the calls of a socket */
 int rds_family_init(void);
 void rds_family_exit(void);
@@ -268,9 +264,6 @@ bool rds_receive_new(struct rds_core_path *path, struct rds_core_inc *inc);
 /* The socket has less to read: paths that wait for that are read again. */
 void rds_recv_resume(struct rds_sock *rs);
 
-/* family.c: there is room in the send list */
-void rds_wake_writers(struct rds_sock *rs);
-
 /* message.c */
 int rds_msg_init(void);
 void rds_msg_exit(void);
@@ -284,6 +277,8 @@ int rds_msg_copy(struct rds_core_msg *msg, struct iov_iter *to);
 void rds_msg_unsend(struct rds_core_msg *msg);
 /* Lets go of the socket. For who took it off its path. */
 void rds_msg_leave(struct rds_core_msg *msg);
+/* There is room in the send list. */
+void rds_wake_writers(struct rds_sock *rs);
 
 /* zerocopy.c */
 int rds_zcopy_attach(struct rds_core_msg *msg, struct rds_sock *rs, unsigned int pages);
@@ -305,27 +300,38 @@ static inline bool rds_conn_use(struct rds_core_conn *conn)
 	return conn->transport->loops || READ_ONCE(conn->used) || rds_conn_use_first(conn);
 }
 
-void rds_conn_end_net(struct rds_net *rnet);
-void rds_conn_tidy_work(struct work_struct *work);
 void rds_conn_each(struct rds_net *rnet, void (*fn)(struct rds_core_conn *conn, void *arg),
 		   void *arg);
+/* Namespaces */
+int rds_net_init(void);
+void rds_net_exit(void);
+
+/* path-state.c; any context */
+
+/* Who is told of what happens to a path; main.c sets it */
+extern void (*rds_notify)(struct rds_core_path *path, enum rds_event event, int why);
+/* True: it was in @from; the work of the edge is the caller's then. */
+bool rds_path_change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to);
+/* It was in the state @was, and is not any more. */
+void rds_path_ended(struct rds_core_path *path, int was, int why);
+void rds_path_start_connect(struct rds_core_path *path, unsigned long delay);
+/* Connects a path that is down. */
+void rds_path_wake(struct rds_core_path *path);
+/* The map is to be sent, and whoever transmits is told. */
+void rds_path_map_due(struct rds_core_path *path);
+int rds_path_wq_init(void);
+void rds_path_wq_exit(void);
 
 /* path.c */
 int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index);
 /* It is none of the connection's any more: what it has is sent over the first. */
 void rds_path_leave(struct rds_core_path *path);
 void rds_path_exit(struct rds_core_path *path);
-int rds_path_wq_init(void);
-void rds_path_wq_exit(void);
-/* Connects a path that is down. Any context. */
-void rds_path_wake(struct rds_core_path *path);
 
 /* xmit.c */
 void rds_xmit_queue(struct rds_core_path *path, struct rds_core_msg *msg);
 /* Transmits what is queued, or leaves a note for who does; task context */
 void rds_xmit_run(struct rds_core_path *path);
-/* The map is to be sent, and whoever transmits is told. */
-void rds_xmit_map_due(struct rds_core_path *path);
 void rds_xmit_work(struct work_struct *work);
 void rds_xmit_requeue(struct rds_core_path *path);
 void rds_xmit_purge(struct rds_core_path *path);
@@ -343,7 +349,11 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 /* cong.c */
 struct rds_cong *rds_cong_get(struct rds_net *rnet, const struct in6_addr *addr, bool bits);
 void rds_cong_put(struct rds_cong *cong);
+/* Installs memory for the bits, unless somebody else has. */
+void rds_cong_give_bits(struct rds_cong *cong, unsigned long *bits);
 void rds_cong_mark(struct rds_cong *cong, __be16 port, bool congested);
+
+/* cong-change.c */
 /* The map of a local address has changed: connections send it, waiters look again. */
 void rds_cong_changed(struct rds_cong *cong);
 void rds_cong_monitor(struct rds_sock *rs, bool on);

@@ -4,17 +4,6 @@
 #include <linux/poll.h>
 #include "core.h"
 
-void rds_wake_writers(struct rds_sock *rs)
-{
-	struct socket_wq *wq;
-
-	rcu_read_lock();
-	wq = rcu_dereference(rs->sk.sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
-	rcu_read_unlock();
-}
-
 /* Nobody has a reference: no lookup, no message. */
 static void sock_destruct(struct sock *sk)
 {

@@ -48,6 +48,11 @@ void rds_loop_send(struct rds_core_conn *conn, struct rds_core_msg *msg, bool ba
 	local_bh_enable();
 }
 
+static void pong(struct rds_core_conn *conn, struct rds_core_msg *msg)
+{
+	rds_loop_send(conn, msg, true);
+}
+
 static bool claims(struct net *net, const struct in6_addr *addr, u32 scope)
 {
 	return rds_ip_is_loopback(addr);
@@ -59,4 +64,5 @@ struct rds_core_transport rds_loop = {
 	.type = RDS_CORE_TRANSPORT_LOOP,
 	.loops = true,
 	.claims = claims,
+	.pong = pong,
 };

@@ -8,6 +8,7 @@ static int __init rds_init(void)
 {
 	int err;
 
+	rds_notify = rds_nl_event;
 	rds_census_init();
 	err = rds_msg_init();
 	if (err)

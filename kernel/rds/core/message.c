@@ -229,3 +229,14 @@ void rds_msg_leave(struct rds_core_msg *msg)
 	sock_put(&msg->rs->sk);
 	msg->rs = NULL;
 }
+
+void rds_wake_writers(struct rds_sock *rs)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(rs->sk.sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+	rcu_read_unlock();
+}

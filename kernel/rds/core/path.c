@@ -12,62 +12,6 @@
 /* An end that waits to be called calls after this, at most, if it has something to send. */
 #define PASSIVE_DELAY	(HZ / 10)
 
-static struct workqueue_struct *path_wq;
-
-/* Nothing is started for a connection that is on its way out. Any context. */
-static void start(struct rds_core_path *path, struct work_struct *work)
-{
-	spin_lock_bh(&path->lock);
-	if (!READ_ONCE(path->conn->dead))
-		queue_work(path_wq, work);
-	spin_unlock_bh(&path->lock);
-}
-
-static void start_connect(struct rds_core_path *path, unsigned long delay)
-{
-	spin_lock_bh(&path->lock);
-	if (!READ_ONCE(path->conn->dead))
-		queue_delayed_work(path_wq, &path->connect_work, delay);
-	spin_unlock_bh(&path->lock);
-}
-
-/* True: it was in @from; the work of the edge is the caller's then. Any context. */
-static bool change(struct rds_core_path *path, enum rds_core_state from, enum rds_core_state to)
-{
-	if (cmpxchg(&path->state, from, to) != from)
-		return false;
-	WRITE_ONCE(path->since, ktime_get_real_ns());
-	return true;
-}
-
-/*
- * A connection, or an attempt at one, has ended. Attempts are told once as long as the reason is
- * the same, a call that was heard is none. The lock keeps events in their order.
- */
-static void ended(struct rds_core_path *path, int was, int why)
-{
-	if (was != RDS_CORE_UP && (was != RDS_CORE_CONNECTING || why == -EISCONN))
-		return;
-	spin_lock_bh(&path->lock);
-	if (was == RDS_CORE_UP || why != path->error)
-		rds_nl_event(path, was == RDS_CORE_UP ? RDS_EVENT_DOWN : RDS_EVENT_REFUSED, why);
-	path->error = why;
-	spin_unlock_bh(&path->lock);
-}
-
-void rds_core_path_writable(struct rds_core_path *path)
-{
-	start(path, &path->send_work);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_writable, RDS_CORE);
-
-/* Nothing, if an attempt is due already */
-void rds_path_wake(struct rds_core_path *path)
-{
-	if (READ_ONCE(path->state) == RDS_CORE_DOWN)
-		start_connect(path, 0);
-}
-
 /* There are messages, or tasks that wait for the peer's map, which comes when the path is up. */
 static bool wanted(struct rds_core_path *path)
 {
@@ -93,12 +37,13 @@ static void reconnect(struct rds_core_path *path)
 		return;
 	if (!path->delay && !passive) {
 		path->delay = least;
-		start_connect(path, 0);
+		rds_path_start_connect(path, 0);
 		return;
 	}
 	if (!path->delay)
 		path->delay = PASSIVE_DELAY;
-	start_connect(path, get_random_u32_below(clamp(path->delay, 1UL, (unsigned long)INT_MAX)));
+	rds_path_start_connect(path, get_random_u32_below(clamp(path->delay, 1UL,
+								 (unsigned long)INT_MAX)));
 	path->delay = min(path->delay * 2, most);
 }
 
@@ -116,10 +61,10 @@ static void connect_work(struct work_struct *work)
 	mutex_lock(&path->sending);
 	if (is_gone(path))
 		rds_xmit_move(path, &path->conn->path);
-	else if (change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
+	else if (rds_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
 		err = path->conn->transport->connect(path);
-	if (err && change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN)) {
-		ended(path, RDS_CORE_CONNECTING, err);
+	if (err && rds_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DOWN)) {
+		rds_path_ended(path, RDS_CORE_CONNECTING, err);
 		reconnect(path);
 	}
 	mutex_unlock(&path->sending);
@@ -128,7 +73,7 @@ static void connect_work(struct work_struct *work)
 /* Under path->sending. True: it is down now. */
 static bool shut_down(struct rds_core_path *path)
 {
-	if (!change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING))
+	if (!rds_path_change(path, RDS_CORE_ERROR, RDS_CORE_DISCONNECTING))
 		return false;
 	path->conn->transport->shutdown(path);
 	rds_xmit_requeue(path);
@@ -136,7 +81,7 @@ static bool shut_down(struct rds_core_path *path)
 		path->delay = 0;
 	path->up_since = 0;
 	/* Dropped again meanwhile: another pass is queued. */
-	return change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN);
+	return rds_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_DOWN);
 }
 
 static void shutdown_work(struct work_struct *work)
@@ -159,7 +104,7 @@ static int accept_locked(struct rds_core_path *path,
 	/* This end has called at the same time: its own attempt is given up. */
 	if (READ_ONCE(path->state) == RDS_CORE_CONNECTING)
 		path->conn->transport->shutdown(path);
-	else if (!change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
+	else if (!rds_path_change(path, RDS_CORE_DOWN, RDS_CORE_CONNECTING))
 		return -EBUSY;
 	install(path, arg);
 	return 0;
@@ -168,15 +113,15 @@ static int accept_locked(struct rds_core_path *path,
 int rds_core_path_replace(struct rds_core_path *path, int why,
 			  void (*install)(struct rds_core_path *path, void *arg), void *arg)
 {
-	if (change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING))
-		ended(path, RDS_CORE_UP, why);
-	else if (!change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
+	if (rds_path_change(path, RDS_CORE_UP, RDS_CORE_DISCONNECTING))
+		rds_path_ended(path, RDS_CORE_UP, why);
+	else if (!rds_path_change(path, RDS_CORE_CONNECTING, RDS_CORE_DISCONNECTING))
 		return -EBUSY;
 	path->delay = 0;
 	path->up_since = 0;
 	path->conn->transport->shutdown(path);
 	rds_xmit_requeue(path);
-	if (!change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
+	if (!rds_path_change(path, RDS_CORE_DISCONNECTING, RDS_CORE_CONNECTING))
 		return -EBUSY;
 	install(path, arg);
 	return 0;
@@ -186,7 +131,7 @@ EXPORT_SYMBOL_NS_GPL(rds_core_path_replace, RDS_CORE);
 void rds_path_leave(struct rds_core_path *path)
 {
 	rds_core_path_drop(path, -EPROTO);
-	start_connect(path, 0);
+	rds_path_start_connect(path, 0);
 }
 
 int rds_core_path_accept(struct rds_core_path *path,
@@ -200,62 +145,6 @@ int rds_core_path_accept(struct rds_core_path *path,
 	return err;
 }
 EXPORT_SYMBOL_NS_GPL(rds_core_path_accept, RDS_CORE);
-
-void rds_core_path_up(struct rds_core_path *path)
-{
-	bool up;
-
-	/* Before: who sees it up finds the map due. */
-	spin_lock_bh(&path->lock);
-	path->map_due = true;
-	up = change(path, RDS_CORE_CONNECTING, RDS_CORE_UP);
-	if (up) {
-		path->up_since = jiffies ?: 1;
-		path->ups++;
-		rds_nl_event(path, RDS_EVENT_UP, 0);
-	}
-	spin_unlock_bh(&path->lock);
-	if (up)
-		rds_core_path_writable(path);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_up, RDS_CORE);
-
-void rds_core_path_drop(struct rds_core_path *path, int why)
-{
-	int was;
-
-	do {
-		was = READ_ONCE(path->state);
-		if (was == RDS_CORE_DOWN || was == RDS_CORE_ERROR)
-			return;
-	} while (!change(path, was, RDS_CORE_ERROR));
-	ended(path, was, why);
-	rds_stat(RDS_STAT_CONN_RESET);
-	start(path, &path->shutdown_work);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_drop, RDS_CORE);
-
-void rds_core_path_retry(struct rds_core_path *path, int why)
-{
-	path->delay = 0;
-	rds_core_path_drop(path, why);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_retry, RDS_CORE);
-
-void rds_core_path_call(struct rds_core_path *path)
-{
-	rds_path_wake(path);
-	rds_xmit_map_due(path);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_call, RDS_CORE);
-
-void rds_core_path_forget(struct rds_core_path *path)
-{
-	spin_lock_bh(&path->lock);
-	path->next_rx = 0;
-	spin_unlock_bh(&path->lock);
-}
-EXPORT_SYMBOL_NS_GPL(rds_core_path_forget, RDS_CORE);
 
 int rds_path_init(struct rds_core_path *path, struct rds_core_conn *conn, unsigned int index)
 {
@@ -293,21 +182,10 @@ void rds_path_exit(struct rds_core_path *path)
 	was = xchg(&path->state, RDS_CORE_DISCONNECTING);
 	if (was != RDS_CORE_DOWN)
 		transport->shutdown(path);
-	ended(path, was, -ESHUTDOWN);
+	rds_path_ended(path, was, -ESHUTDOWN);
 	rds_xmit_purge(path);
 	WRITE_ONCE(path->state, RDS_CORE_DOWN);
 	mutex_unlock(&path->sending);
 	if (transport->path_exit)
 		transport->path_exit(path);
-}
-
-int rds_path_wq_init(void)
-{
-	path_wq = alloc_workqueue("rds", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return path_wq ? 0 : -ENOMEM;
-}
-
-void rds_path_wq_exit(void)
-{
-	destroy_workqueue(path_wq);
 }

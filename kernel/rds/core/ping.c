@@ -19,8 +19,8 @@ void rds_ping_answer(struct rds_core_path *path, const struct rds_core_inc *ping
 	pong->path = path;
 	pong->hdr.dport = ping->hdr.sport;
 	rds_stat(RDS_STAT_SEND_PONG);
-	if (conn->transport->loops) {
-		rds_loop_send(conn, pong, true);
+	if (conn->transport->pong) {
+		conn->transport->pong(conn, pong);
 		return;
 	}
 	rds_xmit_queue(path, pong);

@@ -87,14 +87,6 @@ static bool map_due(struct rds_core_path *path)
 	return due;
 }
 
-void rds_xmit_map_due(struct rds_core_path *path)
-{
-	spin_lock_bh(&path->lock);
-	path->map_due = true;
-	spin_unlock_bh(&path->lock);
-	rds_core_path_writable(path);
-}
-
 /*
  * Of a map that was not due there is nothing to send; nor within a message. What changes while a
  * map is on its way makes it due once more.
@@ -107,7 +99,7 @@ static int xmit_map(struct rds_core_path *path)
 
 	if (!path->map_begun && (path->current_msg || !map_due(path)))
 		return 0;
-	bits = smp_load_acquire(&conn->lcong->bits); /* pairs with cong_give_bits() */
+	bits = smp_load_acquire(&conn->lcong->bits); /* pairs with rds_cong_give_bits() */
 	err = conn->transport->xmit_map(path, bits ? (const void *)bits : empty_map);
 	path->map_begun = err == -EAGAIN;
 	return err;

@@ -146,8 +146,8 @@ static void accepted(struct rds_tcp_net *tn, struct socket *sock)
 	rds_tcp_sock_tune(tn, sock);
 	key_of(&key, tn, sock->sk);
 	/* This host connects to itself by the loop. */
-	if (!rds_tcp_transport.claims(tn->net, &key.faddr, key.scope)) {
-		conn = rds_core_conn_get(&rds_tcp_transport, &key);
+	if (!rds_tcp_transport->claims(tn->net, &key.faddr, key.scope)) {
+		conn = rds_core_conn_get(rds_tcp_transport, &key);
 		err = PTR_ERR_OR_ZERO(conn);
 		if (!err) {
 			err = place(conn, sock);

@@ -7,8 +7,6 @@
 #include <net/route.h>
 #include "tcp.h"
 
-struct workqueue_struct *rds_tcp_wq;
-
 static bool claims6(struct net *net, const struct in6_addr *addr, u32 scope)
 {
 	struct net_device *dev = NULL;
@@ -36,7 +34,7 @@ static u8 maps_tos(u8 tos)
 	return 0;
 }
 
-struct rds_core_transport rds_tcp_transport = {
+static struct rds_core_transport transport = {
 	.name = "tcp",
 	.owner = THIS_MODULE,
 	.type = RDS_TRANS_TCP,
@@ -60,6 +58,7 @@ static int __init rds_tcp_init(void)
 {
 	int err;
 
+	rds_tcp_transport = &transport;
 	rds_tcp_wq = alloc_workqueue("rds_tcp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rds_tcp_wq)
 		return -ENOMEM;
@@ -67,7 +66,7 @@ static int __init rds_tcp_init(void)
 	if (err)
 		goto out_wq;
 	/* Sockets can be bound through it from now on. */
-	err = rds_core_transport_register(&rds_tcp_transport);
+	err = rds_core_transport_register(&transport);
 	if (err)
 		goto out_net;
 	rds_tcp_info_init();
@@ -84,7 +83,7 @@ static void __exit rds_tcp_exit(void)
 {
 	rds_tcp_info_exit();
 	rds_tcp_net_exit();
-	rds_core_transport_unregister(&rds_tcp_transport);
+	rds_core_transport_unregister(&transport);
 	destroy_workqueue(rds_tcp_wq);
 }
 

@@ -3,8 +3,6 @@
 #include <linux/slab.h>
 #include "tcp.h"
 
-unsigned int rds_tcp_net_id;
-
 static int least_sndbuf = SOCK_MIN_SNDBUF;
 static int least_rcvbuf = SOCK_MIN_RCVBUF;
 static int most_paths = RDS_CORE_PATHS;
@@ -96,7 +94,7 @@ static int sysctl_start(struct rds_tcp_net *tn)
 static void stop(struct rds_tcp_net *tn)
 {
 	rds_tcp_listen_stop(tn);
-	rds_core_transport_leave(&rds_tcp_transport, tn->net);
+	rds_core_transport_leave(rds_tcp_transport, tn->net);
 }
 
 static int __net_init net_start(struct net *net)

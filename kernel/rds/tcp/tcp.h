@@ -145,8 +145,8 @@ static inline struct rds_tcp_path *rds_tcp_path(const struct rds_core_path *path
 	return path->transport_data;
 }
 
-/* main.c */
-extern struct rds_core_transport rds_tcp_transport;
+/* sock.c; main.c sets them */
+extern struct rds_core_transport *rds_tcp_transport;
 extern struct workqueue_struct *rds_tcp_wq;
 
 /* net.c: namespaces and their sysctls */
@@ -158,7 +158,7 @@ int rds_tcp_listen_start(struct rds_tcp_net *tn);
 void rds_tcp_listen_stop(struct rds_tcp_net *tn);
 void rds_tcp_accept_work(struct work_struct *work);
 
-/* sock.c: the TCP socket of a path */
+/* sock.c */
 /* Bytes of the address of a TCP socket; mapped IPv4 becomes IPv4. */
 int rds_tcp_addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 scope, u16 port);
 /* A new one, bound to the address of this host, whose port tells the path; ERR_PTR() */
@@ -166,14 +166,16 @@ struct socket *rds_tcp_sock_make(const struct rds_core_path *path);
 int rds_tcp_sock_connect(struct socket *sock, const struct rds_core_conn *conn);
 /* Options that each connection has */
 void rds_tcp_sock_tune(struct rds_tcp_net *tn, struct socket *sock);
+/* Resets the connection: nothing of it arrives later. */
+void rds_tcp_sock_close(struct socket *sock);
+
+/* attach.c */
 /* The path has it from now on. Under path->sending, as the next. */
 void rds_tcp_sock_attach(struct rds_tcp_path *tp, struct socket *sock);
 /* The same with a connection that is there: for rds_core_path_accept() */
 void rds_tcp_sock_install(struct rds_core_path *path, void *sock);
 /* Out of it, or NULL: no callback runs any more, and what it has received is delivered. */
 struct socket *rds_tcp_sock_detach(struct rds_tcp_path *tp);
-/* Resets the connection: nothing of it arrives later. */
-void rds_tcp_sock_close(struct socket *sock);
 
 /* path.c */
 int rds_tcp_path_init(struct rds_core_path *path);
@@ -198,9 +200,23 @@ void rds_tcp_recv_work(struct work_struct *work);
 void rds_tcp_resume(struct rds_core_path *path);
 void rds_tcp_rx_reset(struct rds_tcp_rx *rx);
 
-/* watch.c */
+/* How often it is looked, and how old a scout gets, in jiffies; less often when it takes long */
+#define RDS_TCP_WATCH_PERIOD	(HZ / 8)
+
+static inline void rds_tcp_look_after(struct rds_tcp_path *tp, unsigned long delay)
+{
+	WRITE_ONCE(tp->watch_due, jiffies + delay);
+	queue_delayed_work(rds_tcp_wq, &tp->watch_work, delay);
+}
+
 /* There is something that the peer is to answer. */
-void rds_tcp_watch(struct rds_tcp_path *tp);
+static inline void rds_tcp_watch(struct rds_tcp_path *tp)
+{
+	if (!delayed_work_pending(&tp->watch_work))
+		rds_tcp_look_after(tp, RDS_TCP_WATCH_PERIOD);
+}
+
+/* watch.c */
 void rds_tcp_watch_work(struct work_struct *work);
 /* Under path->sending */
 void rds_tcp_watch_end(struct rds_tcp_path *tp);

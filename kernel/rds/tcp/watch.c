@@ -15,29 +15,16 @@
 #include <net/tcp.h>
 #include "tcp.h"
 
-/* How often it is looked, and how old a scout gets, in jiffies; less often when it takes long */
-#define PERIOD		(HZ / 8)
+/* Jiffies between two looks, where it takes long */
 #define PERIOD_MAX	(2 * HZ)
 /* One lost packet is none of our business: TCP has sent it so often without an answer. */
 #define RETRANSMITS	2
 /* In a namespace at once */
 #define SCOUTS_MAX	32
 
-static void look_after(struct rds_tcp_path *tp, unsigned long delay)
-{
-	WRITE_ONCE(tp->watch_due, jiffies + delay);
-	queue_delayed_work(rds_tcp_wq, &tp->watch_work, delay);
-}
-
 static bool late(const struct rds_tcp_path *tp)
 {
-	return time_after(jiffies, READ_ONCE(tp->watch_due) + PERIOD / 2);
-}
-
-void rds_tcp_watch(struct rds_tcp_path *tp)
-{
-	if (!delayed_work_pending(&tp->watch_work))
-		look_after(tp, PERIOD);
+	return time_after(jiffies, READ_ONCE(tp->watch_due) + RDS_TCP_WATCH_PERIOD / 2);
 }
 
 /* Under path->sending, as all that follows; no callback of it runs any more. */
@@ -165,7 +152,7 @@ static bool answer_due(const struct sock *sk)
 
 static unsigned long period(const struct rds_tcp_path *tp)
 {
-	return clamp((jiffies - tp->stuck_since) / 48, (unsigned long)PERIOD,
+	return clamp((jiffies - tp->stuck_since) / 48, (unsigned long)RDS_TCP_WATCH_PERIOD,
 		     (unsigned long)PERIOD_MAX);
 }
 
@@ -187,7 +174,7 @@ static void look(struct rds_tcp_path *tp, bool is_late)
 	scout_end(tp);
 	if (!is_late)
 		scout_begin(tp, had);
-	look_after(tp, period(tp));
+	rds_tcp_look_after(tp, period(tp));
 }
 
 void rds_tcp_watch_work(struct work_struct *work)
