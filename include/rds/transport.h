@@ -163,7 +163,7 @@ enum rds_core_state {
  * @map_begun: the transport has begun a map; under @sending
  * @map_due: the map of the local address is to be sent before any message
  * @pongs: of them in the queues
- * @state: see enum rds_core_state; changed by path.c only
+ * @state: see enum rds_core_state; changed by path-state.c and path.c
  * @since: when it came into that, in ns since the epoch
  * @ups: how often it was up; under @lock, as the next
  * @error: why the last connection, or attempt at one, has ended, -errno; 0: none has
@@ -272,7 +272,7 @@ struct rds_core_ends {
  * @xmit_map: the same for the map @bits of the local address, RDS_MAP_LEN bytes
  * @xmit_ack: there are no messages: acknowledges what is to be acknowledged; optional. As @xmit.
  * @probe: a probe or its answer came in; optional. Context of rds_core_receive().
- * @loops: messages are delivered by deliver(), nothing is ever queued; for the loop
+ * @loops: messages are delivered at once, nothing is ever queued; for the loop
  * @pong: takes the answer to a ping, and its reference, back to its socket; for the loop. Any
  *	context but hard interrupts.
  * @sends_zcopy: MSG_ZEROCOPY is allowed

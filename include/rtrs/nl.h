@@ -96,9 +96,6 @@ void rtrs_nl_event_send(struct sk_buff *skb, void *hdr, u8 cmd);
 /* A change that no event tells of moves the generation, too. */
 u32 rtrs_nl_generation(void);
 
-/* A new id for any object of netlink: ascending, never 0, not used again. */
-u32 rtrs_nl_new_id(void);
-
 /* put of a sockaddr of its true length (RTRS addresses). */
 int rtrs_nl_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr);
 

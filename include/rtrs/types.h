@@ -129,4 +129,7 @@ enum rtrs_census {
 void rtrs_census_created(enum rtrs_census noun);
 void rtrs_census_destroyed(enum rtrs_census noun);
 
+/* A new id for any object of netlink: ascending, never 0, not used again. Any context. */
+u32 rtrs_new_id(void);
+
 #endif /* RTRS_TYPES_H */

@@ -31,18 +31,35 @@ symbols() {
 		awk -v p="^(__[a-z]+_)*$prefix" '$NF !~ p && $NF !~ /^(init_module|cleanup_module|__this_module|____?versions|__mod_.*|__UNIQUE_ID.*|__(SCK|SCT|tracepoint|traceiter|probestub|bpf_trace.*|event|SCK__tp_func|crc)_.*)$/' | sort -u
 }
 
-# Calls of a module that docs/dev/architecture.md does not have: to a file that stands in front of the caller there, or of one that is not there
+# Calls of a module that docs/dev/architecture.md does not have: to a file that stands in front of the caller there, or of one that is
+# not there. Calls by pointer and what is inline are not seen.
 calls() {
 	find "$dir/$1" -name '*.o' ! -name '*.mod.o' ! -path '*/.tmp*' -print0 | xargs -0 -r nm -A | sed 's,^.*/,,; s,\.o: *, ,' |
 		awk -v name="$1" '
-			NR == FNR { if (!NF || /^`/) on = 0; else if ($0 == name) on = 1; else if (on) for (i = 2; i <= NF; i++) { n++; for (j = split($i, same, "="); j; j--) place[same[j]] = n } next }
+			FILENAME != "-" && (!NF || /^`/) { on = 0 }
+			FILENAME != "-" && on {
+				for (i = 2; i <= NF; i++) {
+					n++
+					for (j = split($i, same, "="); j; j--) {
+						if (same[j] in place) print same[j] " is twice in the list"
+						place[same[j]] = n
+					}
+				}
+			}
+			FILENAME != "-" { if ($0 == name) on = 1; next }
 			!($1 in place) { print $1 " is not in the list"; place[$1] = n }
 			{ seen[$1] }
-			$(NF - 1) == "U" { used[$1 " " $NF] }
+			$(NF - 1) ~ /^[Uwv]$/ { used[$1 " " $NF] }
 			$(NF - 1) ~ /^[TDBRVWGC]$/ { at[$NF] = $1 }
-			END { for (f in place) if (!(f in seen)) print f " is in the list, and no file"
-				for (u in used) { split(u, a, " "); to = at[a[2]]; if (to != "" && place[to] < place[a[1]]) print a[1] " calls " a[2] " of " to } }' \
-			docs/dev/architecture.md -
+			END {
+				if (!n) print "no list"
+				for (f in place) if (!(f in seen)) print f " is in the list, and no file"
+				for (u in used) {
+					split(u, a, " ")
+					to = at[a[2]]
+					if (to != "" && place[to] < place[a[1]]) print a[1] " calls " a[2] " of " to
+				}
+			}' docs/dev/architecture.md -
 }
 
 # A kernel without InfiniBand loads them

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Changes of congestion maps: who is told, and who waits for them. */
 #include <linux/export.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
 #include "core.h"
 
 /* Those that wait for @freed, or for any change */

@@ -319,6 +319,7 @@ void rds_path_start_connect(struct rds_core_path *path, unsigned long delay);
 void rds_path_wake(struct rds_core_path *path);
 /* The map is to be sent, and whoever transmits is told. */
 void rds_path_map_due(struct rds_core_path *path);
+/* Process context */
 int rds_path_wq_init(void);
 void rds_path_wq_exit(void);
 

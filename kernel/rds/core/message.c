@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages on their way out: memory and references. */
+#include <linux/poll.h>
 #include "core.h"
 
 /* A payload of so many bytes is behind the structure: one allocation, and no page of its own. */

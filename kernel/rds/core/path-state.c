@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The states of a path, and what starts its workers. */
 #include <linux/export.h>
+#include <linux/timekeeping.h>
 #include "core.h"
 
-void (*rds_notify)(struct rds_core_path *path, enum rds_event event, int why);
+void (*rds_notify)(struct rds_core_path *path, enum rds_event event, int why) __ro_after_init;
 static struct workqueue_struct *path_wq;
 
 /* Nothing is started for a connection that is on its way out. Any context. */

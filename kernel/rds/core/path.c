@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths: their states, and the workers that connect and shut down. A worker holds path->sending,
+ * Paths: the workers that connect and shut down. A worker holds path->sending,
  * so that one of them runs at a time and nobody transmits meanwhile. None waits for a peer.
  */
 #include <linux/export.h>
@@ -32,6 +32,7 @@ static void reconnect(struct rds_core_path *path)
 	unsigned long least = READ_ONCE(rds_sysctl_min_delay),
 		      most = READ_ONCE(rds_sysctl_max_delay);
 	bool passive = path->conn->passive;
+	u32 range;
 
 	if ((passive || path->index) && !wanted(path))
 		return;
@@ -42,8 +43,8 @@ static void reconnect(struct rds_core_path *path)
 	}
 	if (!path->delay)
 		path->delay = PASSIVE_DELAY;
-	rds_path_start_connect(path, get_random_u32_below(clamp(path->delay, 1UL,
-								 (unsigned long)INT_MAX)));
+	range = clamp(path->delay, 1UL, (unsigned long)INT_MAX);
+	rds_path_start_connect(path, get_random_u32_below(range));
 	path->delay = min(path->delay * 2, most);
 }
 

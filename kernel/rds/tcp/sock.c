@@ -15,7 +15,7 @@
 
 unsigned int rds_tcp_net_id;
 struct workqueue_struct *rds_tcp_wq;
-struct rds_core_transport *rds_tcp_transport;
+struct rds_core_transport *rds_tcp_transport __ro_after_init;
 
 int rds_tcp_addr_put(struct sockaddr_storage *ss, const struct in6_addr *ip, u32 scope, u16 port)
 {

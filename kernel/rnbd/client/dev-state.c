@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The states of a device, and what a loss of its session does to it. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
 #include "client.h"
 #include "notify.h"
 #include "trace.h"
@@ -16,7 +16,7 @@ bool rnbd_client_dev_move(struct rnbd_client_dev *dev, enum rnbd_client_dev_stat
 		return false;
 	WRITE_ONCE(dev->state, state);
 	trace_rnbd_client_dev_state(dev->id, dev->index, old, state);
-	rnbd_client_events->changed(dev, old);
+	rnbd_client_events->dev_changed(dev, old);
 	return true;
 }
 

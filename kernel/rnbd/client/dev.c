@@ -40,7 +40,7 @@ static int dev_publish(struct rnbd_client_dev *dev, struct netlink_ext_ack *exta
 	if (err)
 		return err;
 	list_add_tail(&dev->session_entry, &session->devs);
-	rnbd_client_events->created(dev);
+	rnbd_client_events->dev_created(dev);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	unsigned long end = jiffies + msecs_to_jiffies(dev->unmap_ms);
 	int err = 0;
 
-	rnbd_client_files->remove(dev);
+	rnbd_client_files->remove_dev(dev);
 	queue_delayed_work(rnbd_client_wq, &dev->drop_work, msecs_to_jiffies(unmap_answer_ms(dev)));
 	rnbd_client_disk_remove(dev);
 	cancel_delayed_work_sync(&dev->drop_work);
@@ -92,7 +92,7 @@ static void dev_remove(struct rnbd_client_dev *dev)
 	list_del(&dev->session_entry);
 	rnbd_client_dev_withdraw(dev);
 	mutex_unlock(&session->lock);
-	rnbd_client_events->destroyed(dev);
+	rnbd_client_events->dev_destroyed(dev);
 
 	/* Who waits for ->removed has a reference. The last device closes the session here. */
 	rnbd_client_session_leave(session);
@@ -144,7 +144,6 @@ struct rnbd_client_dev *rnbd_client_dev_create(struct rnbd_client_session *sessi
 	mutex_unlock(&session->lock);
 	memalloc_noio_restore(noio);
 	if (err) {
-		dev->index = -1;
 		rnbd_client_dev_put(dev);
 		return ERR_PTR(err);
 	}

@@ -19,7 +19,7 @@ static int map_bring_up(struct rnbd_client_dev *dev, struct netlink_ext_ack *ext
 	err = rnbd_client_disk_add(dev, extack);
 	if (err)
 		return err;
-	err = rnbd_client_files->add(dev, extack);
+	err = rnbd_client_files->add_dev(dev, extack);
 	if (err)
 		return err;
 	/* rnbd_client_dev_ready() lets others unmap the device. */

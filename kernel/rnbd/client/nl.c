@@ -118,9 +118,9 @@ static void destroyed(struct rnbd_client_dev *dev)
 }
 
 const struct rnbd_client_events rnbd_client_nl_events = {
-	.created	= created,
-	.changed	= changed,
-	.destroyed	= destroyed,
+	.dev_created = created,
+	.dev_changed = changed,
+	.dev_destroyed = destroyed,
 };
 
 static bool is_string(const struct nlattr *attr, const char *str)

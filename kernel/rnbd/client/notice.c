@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the server says of devices that are open, without being asked. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include "client.h"
 #include "notify.h"
 
@@ -57,5 +55,5 @@ void rnbd_client_take_right(struct rnbd_client_dev *dev, const struct rnbd_devic
 		return;
 	pr_info("%s: is rw from now on, nobody else writes to it\n", dev->name);
 	WRITE_ONCE(dev->access_mode, RNBD_CLIENT_ACCESS_RW);
-	rnbd_client_events->changed(dev, dev->state);
+	rnbd_client_events->dev_changed(dev, dev->state);
 }

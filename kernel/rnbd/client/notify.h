@@ -10,24 +10,25 @@
 
 /**
  * struct rnbd_client_events - changes; any context but hard interrupts
- * @created: a device is in the lists
- * @changed: its state was @old, or is still, and something else of it has changed
- * @destroyed: it is in no list any more
+ * @dev_created: a device is in the lists
+ * @dev_changed: its state was @old, or is still, and something else of it has changed
+ * @dev_destroyed: it is in no list any more
  */
 struct rnbd_client_events {
-	void (*created)(struct rnbd_client_dev *dev);
-	void (*changed)(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old);
-	void (*destroyed)(struct rnbd_client_dev *dev);
+	void (*dev_created)(struct rnbd_client_dev *dev);
+	void (*dev_changed)(struct rnbd_client_dev *dev, enum rnbd_client_dev_state old);
+	void (*dev_destroyed)(struct rnbd_client_dev *dev);
 };
 
 /**
  * struct rnbd_client_files - what users find of a device beside its disk; process context
- * @add: an errno if there is no room
- * @remove: waits for those who read or write a file; nothing, where @add was not called or failed
+ * @add_dev: an errno if there is no room
+ * @remove_dev: waits for those who read or write a file; nothing, where @add_dev was not called or
+ *	failed
  */
 struct rnbd_client_files {
-	int (*add)(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
-	void (*remove)(struct rnbd_client_dev *dev);
+	int (*add_dev)(struct rnbd_client_dev *dev, struct netlink_ext_ack *extack);
+	void (*remove_dev)(struct rnbd_client_dev *dev);
 };
 
 /* notify.c */

@@ -3,7 +3,6 @@
 #include <linux/idr.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include <rtrs/nl.h>
 #include "client.h"
 
 static DEFINE_MUTEX(devs_lock);	/* inside of session->lock */
@@ -52,6 +51,7 @@ struct rnbd_client_dev *rnbd_client_dev_alloc(struct rnbd_client_session *sessio
 	kref_init(&dev->ref);
 	rnbd_client_session_get(session);
 	dev->session = session;
+	dev->index = -1;
 	return dev;
 }
 
@@ -85,12 +85,14 @@ int rnbd_client_dev_enter(struct rnbd_client_dev *dev, struct netlink_ext_ack *e
 	if (dev->index < 0)
 		return rtrs_fail(extack, dev->index, "no disk number is free");
 	snprintf(dev->name, sizeof(dev->name), "rnbd%d", dev->index);
-	dev->id = rtrs_nl_new_id();
+	dev->id = rtrs_new_id();
 	mutex_lock(&devs_lock);
 	err = xa_insert(&devs, dev->id, dev, GFP_KERNEL);
 	mutex_unlock(&devs_lock);
-	if (err)
+	if (err) {
 		ida_free(&indices, dev->index);
+		dev->index = -1;
+	}
 	return err;
 }
 

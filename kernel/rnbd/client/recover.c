@@ -46,7 +46,7 @@ static bool note_reopen_failed(struct rnbd_client_dev *dev, int err)
 		pr_warn("%s: session %s is back, but not %s: %pe%s\n", dev->name, session->name,
 			dev->path, ERR_PTR(err), advice_of(err));
 		WRITE_ONCE(dev->last_error, err);
-		rnbd_client_events->changed(dev, dev->state);
+		rnbd_client_events->dev_changed(dev, dev->state);
 	}
 	parked = test_bit(RNBD_CLIENT_DEV_PARKED, &dev->flags);
 	mutex_unlock(&session->lock);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of a mapped device: the server closes it, it is opened again, its size
- * changes.
+ * Changes of a mapped device: it is opened again, its size changes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -171,7 +170,7 @@ int rnbd_client_dev_set_size(struct rnbd_client_dev *dev, u64 sectors,
 		return 0;
 	dev->info.nsectors = sectors;
 	set_capacity_and_notify(dev->disk, sectors);
-	rnbd_client_events->changed(dev, dev->state);
+	rnbd_client_events->dev_changed(dev, dev->state);
 	return 0;
 }
 

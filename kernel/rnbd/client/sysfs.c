@@ -298,8 +298,8 @@ static void dev_remove(struct rnbd_client_dev *dev)
 }
 
 const struct rnbd_client_files rnbd_client_sysfs_files = {
-	.add	= dev_add,
-	.remove	= dev_remove,
+	.add_dev = dev_add,
+	.remove_dev = dev_remove,
 };
 
 static ssize_t map_device_show(struct device *device, struct device_attribute *attr, char *buf)

@@ -19,7 +19,7 @@ static void would_end(struct rnbd_access_change *change, int attr, u32 id, u32 *
 static int judge_path(const struct rtrs_server_guest *guest, void *arg)
 {
 	struct rnbd_access_change *change = arg;
-	struct rnbd_server_session *session = rnbd_server_access_session(guest->session_id);
+	struct rnbd_server_session *session = rnbd_server_access_session_by_id(guest->session_id);
 	const struct rnbd_access_entry *peer;
 	enum rnbd_access_reason reason;
 
@@ -120,6 +120,6 @@ int rnbd_server_access_change(struct rnbd_access_change *change)
 		mutex_unlock(&rnbd_server_access_lock);
 	}
 	kfree(change->right);
-	rnbd_server_access_free(change->to.list);
+	rnbd_server_access_list_free(change->to.list);
 	return err;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is in force: open, closed, or a list. */
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include "access.h"
 
@@ -7,7 +8,7 @@ DEFINE_MUTEX(rnbd_server_access_lock);	/* of all here, see access.h */
 struct rnbd_access rnbd_server_access = { .number = 1 };
 LIST_HEAD(rnbd_server_access_sessions);
 
-void rnbd_server_access_free(struct rnbd_access_list *list)
+void rnbd_server_access_list_free(struct rnbd_access_list *list)
 {
 	if (!list)
 		return;
@@ -55,5 +56,5 @@ MODULE_PARM_DESC(access,
 
 void rnbd_server_access_exit(void)
 {
-	rnbd_server_access_free(rnbd_server_access.list);
+	rnbd_server_access_list_free(rnbd_server_access.list);
 }

@@ -120,7 +120,7 @@ int rnbd_server_access_grown(void *priv)
 	return reason == RNBD_ACCESS_REASON_LIMIT_MEMORY ? -ENOMEM : 0;
 }
 
-struct rnbd_server_session *rnbd_server_access_session(u32 id)
+struct rnbd_server_session *rnbd_server_access_session_by_id(u32 id)
 {
 	struct rnbd_server_session *session;
 
@@ -135,7 +135,7 @@ void rnbd_server_access_peer_name(u32 session_id, char *name)
 	struct rnbd_server_session *session;
 
 	mutex_lock(&rnbd_server_access_lock);
-	session = rnbd_server_access_session(session_id);
+	session = rnbd_server_access_session_by_id(session_id);
 	strscpy(name, session ? session->peer : "", RTRS_SERVER_PEER_LEN);
 	mutex_unlock(&rnbd_server_access_lock);
 }

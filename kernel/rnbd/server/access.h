@@ -87,7 +87,7 @@ struct rnbd_access_usage {
 /* access-state.c; under the lock */
 extern struct rnbd_access rnbd_server_access;
 extern struct list_head rnbd_server_access_sessions;	/* of struct rnbd_server_session */
-void rnbd_server_access_free(struct rnbd_access_list *list);
+void rnbd_server_access_list_free(struct rnbd_access_list *list);
 int rnbd_server_access_errno(enum rnbd_access_reason reason);
 
 /* access-change.c. -EAGAIN: another number is in force; -EBUSY: something would end */
@@ -96,7 +96,7 @@ int rnbd_server_access_change(struct rnbd_access_change *change);
 /* access.c; under the lock */
 
 /* The one with this id in netlink that is not lost, or NULL. */
-struct rnbd_server_session *rnbd_server_access_session(u32 id);
+struct rnbd_server_session *rnbd_server_access_session_by_id(u32 id);
 /*
  * Which peer it is, or why none; neither where there is no list. The first path says which one a
  * session is, @known, else "", and the others must be of the same.

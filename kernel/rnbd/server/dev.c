@@ -138,7 +138,7 @@ static void force_close(struct work_struct *work)
  * operations have ended, whatever another one waits for: the client may be back for it in another
  * session.
  */
-void rnbd_server_dev_close_all(void *priv)
+void rnbd_server_dev_session_lost(void *priv)
 {
 	struct rnbd_server_session *session = priv;
 	struct rnbd_server_dev *dev, *next;
@@ -334,7 +334,7 @@ static int publish(struct rnbd_server_dev *dev, bool came_back, struct rnbd_serv
 	list_add_tail(&dev->session_entry, &session->devs);
 	session->dev_count++;
 	xa_store(&session->ids, dev->id, dev, GFP_KERNEL);	/* reserved: needs no memory */
-	rnbd_server_events->opening(dev, RNBD_EVENT_CREATE);
+	rnbd_server_events->opening_event(dev, RNBD_EVENT_CREATE);
 	return 0;
 }
 

@@ -6,7 +6,6 @@
  */
 #include <linux/slab.h>
 #include <rtrs/aside.h>
-#include <rtrs/nl.h>
 #include "notify.h"
 
 static DEFINE_MUTEX(exports_lock);
@@ -234,7 +233,7 @@ static int add_locked(struct rnbd_server_dev *dev, struct rnbd_server_wait *wait
 		goto unused;
 	list_add_tail(&dev->export_entry, &export->openings);
 	export->writers += writes(dev);
-	dev->nl_id = rtrs_nl_new_id();
+	dev->nl_id = rtrs_new_id();
 	list_add_tail(&dev->entry, &opened);
 	return 0;
 
@@ -290,7 +289,7 @@ void rnbd_server_export_hide(struct rnbd_server_dev *dev)
 {
 	mutex_lock(&exports_lock);
 	list_del(&dev->entry);
-	rnbd_server_events->opening(dev, RNBD_EVENT_DESTROY);
+	rnbd_server_events->opening_event(dev, RNBD_EVENT_DESTROY);
 	mutex_unlock(&exports_lock);
 }
 
@@ -301,7 +300,7 @@ static void become_rw(struct rnbd_server_dev *dev)
 	if (dev->access_mode == RNBD_ACCESS_MODE_RW)
 		return;
 	WRITE_ONCE(dev->access_mode, RNBD_ACCESS_MODE_RW);
-	rnbd_server_events->opening(dev, RNBD_EVENT_CHANGE);
+	rnbd_server_events->opening_event(dev, RNBD_EVENT_CHANGE);
 }
 
 bool rnbd_server_export_become_rw(struct rnbd_server_dev *dev)

@@ -145,7 +145,7 @@ static int export_dump(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	return rnbd_server_export_walk(*cursor, dump_one, &ctx);
 }
 
-static void opening(const struct rnbd_server_dev *dev, enum rnbd_event event)
+static void opening_event(const struct rnbd_server_dev *dev, enum rnbd_event event)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -161,7 +161,7 @@ static void opening(const struct rnbd_server_dev *dev, enum rnbd_event event)
 }
 
 const struct rnbd_server_events rnbd_server_nl_events = {
-	.opening = opening,
+	.opening_event = opening_event,
 };
 
 static int export_close(struct genl_info *info)

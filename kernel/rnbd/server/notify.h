@@ -10,11 +10,11 @@
 
 /**
  * struct rnbd_server_events - changes
- * @opening: @dev is open, is about to be closed, or has another access mode. Under session->lock or
- *	exports_lock
+ * @opening_event: @dev is open, is about to be closed, or has another access mode. Under
+ *	session->lock or exports_lock
  */
 struct rnbd_server_events {
-	void (*opening)(const struct rnbd_server_dev *dev, enum rnbd_event event);
+	void (*opening_event)(const struct rnbd_server_dev *dev, enum rnbd_event event);
 };
 
 /**

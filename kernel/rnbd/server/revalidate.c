@@ -4,7 +4,6 @@
  * sends its OPEN again, is answered with what is there now, and resizes its disk. Clients that
  * do not take such a word learn of it when they open the device anew.
  */
-#include <linux/wait.h>
 #include "server.h"
 
 /**
@@ -40,9 +39,8 @@ int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *
 	if (!dev)
 		return -ENOENT;
 	if (!word.err)
-		left = wait_event_killable_timeout(rnbd_server_told, is_answered(dev, &word) ||
-						   READ_ONCE(dev->closing),
-						   msecs_to_jiffies(timeout_ms));
+		left = rnbd_server_size_await(dev, word.answers,
+					      msecs_to_jiffies(timeout_ms));
 	if (word.err)
 		*reach = RNBD_REACH_DEAF;
 	else

@@ -275,7 +275,7 @@ struct rnbd_server_export {
 	struct workqueue_struct *close_wq;
 };
 
-/* params.c */
+/* shared.c */
 extern struct rtrs_server *rnbd_server_transport;
 extern char rnbd_server_search_path[];
 extern unsigned int rnbd_server_max_devices;
@@ -314,7 +314,7 @@ int rnbd_server_msg_init(void);
 void rnbd_server_msg_exit(void);
 void rnbd_server_msg_request(void *priv, const struct rtrs_server_request *req);
 
-/* object.c; process context */
+/* objects.c; process context */
 extern struct workqueue_struct *rnbd_server_release_wq;
 int rnbd_server_dev_init(void);
 void rnbd_server_dev_exit(void);
@@ -338,7 +338,7 @@ int rnbd_server_dev_open(struct rnbd_server_session *session, const struct rnbd_
 bool rnbd_server_dev_close_id(struct rnbd_server_session *session, u32 id,
 			      struct rnbd_server_closer *closer);
 /* Of the transport: the session is lost. */
-void rnbd_server_dev_close_all(void *priv);
+void rnbd_server_dev_session_lost(void *priv);
 /* As rnbd_server_dev_force(), at once: it takes no I/O any more. Under session->lock. */
 void rnbd_server_dev_revoke(struct rnbd_server_dev *dev);
 
@@ -441,13 +441,14 @@ int rnbd_server_export_walk(u32 after, int (*fn)(const struct rnbd_server_dev *d
 int rnbd_server_revalidate(u32 nl_id, unsigned int timeout_ms, enum rnbd_reach *reach);
 
 /* size.c; process context */
-extern struct wait_queue_head rnbd_server_told;
 /* Tells the client of the opening to ask; -EOPNOTSUPP where it cannot be. Under exports_lock. */
 int rnbd_server_tell_size(struct rnbd_server_dev *dev);
 /* The client has been told @sectors. Under session->lock. */
 void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors);
 /* Those who wait for the client look whether the device is closed. */
 void rnbd_server_size_closed(void);
+/* Until it has been told since dev->answers was @answers, or is closed: time left, or an errno */
+long rnbd_server_size_await(const struct rnbd_server_dev *dev, u32 answers, long timeout);
 
 /* io-file.c; process context of a kernel thread */
 int rnbd_server_file_open(struct rnbd_server_dev *dev, const struct path *path);

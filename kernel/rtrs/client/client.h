@@ -505,7 +505,7 @@ void rtrs_client_session_changed(struct rtrs_client_session *session);
 void rtrs_client_session_update(struct rtrs_client_session *session);
 void rtrs_client_session_path_moved(struct rtrs_client_session *session, unsigned int old,
 				    unsigned int state, int err);
-void rtrs_client_session_event_work(struct work_struct *work);
+void rtrs_client_session_event_work(struct work_struct *work);	/* ->event_work */
 
 /* settings.c; process context */
 int rtrs_client_settings_check(const struct rtrs_client_settings *settings,
@@ -553,7 +553,7 @@ int rtrs_client_path_reconnect(struct rtrs_client_path *path, unsigned int timeo
 
 static inline bool rtrs_client_path_connected(const struct rtrs_client_path *path)
 {
-	/* Pairs with path_move(): resources of the path before its state */
+	/* Pairs with rtrs_client_path_move_locked(): resources of the path before its state */
 	return smp_load_acquire(&path->state) == RTRS_CLIENT_PATH_CONNECTED;
 }
 
@@ -665,9 +665,6 @@ static inline void rtrs_client_con_heard(struct rtrs_client_con *con)
 		WRITE_ONCE(con->heard, true);
 }
 
-/* Handles the completions of a polled connection; returns how many. Process context. */
-int rtrs_client_con_poll(struct rtrs_client_con *con);
-
 /*
  * fence.c: for the path worker, all QPs drained. Returns when the server takes nothing of the path
  * any more, or no other path is left to ask it over. If the RDMA device of the path is removed
@@ -685,10 +682,11 @@ void rtrs_client_io_release(struct rtrs_client_path *path);
 /* Frees the slots, behind rtrs_client_io_release(). Process context. */
 void rtrs_client_io_exit(struct rtrs_client_path *path);
 /*
- * Moves each request of the path to another path, or completes it with -ECONNABORTED, after its QP
- * was destroyed. For the path worker, all QPs drained.
+ * Moves each request of the path to another path, or completes it with -ECONNABORTED, after
+ * @release has destroyed its QP. For the path worker, all QPs drained.
  */
-void rtrs_client_io_failover(struct rtrs_client_path *path);
+void rtrs_client_io_failover(struct rtrs_client_path *path,
+			     void (*release)(struct rtrs_client_con *con));
 
 /* req.c: any context but hard interrupts */
 
@@ -717,6 +715,8 @@ void rtrs_client_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* wc.c: as recv.c */
 
+/* Handles the completions of a polled connection; returns how many. */
+int rtrs_client_con_poll(struct rtrs_client_con *con);
 /* For @wc with an error: takes the path down. */
 void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, const char *what);
 

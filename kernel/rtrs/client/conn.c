@@ -262,16 +262,3 @@ const struct rtrs_hb_ops rtrs_client_hb_ops = {
 	.send = hb_send,
 	.lost = hb_lost,
 };
-
-int rtrs_client_con_poll(struct rtrs_client_con *con)
-{
-	int n;
-
-	/* Completions of a connection are dealt with in order: one at a time polls it. */
-	if (test_and_set_bit_lock(0, &con->polling))
-		return 0;
-	n = ib_process_cq_direct(con->c.cq, -1);
-	rtrs_client_stats_polled(con->path, n);
-	clear_bit_unlock(0, &con->polling);
-	return n;
-}

@@ -4,8 +4,6 @@
  * or in path->connect_work. Each step is begun, waited for, and said what is wrong with in the
  * user's terms. What was built is taken down by the caller, whatever the step that failed.
  */
-#include <linux/sched/signal.h>
-#include <net/net_namespace.h>
 #include "connect.h"
 
 #define RESOLVE_TRY_MS	1000

@@ -40,6 +40,6 @@ int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_a
 /* Moves it to CONNECTED; an errno if it was lost in this moment. */
 int rtrs_client_path_up(struct rtrs_client_path *path);
 /* Says that a session would have the path twice. */
-int rtrs_client_path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack);
+int rtrs_client_path_twice(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack);
 
 #endif /* RTRS_CLIENT_CONNECT_H */

@@ -450,16 +450,18 @@ static void settle_request(struct rtrs_client_path *path, struct rtrs_client_req
  * is destroyed, the only one by which an honest server writes to the region, then the region is
  * deregistered. Queue pairs and regions of other requests have no part in these data.
  */
-static void revoke_access(struct rtrs_client_req *req)
+static void revoke_access(struct rtrs_client_req *req,
+			  void (*release)(struct rtrs_client_con *con))
 {
-	rtrs_client_con_release(req->con);
+	release(req->con);
 	if (!req->registered || !req->mr)
 		return;
 	ib_dereg_mr(req->mr);
 	req->mr = NULL;
 }
 
-void rtrs_client_io_failover(struct rtrs_client_path *path)
+void rtrs_client_io_failover(struct rtrs_client_path *path,
+			     void (*release)(struct rtrs_client_con *con))
 {
 	u32 i;
 
@@ -468,7 +470,7 @@ void rtrs_client_io_failover(struct rtrs_client_path *path)
 
 		if (!atomic_read(&req->pending))
 			continue;
-		revoke_access(req);
+		revoke_access(req, release);
 		settle_request(path, req, i);
 	}
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A path that has been connected joins the others of its session. */
-#include <linux/rcupdate.h>
 #include "connect.h"
 #include "path-state.h"
 
-int rtrs_client_path_exists(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
+int rtrs_client_path_twice(const struct rtrs_path_addr *addr, struct netlink_ext_ack *extack)
 {
 	char dst[RTRS_ADDR_STRLEN];
 
@@ -50,7 +49,7 @@ int rtrs_client_session_join(struct rtrs_client_path *path, struct netlink_ext_a
 	struct rtrs_client_attrs *attrs = &session->attrs;
 
 	if (!name_is_unique(session, path))
-		return rtrs_client_path_exists(&path->addr, extack);
+		return rtrs_client_path_twice(&path->addr, extack);
 	if (!attrs->queue_depth) {
 		*attrs = (struct rtrs_client_attrs){
 			.queue_depth = path->geo.queue_depth,

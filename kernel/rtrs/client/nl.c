@@ -509,8 +509,8 @@ static const struct rtrs_nl_provider provider = {
 };
 
 const struct rtrs_client_events rtrs_client_nl_events = {
-	.session = session_event,
-	.path = path_event,
+	.session_event = session_event,
+	.path_event = path_event,
 };
 
 int rtrs_client_nl_init(void)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Who is told of sessions and paths, and in which words. */
+#include <linux/cache.h>
 #include <uapi/linux/rnbd.h>
 #include "notify.h"
 #include "state.h"
 
-const struct rtrs_client_events *rtrs_client_events;
-const struct rtrs_client_files *rtrs_client_files;
+const struct rtrs_client_events *rtrs_client_events __ro_after_init;
+const struct rtrs_client_files *rtrs_client_files __ro_after_init;
 
 unsigned int rtrs_client_path_uapi_state(unsigned int state)
 {

@@ -3,6 +3,8 @@
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/wait.h>
 #include "backoff.h"
 #include "connect.h"
 #include "notify.h"
@@ -72,7 +74,7 @@ bool rtrs_client_path_move_locked(struct rtrs_client_path *path, enum rtrs_clien
 	trace_rtrs_client_path_state(path, old, err);
 	wake_up_all(&path->wait);	/* who waits for an answer over it */
 	if (rtrs_client_path_uapi_state(state) != old_nl)
-		rtrs_client_events->path(path, RNBD_EVENT_CHANGE, old_nl);
+		rtrs_client_events->path_event(path, RNBD_EVENT_CHANGE, old_nl);
 	rtrs_client_session_path_moved(path->session, old, state, err);
 	return true;
 }
@@ -88,13 +90,11 @@ bool rtrs_client_path_move(struct rtrs_client_path *path, enum rtrs_client_path_
 	return moved;
 }
 
-/* Under state_lock: who sees the state finds the worker started. */
 void rtrs_client_path_queue_work(struct rtrs_client_path *path)
 {
 	mod_delayed_work(rtrs_client_wq, &path->work, 0);
 }
 
-/* Under state_lock. Does nothing where somebody has started it already. */
 void rtrs_client_path_delay_work(struct rtrs_client_path *path, long delay)
 {
 	queue_delayed_work(rtrs_client_wq, &path->work, max(delay, 0L));
@@ -116,7 +116,6 @@ bool rtrs_client_path_may_retry(const struct rtrs_client_path *path)
 	return limit < 0 || path->attempts < limit;
 }
 
-/* Under state_lock. */
 void rtrs_client_path_clear_busy(struct rtrs_client_path *path)
 {
 	path->busy = 0;
@@ -141,11 +140,6 @@ static bool path_lost(struct rtrs_client_path *path, int err)
 	return true;
 }
 
-/*
- * Under state_lock. Nobody founds the session now: one that waits for this goes on, and the next
- * one should that fail. @all: it has a path again, and the server is there for all of them, also
- * for those that it has refused.
- */
 void rtrs_client_paths_wake(struct rtrs_client_session *session, bool all)
 {
 	const struct rtrs_client_path_set *set;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Paths: their states, the one way down, and the way up again. */
+/* Paths: the one way down, and the way up again. */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rtrs/aside.h>
-#include <rtrs/nl.h>
 #include "backoff.h"
 #include "connect.h"
 #include "path-state.h"
@@ -92,7 +91,7 @@ static void path_take_down(struct rtrs_client_path *path)
 				   msecs_to_jiffies(RTRS_CLIENT_SETTLE_MS));
 	if (!cons_all_told(path))
 		rtrs_client_fence(path, path_leave_device);
-	rtrs_client_io_failover(path);
+	rtrs_client_io_failover(path, rtrs_client_con_release);
 	for (i = 0; i < path->con_count && path->con[i]; i++)
 		rtrs_client_con_release(path->con[i]);
 	wait_event_timeout(path->wait, cons_all_gone(path) || READ_ONCE(path->hurry),
@@ -404,7 +403,7 @@ struct rtrs_client_path *rtrs_client_path_create(struct rtrs_client_session *ses
 	if (!path)
 		return NULL;
 	path->session = session;
-	path->id = rtrs_nl_new_id();
+	path->id = rtrs_new_id();
 	path->state = RTRS_CLIENT_PATH_CONNECTING;
 	path->making = true;
 	path->since = ktime_get_real();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The state of a session follows from those of its paths: what its user and netlink hear of it. */
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include "client.h"
 #include "notify.h"
@@ -67,13 +68,13 @@ void rtrs_client_session_update(struct rtrs_client_session *session)
 	lockdep_assert_held(&session->state_lock);
 	session->state = session_derive_state(session);
 	if (session->state != old)
-		rtrs_client_events->session(session, RNBD_EVENT_CHANGE, old);
+		rtrs_client_events->session_event(session, RNBD_EVENT_CHANGE, old);
 }
 
 void rtrs_client_session_changed(struct rtrs_client_session *session)
 {
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_events->session(session, RNBD_EVENT_CHANGE, session->state);
+	rtrs_client_events->session_event(session, RNBD_EVENT_CHANGE, session->state);
 	session->changed = true;
 	if (session->opened)
 		queue_work(rtrs_client_event_wq, &session->event_work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions: open, close, and the state that follows from those of their paths. */
+/* Sessions: open, close, paths that are added or removed, changes of settings. */
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/random.h>
@@ -7,7 +7,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rtrs/aside.h>
-#include <rtrs/nl.h>
 #include "connect.h"
 #include "notify.h"
 
@@ -66,7 +65,7 @@ static int session_publish(struct rtrs_client_session *session, struct netlink_e
 	if (err)
 		goto out;
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_events->session(session, RNBD_EVENT_CREATE, 0);
+	rtrs_client_events->session_event(session, RNBD_EVENT_CREATE, 0);
 	spin_unlock_bh(&session->state_lock);
 out:
 	mutex_unlock(&rtrs_client_lock);
@@ -78,7 +77,7 @@ static void session_unpublish(struct rtrs_client_session *session)
 	mutex_lock(&rtrs_client_lock);
 	xa_erase(&rtrs_client_sessions, session->id);
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_events->session(session, RNBD_EVENT_DESTROY, 0);
+	rtrs_client_events->session_event(session, RNBD_EVENT_DESTROY, 0);
 	spin_unlock_bh(&session->state_lock);
 	mutex_unlock(&rtrs_client_lock);
 }
@@ -93,7 +92,7 @@ static struct rtrs_client_session *session_alloc(const struct rtrs_client_params
 		return NULL;
 	rtrs_census_created(RTRS_CENSUS_CLIENT_SESSION);
 	kref_init(&session->ref);
-	session->id = rtrs_nl_new_id();
+	session->id = rtrs_new_id();
 	strscpy(session->name, params->name, sizeof(session->name));
 	get_random_bytes(session->uuid, sizeof(session->uuid));
 	session->uuid[6] = (session->uuid[6] & 0x0f) | 0x40;
@@ -162,7 +161,7 @@ static int params_check(const struct rtrs_client_params *params, struct netlink_
 			return err;
 		for (j = 0; j < i; j++)
 			if (same_path(&params->path[i], &params->path[j]))
-				return rtrs_client_path_exists(&params->path[i], extack);
+				return rtrs_client_path_twice(&params->path[i], extack);
 	}
 	return rtrs_client_settings_check(&params->settings, extack);
 }
@@ -172,7 +171,7 @@ static void path_publish(struct rtrs_client_path *path)
 	struct rtrs_client_session *session = path->session;
 
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_events->path(path, RNBD_EVENT_CREATE, 0);
+	rtrs_client_events->path_event(path, RNBD_EVENT_CREATE, 0);
 	rtrs_client_session_update(session);
 	spin_unlock_bh(&session->state_lock);
 }
@@ -214,7 +213,7 @@ static void session_del_path(struct rtrs_client_session *session, struct rtrs_cl
 	mutex_unlock(&rtrs_client_lock);
 	WARN_ON_ONCE(!rtrs_client_path_move(path, RTRS_CLIENT_PATH_DEAD, 0));
 	spin_lock_bh(&session->state_lock);
-	rtrs_client_events->path(path, RNBD_EVENT_DESTROY, 0);
+	rtrs_client_events->path_event(path, RNBD_EVENT_DESTROY, 0);
 	spin_unlock_bh(&session->state_lock);
 	synchronize_rcu();
 	complete_all(&path->gone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Settings of a session: defaults, ranges, changes of a session in use. */
+/* Settings of a session: defaults, ranges, attributes of netlink. */
 #include <linux/export.h>
 #include <rtrs/nl.h>
 #include "client.h"

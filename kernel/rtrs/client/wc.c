@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Completions that failed: the path is lost. */
+/* Completions: those of polled connections, and those that failed, by which the path is lost. */
 #include "client.h"
 
 static int wc_errno(enum ib_wc_status status)
@@ -31,4 +31,17 @@ void rtrs_client_wc_failed(struct rtrs_client_con *con, const struct ib_wc *wc, 
 				    path->session->name, path->name, con->c.cid, what,
 				    ib_wc_status_msg(wc->status));
 	rtrs_client_path_error(path, wc_errno(wc->status));
+}
+
+int rtrs_client_con_poll(struct rtrs_client_con *con)
+{
+	int n;
+
+	/* Completions of a connection are dealt with in order: one at a time polls it. */
+	if (test_and_set_bit_lock(0, &con->polling))
+		return 0;
+	n = ib_process_cq_direct(con->c.cq, -1);
+	rtrs_client_stats_polled(con->path, n);
+	clear_bit_unlock(0, &con->polling);
+	return n;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts of objects created and destroyed. They are compared at unload. */
+/* Counts of objects created and destroyed, which are compared at unload; and ids of objects. */
 #include <linux/debugfs.h>
 #include <linux/export.h>
 #include <linux/seq_file.h>
@@ -13,6 +13,7 @@ struct census_entry {
 
 static struct census_entry census[RTRS_CENSUS_COUNT];
 static struct dentry *census_dir;
+static atomic_t last_id;
 
 static const char * const census_name[RTRS_CENSUS_COUNT] = {
 	[RTRS_CENSUS_CORE_DEV]			= "rtrs_dev",
@@ -30,6 +31,12 @@ static const char * const census_name[RTRS_CENSUS_COUNT] = {
 	[RTRS_CENSUS_RNBD_SERVER_EXPORT]	= "rnbd_server_export",
 	[RTRS_CENSUS_RNBD_SERVER_LIST]		= "rnbd_server_access_list",
 };
+
+u32 rtrs_new_id(void)
+{
+	return atomic_inc_return(&last_id);
+}
+EXPORT_SYMBOL_GPL(rtrs_new_id);
 
 void rtrs_census_created(enum rtrs_census noun)
 {

@@ -6,19 +6,12 @@
 #include "nl-family.h"
 
 static atomic_t generation = ATOMIC_INIT(1);
-static atomic_t last_id;
 
 u32 rtrs_nl_generation(void)
 {
 	return atomic_read(&generation);
 }
 EXPORT_SYMBOL_GPL(rtrs_nl_generation);
-
-u32 rtrs_nl_new_id(void)
-{
-	return atomic_inc_return(&last_id);
-}
-EXPORT_SYMBOL_GPL(rtrs_nl_new_id);
 
 int rtrs_nl_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr)
 {

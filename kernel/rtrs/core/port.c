@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whether something can be sent through a port. */
 #include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <rdma/ib_cache.h>
 #include <rdma/rdma_cm.h>
 #include "core.h"

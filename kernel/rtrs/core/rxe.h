@@ -17,7 +17,7 @@ bool rtrs_rxe_keep_id(struct rtrs_con *con);
 /* Destroys all ids that are kept. */
 void rtrs_rxe_exit(void);
 
-/* cm-id.c; any context */
+/* port.c; any context */
 bool rtrs_cm_port_is_down(const struct rdma_cm_id *cm_id);
 
 #endif /* RTRS_CORE_RXE_H */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a client asks for over a path is noted where it comes, and done by a work. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include "server.h"
 
 void rtrs_server_slots_kick(struct rtrs_server_session *session)

@@ -8,7 +8,6 @@
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <net/net_namespace.h>
 #include <rdma/ib.h>
 #include "server.h"
 
@@ -78,7 +77,7 @@ static void dev_free(struct rtrs_server_dev *sdev)
 
 static int ib_dev_add(struct ib_device *ib_dev)
 {
-	struct rtrs_server *srv = rtrs_server_the;
+	struct rtrs_server *srv = rtrs_server_current;
 	struct rtrs_server_dev *sdev;
 	int err = 0;
 
@@ -115,7 +114,7 @@ static int ib_dev_add(struct ib_device *ib_dev)
  */
 static void ib_dev_remove(struct ib_device *ib_dev, void *client_data)
 {
-	struct rtrs_server *srv = rtrs_server_the;
+	struct rtrs_server *srv = rtrs_server_current;
 	struct rtrs_server_dev *sdev;
 	struct rtrs_server_path *path;
 
@@ -158,7 +157,7 @@ struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port
 	INIT_LIST_HEAD(&srv->sessions);
 	INIT_LIST_HEAD(&srv->paths);
 
-	err = rtrs_server_become(srv);
+	err = rtrs_server_set_current(srv);
 	if (err) {
 		kfree(srv);
 		return ERR_PTR(err);
@@ -178,7 +177,7 @@ struct rtrs_server *rtrs_server_open(const struct rtrs_server_ops *ops, u16 port
 	}
 
 	rtrs_server_live_put();
-	rtrs_server_be_none();
+	rtrs_server_clear_current();
 	kfree(srv);
 	return ERR_PTR(err);
 }
@@ -201,7 +200,7 @@ void rtrs_server_close(struct rtrs_server *srv)
 	rtrs_server_live_put();
 	rtrs_server_live_await();
 	rtrs_server_chunks_exit();
-	rtrs_server_be_none();
+	rtrs_server_clear_current();
 	kfree(srv);
 }
 EXPORT_SYMBOL_GPL(rtrs_server_close);

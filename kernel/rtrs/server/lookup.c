@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The server, and what can be found by way of it: devices, sessions, paths. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/wait.h>
 #include "server.h"
 
 static DEFINE_MUTEX(the_server_lock);	/* outside of rtrs_server.lock */
-struct rtrs_server *rtrs_server_the;
+struct rtrs_server *rtrs_server_current;
 static DECLARE_WAIT_QUEUE_HEAD(left_wq);
 
 /* -EEXIST: there is another one. */
-int rtrs_server_become(struct rtrs_server *srv)
+int rtrs_server_set_current(struct rtrs_server *srv)
 {
 	int err = -EEXIST;
 
 	mutex_lock(&the_server_lock);
-	if (!rtrs_server_the) {
-		rtrs_server_the = srv;
+	if (!rtrs_server_current) {
+		rtrs_server_current = srv;
 		err = 0;
 	}
 	mutex_unlock(&the_server_lock);
 	return err;
 }
 
-void rtrs_server_be_none(void)
+void rtrs_server_clear_current(void)
 {
 	mutex_lock(&the_server_lock);
-	rtrs_server_the = NULL;
+	rtrs_server_current = NULL;
 	mutex_unlock(&the_server_lock);
 }
 
@@ -72,7 +70,7 @@ struct rtrs_server *rtrs_server_lock(void)
 	struct rtrs_server *srv;
 
 	mutex_lock(&the_server_lock);
-	srv = rtrs_server_the;
+	srv = rtrs_server_current;
 	if (srv)
 		mutex_lock(&srv->lock);
 	else

@@ -4,6 +4,7 @@
 
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include "notify.h"
 #include "server.h"
 

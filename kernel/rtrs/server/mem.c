@@ -17,7 +17,7 @@
 #define SENDS_PER_SLOT	5
 
 static u64 limit;
-static bool (*make_room)(void);
+static bool (*make_room)(void) __ro_after_init;
 static atomic64_t used;
 
 /* With @chunks */

@@ -563,8 +563,8 @@ static const struct rtrs_nl_provider provider = {
 };
 
 const struct rtrs_server_events rtrs_server_nl_events = {
-	.session = session_event,
-	.path = path_event,
+	.session_event = session_event,
+	.path_event = path_event,
 };
 
 int rtrs_server_nl_init(void)

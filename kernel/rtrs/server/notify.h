@@ -10,14 +10,14 @@
 
 /**
  * struct rtrs_server_events - changes, told under session->lock
- * @session: of a session; @old is its state before a change
- * @path: of a path: from @old to @state
+ * @session_event: of a session; @old is its state before a change
+ * @path_event: of a path: from @old to @state
  */
 struct rtrs_server_events {
-	void (*session)(struct rtrs_server_session *session, enum rnbd_event event,
-			enum rnbd_session_state old);
-	void (*path)(struct rtrs_server_path *path, enum rnbd_event event,
-		     enum rtrs_server_path_state old, enum rtrs_server_path_state state);
+	void (*session_event)(struct rtrs_server_session *session, enum rnbd_event event,
+			      enum rnbd_session_state old);
+	void (*path_event)(struct rtrs_server_path *path, enum rnbd_event event,
+			   enum rtrs_server_path_state old, enum rtrs_server_path_state state);
 };
 
 /**

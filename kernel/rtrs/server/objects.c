@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sessions and paths as objects, and how many of them there are. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include "server.h"
 
 /* Sessions whose memory is not freed yet, connect requests, one for the server itself. */

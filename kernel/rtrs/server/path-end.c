@@ -32,7 +32,8 @@ void rtrs_server_path_end(struct rtrs_server_path *path)
 	session->path_count--;
 	rtrs_server_session_tell(session);
 	rtrs_server_path_set(path, RTRS_SERVER_PATH_CLOSED, 0);
-	rtrs_server_events->path(path, RNBD_EVENT_DESTROY, path->told, RTRS_SERVER_PATH_CLOSED);
+	rtrs_server_events->path_event(path, RNBD_EVENT_DESTROY, path->told,
+				       RTRS_SERVER_PATH_CLOSED);
 	rtrs_server_session_reap(session);
 	rtrs_server_slots_kick(session);
 	rtrs_server_wake(session);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The states of a path, and the one way to end it. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/timekeeping.h>
 #include <linux/wait_bit.h>
 #include "notify.h"
 #include "server.h"
@@ -41,7 +40,7 @@ bool rtrs_server_path_set(struct rtrs_server_path *path, enum rtrs_server_path_s
 void rtrs_server_path_tell(struct rtrs_server_path *path, enum rtrs_server_path_state state)
 {
 	lockdep_assert_held(&path->session->lock);
-	rtrs_server_events->path(path, RNBD_EVENT_CHANGE, path->told, state);
+	rtrs_server_events->path_event(path, RNBD_EVENT_CHANGE, path->told, state);
 	path->told = state;
 }
 

@@ -4,8 +4,6 @@
 
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include <linux/wait_bit.h>
-#include <rtrs/nl.h>
 #include "notify.h"
 #include "server.h"
 
@@ -268,14 +266,14 @@ static int path_publish(struct rtrs_server_path *path)
 		err = path_fits(path);
 	if (!err) {
 		path->sdev->paths++;
-		path->id = rtrs_nl_new_id();
+		path->id = rtrs_new_id();
 		list_add_tail(&path->all_entry, &srv->paths);
 		list_add_tail(&path->entry, &session->paths);
 		session->path_count++;
 	}
 	mutex_unlock(&srv->lock);
 	if (!err)
-		rtrs_server_events->path(path, RNBD_EVENT_CREATE, path->told, path->told);
+		rtrs_server_events->path_event(path, RNBD_EVENT_CREATE, path->told, path->told);
 	return err;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The send queue of a connection: what is posted to it is counted. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include "server.h"
 
 /* send_lock held, @count credits there. Posts a chain, signals its last request if it is time. */

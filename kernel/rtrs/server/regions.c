@@ -95,7 +95,7 @@ int rtrs_server_regions_fit(struct rtrs_server_path *path)
 	u32 want = READ_ONCE(path->want), goal = want / path->region_chunks;
 	int err = 0;
 
-	/* Pairs with the release in _done(): its error */
+	/* Pairs with the release in rtrs_server_regions_done(): its error */
 	if (smp_load_acquire(&path->registers))
 		return -EINPROGRESS;
 	if (path->reg_err)

@@ -3,8 +3,6 @@
  * Operations and the send queue of their connection. What finds no credits waits in a list and goes
  * on when a signalled request completes; there is always one under way where credits are short.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include "server.h"
 
 static void con_fail(struct rtrs_server_con *con, const char *what, int err)

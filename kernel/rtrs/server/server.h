@@ -448,10 +448,10 @@ void rtrs_server_caches_destroy(void);
 int rtrs_server_queues_create(void);
 void rtrs_server_queues_destroy(void);
 
-/* lookup.c; process. @rtrs_server_the: for callbacks of its devices */
-extern struct rtrs_server *rtrs_server_the;
-int rtrs_server_become(struct rtrs_server *srv);
-void rtrs_server_be_none(void);
+/* lookup.c; process. @rtrs_server_current: for callbacks of its devices */
+extern struct rtrs_server *rtrs_server_current;
+int rtrs_server_set_current(struct rtrs_server *srv);
+void rtrs_server_clear_current(void);
 struct rtrs_server_dev *rtrs_server_dev_find(struct rtrs_server *srv, struct ib_device *ib_dev);
 void rtrs_server_dev_left(struct rtrs_server_path *path);
 void rtrs_server_dev_await(struct rtrs_server *srv, const struct rtrs_server_dev *sdev);
@@ -482,7 +482,7 @@ void rtrs_server_session_reap(struct rtrs_server_session *session);
 enum rnbd_session_state rtrs_server_session_state(const struct rtrs_server_session *session);
 void rtrs_server_session_tell(struct rtrs_server_session *session);
 
-/* path-state.c; _close, _set: any context. _tell: session->lock held */
+/* path-state.c; _close, _set: any context; others: process. _tell: session->lock held */
 bool rtrs_server_path_set(struct rtrs_server_path *path, enum rtrs_server_path_state to, int err);
 void rtrs_server_path_tell(struct rtrs_server_path *path, enum rtrs_server_path_state state);
 bool rtrs_server_path_connected(struct rtrs_server_path *path);
@@ -615,6 +615,7 @@ enum rtrs_server_slot_verdict rtrs_server_fence_enter(struct rtrs_server_op *op,
 bool rtrs_server_fence_leave(struct rtrs_server_op *op);
 bool rtrs_server_fence_spoilt(const struct rtrs_server_op *op, const struct rtrs_request *req);
 void rtrs_server_fence_drop_retries(struct rtrs_server_path *path);
+/* @begin: goes on with a retry, whose slot it is now */
 void rtrs_server_fence_release(struct rtrs_server_path *path,
 			       void (*begin)(struct rtrs_server_op *op));
 

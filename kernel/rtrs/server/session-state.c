@@ -49,5 +49,5 @@ void rtrs_server_session_tell(struct rtrs_server_session *session)
 	if (!session->up || old == state)
 		return;
 	session->told = state;
-	rtrs_server_events->session(session, RNBD_EVENT_CHANGE, old);
+	rtrs_server_events->session_event(session, RNBD_EVENT_CHANGE, old);
 }

@@ -4,7 +4,6 @@
 
 #include <linux/export.h>
 #include <linux/slab.h>
-#include <rtrs/nl.h>
 #include "notify.h"
 #include "server.h"
 
@@ -18,7 +17,7 @@ static struct rtrs_server_session *session_create(struct rtrs_server *srv, const
 	if (!session)
 		return NULL;
 	session->srv = srv;
-	session->id = rtrs_nl_new_id();
+	session->id = rtrs_new_id();
 	kref_init(&session->ref);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->fence_lock);
@@ -266,7 +265,7 @@ static int path_up(struct rtrs_server_path *path)
 	WRITE_ONCE(session->up, session->up + 1);
 	if (session->up == 1) {
 		session->told = rtrs_server_session_state(session);
-		rtrs_server_events->session(session, RNBD_EVENT_CREATE, session->told);
+		rtrs_server_events->session_event(session, RNBD_EVENT_CREATE, session->told);
 	} else {
 		rtrs_server_session_tell(session);
 	}
@@ -328,7 +327,8 @@ void rtrs_server_session_path_off(struct rtrs_server_path *path)
 		if (last) {
 			WRITE_ONCE(session->granted, 0);
 			session->answers = false;
-			rtrs_server_events->session(session, RNBD_EVENT_DESTROY, session->told);
+			rtrs_server_events->session_event(session, RNBD_EVENT_DESTROY,
+							  session->told);
 			first_down(session);
 		} else {
 			rtrs_server_session_tell(session);
@@ -370,7 +370,7 @@ bool rtrs_server_session_path_down(struct rtrs_server_path *path)
  */
 int rtrs_server_session_disconnect(struct rtrs_server_session *session)
 {
-	u32 newest = rtrs_nl_new_id();	/* newer than all that are there */
+	u32 newest = rtrs_new_id();	/* newer than all that are there */
 	struct rtrs_server_path *path, *last;
 	int err;
 

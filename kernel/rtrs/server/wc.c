@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completions that failed: the path is closed. */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include "server.h"
 
 /* A completion handler's. The first error of a path is told, what follows it is not. */

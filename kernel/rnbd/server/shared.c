@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters that others look at. */
+/* What others look at: parameters, the transport. */
 #include <linux/moduleparam.h>
 #include "server.h"
 #include "path.h"
