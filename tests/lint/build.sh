@@ -34,7 +34,9 @@ symbols() {
 # Calls of a module that docs/dev/architecture.md does not have: to a file that stands in front of the caller there, or of one that is
 # not there. Calls by pointer and what is inline are not seen.
 calls() {
-	find "$dir/$1" -name '*.o' ! -name '*.mod.o' ! -path '*/.tmp*' -print0 | xargs -0 -r nm -A | sed 's,^.*/,,; s,\.o: *, ,' |
+	local objects=("kernel/$1"/*.c) # the tree may have those of files that are gone
+	objects=("${objects[@]/#kernel/"$dir"}")
+	nm -A "${objects[@]/%.c/.o}" | sed 's,^.*/,,; s,\.o: *, ,' |
 		awk -v name="$1" '
 			FILENAME != "-" && (!NF || /^`/) { on = 0 }
 			FILENAME != "-" && on {
