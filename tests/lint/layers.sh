@@ -56,6 +56,7 @@ mapfile -t rnbd_server < <(sources kernel/rnbd/server)
 mapfile -t rds < <(sources kernel/rds include/rds)
 # By the lists of docs/dev/architecture.md
 mapfile -t hot < <(awk '/^[a-z]+\/[a-z]+$/ { module = $0 } !NF { module = "" } module != "" && $1 == "I/O" { for (i = 2; i <= NF; i++) print "kernel/" module "/" $i ".c" }' docs/dev/architecture.md)
+((${#hot[@]})) || hot=("the I/O rows of docs/dev/architecture.md")
 mapfile -t model < <(sources rnbdadm | grep -E '^rnbdadm/model/objects\.[ch]$')
 mapfile -t cmds < <(sources rnbdadm/cmd rnbdadm/check)
 mapfile -t netlink < <(sources rnbdadm/kernel/netlink)

@@ -203,7 +203,7 @@ void rds_tcp_rx_reset(struct rds_tcp_rx *rx);
 /* How often it is looked, and how old a scout gets, in jiffies; less often when it takes long */
 #define RDS_TCP_WATCH_PERIOD	(HZ / 8)
 
-/* Inline, for watch.c and for those whom it watches. */
+/* Inline, as watch.c and files that stand behind it use it. */
 static inline void rds_tcp_look_after(struct rds_tcp_path *tp, unsigned long delay)
 {
 	WRITE_ONCE(tp->watch_due, jiffies + delay);

@@ -109,7 +109,7 @@ enum rnbd_access_reason rnbd_server_access_recognise(const struct rnbd_access *a
 int rnbd_server_access_judge(const struct rnbd_access *access, const char *peer,
 			     const char *session, const char *asked, u8 mode,
 			     struct rnbd_server_right *right);
-/* The same of what is open: it may be so still if it is, under another export, the same device. */
+/* The same for an open device: it stays open where another export leads to it, too. */
 int rnbd_server_access_judge_again(const struct rnbd_access *access, const char *peer,
 				   const struct rnbd_server_dev *dev,
 				   struct rnbd_server_right *right);

@@ -447,7 +447,10 @@ int rnbd_server_tell_size(struct rnbd_server_dev *dev);
 void rnbd_server_size_told(struct rnbd_server_dev *dev, u64 sectors);
 /* Those who wait for the client look whether the device is closed. */
 void rnbd_server_size_closed(void);
-/* Until it has been told since dev->answers was @answers, or is closed: time left, or an errno */
+/*
+ * Waits until dev->answers is not @answers any more, or the device is closed. Returns the time that
+ * is left, 0 if it is over, an errno if the task was killed.
+ */
 long rnbd_server_size_await(const struct rnbd_server_dev *dev, u32 answers, long timeout);
 
 /* io-file.c; process context of a kernel thread */

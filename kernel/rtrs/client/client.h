@@ -694,7 +694,7 @@ void rtrs_client_io_failover(struct rtrs_client_path *path,
  * Clears bits of ->pending. Behind the last one: invalidates the region if need be, calls ->done.
  */
 void rtrs_client_req_put(struct rtrs_client_req *req, int clear);
-/* Its region is not valid any more: the slot is the user's again, who is called. */
+/* Ends a request whose region is not valid any more: ->done is called, the slot is free. */
 void rtrs_client_req_complete(struct rtrs_client_req *req, int err);
 void rtrs_client_req_invalidated(struct ib_cq *cq, struct ib_wc *wc);	/* completion */
 

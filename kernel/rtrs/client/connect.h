@@ -8,7 +8,7 @@
 /* connect.c: the process that opens the session or adds a path, or path->connect_work */
 int rtrs_client_connect(struct rtrs_client_path *path, struct netlink_ext_ack *extack);
 
-/* step.c: as connect.c. A step is started between _begin() and _wait(): that has its result. */
+/* step.c: as connect.c. The caller starts the step behind _begin(); _wait() has its result. */
 int rtrs_client_step_begin(struct rtrs_client_path *path);
 int rtrs_client_step_wait(struct rtrs_client_path *path, unsigned int timeout_ms);
 /* Any context but hard interrupts. */

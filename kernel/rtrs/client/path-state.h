@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What changes the state of a path is made of: for path-state.c, join.c and path.c. */
+/* Steps of a change of a path's state, for path-state.c, join.c and path.c. */
 #ifndef RTRS_CLIENT_PATH_STATE_H
 #define RTRS_CLIENT_PATH_STATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state of a session follows from those of its paths: what its user and netlink hear of it. */
+/* The state of a session, by those of its paths. Its user and netlink are told of changes. */
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include "client.h"

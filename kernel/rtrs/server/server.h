@@ -448,7 +448,7 @@ void rtrs_server_caches_destroy(void);
 int rtrs_server_queues_create(void);
 void rtrs_server_queues_destroy(void);
 
-/* lookup.c; process. @rtrs_server_current: for callbacks of its devices */
+/* lookup.c; process. rtrs_server_current is for the callbacks of RDMA devices */
 extern struct rtrs_server *rtrs_server_current;
 int rtrs_server_set_current(struct rtrs_server *srv);
 void rtrs_server_clear_current(void);

@@ -112,7 +112,7 @@ server_links_sound() { rxe_sound rxe1 link1 && rxe_sound rxe2 link2; }
 
 links_sound() { server_links_sound >&3 && server links_sound >&3; }
 
-# Those of paths; an RDMA device has others of its own
+# Until no path has a queue pair on the RDMA device, which has some of its own
 server_await_no_queue_pairs() { await 20 eval "[[ \$(rdma res show qp link $1/1 | grep -c ' type RC ') == 0 ]]"; }
 
 # For whom it may concern why a path cannot be had
