@@ -56,15 +56,6 @@ cable() { [[ $2 == on ]] || die "user-mode Linux has no carrier that could go"; 
 freeze() { die "user-mode Linux has no monitor that stops it"; }
 thaw() { :; }
 
-# cpu_at N: of those that this process may use
-cpu_at() {
-	local range cpus=()
-	for range in $(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr , ' '); do
-		mapfile -t -O ${#cpus[@]} cpus < <(seq "${range%-*}" "${range#*-}")
-	done
-	echo "${cpus[$1 % ${#cpus[@]}]}"
-}
-
 # User-mode Linux is a process of the host, and so is each process in it: what its memory is, is in a file. They run in turns: on
 # one CPU, as none has to wake another one up, it takes half of the time.
 guest_start() {
