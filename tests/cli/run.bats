@@ -143,6 +143,32 @@ script() {
 	[[ ${lines[-1]} == "0 passed, 0 failed, 8 skipped" && $output == *"fuzz  fuzz  "*"not begun"*"no part was looked at again"* ]]
 }
 
+# guest_cpus NAME [VARIABLE=VALUE]..: those of the host that the emulator of a guest so called may use
+guest_cpus() (
+	. "${BATS_TEST_DIRNAME%/cli}/lib.bash"
+	. "${BATS_TEST_DIRNAME%/cli}/vm/lib/qemu.bash"
+	unset LAB_CPUS LAB_THREADS
+	QEMU=$BATS_TEST_TMPDIR/qemu LAB_ACCEL=tcg TURN=0
+	printf '%s\n' '#!/bin/bash' "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status >${QEMU}.cpus" >"$QEMU"
+	chmod +x "$QEMU"
+	[[ $# == 1 ]] || eval "${*:2}"
+	guest_start "$1" "$BATS_TEST_TMPDIR" ''
+	wait "$GUEST_PID"
+	cat "$QEMU.cpus"
+)
+
+@test "an emulator of one CPU, or of some that take turns, has one of the host; the guests of a run have different ones" {
+	local all one
+	all=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status)
+	one=$(guest_cpus rnbd-client LAB_CPUS=1)
+	[[ $one =~ ^[0-9]+$ ]]
+	[ "$(guest_cpus rnbd-machine LAB_THREADS=single)" = "$one" ]
+	[ "$(guest_cpus rnbd-client LAB_THREADS=multi LAB_CPUS=1)" = "$one" ]
+	[ "$(guest_cpus rnbd-client LAB_THREADS=multi)" = "$all" ]
+	[ "$(guest_cpus rnbd-client LAB_CPUS=1 LAB_ACCEL=kvm)" = "$all" ]
+	[[ $(nproc) == 1 ]] || [ "$(guest_cpus rnbd-server LAB_CPUS=1)" != "$one" ]
+}
+
 @test "each part that CI runs is listed once, with the place where it runs" {
 	run -0 --separate-stderr "${BATS_TEST_DIRNAME%/cli}/run" list
 	[[ $output == *"cli run.bats"* && $output == *"lint budget.sh"* && $output == *"unit unit"* && $output == *"vm races-6.1"* ]]
