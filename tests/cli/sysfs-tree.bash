@@ -5,6 +5,9 @@
 # put FILE TEXT
 put() { printf '%s\n' "$2" >"$1"; }
 
+# change FILE VALUE: who reads it meanwhile finds the old value or the new one, as in sysfs, and no empty file
+change() { put "$BATS_TEST_TMPDIR/value" "$2" && mv "$BATS_TEST_TMPDIR/value" "$1"; }
+
 # tree_path SESSION NAME STATE HCA LATENCY RDMA RECONNECTS FROM TO
 tree_path() {
 	local dir=$SYS/class/rtrs-client/$1/paths/$2 file

@@ -226,7 +226,7 @@ setup() {
 @test "wait: sysfs is looked at again and again" {
 	adm 0 wait rnbd2 --for state=mapped --timeout 1s
 	adm 10 wait rnbd10 --for state=mapped --timeout 200ms
-	(sleep 0.3; put "$SYS/block/rnbd10/rnbd/state" open) 3>&- &
+	(sleep 0.3; change "$SYS/block/rnbd10/rnbd/state" open) 3>&- &
 	adm 0 wait rnbd10 --for state=mapped --timeout 60s -j
 	[ "$(jqv '.waited_ms < 30000')" = true ]
 }
@@ -267,7 +267,7 @@ awaited() {
 	for form in text jsonl; do
 		"$RNBDADM" "${R[@]}" monitor --no-snapshot -o $form >"$EVENTS" 3>&- & pid=$!
 		awaited sync
-		put "$PATH2/state" connected
+		change "$PATH2/state" connected
 		awaited "${EVENT[$form-1]}"
 		# at once, as what is half there is told as well
 		(SYS=$gone tree_session s9 "round-robin (RR: 0)" -1
