@@ -233,17 +233,14 @@ more() { (($(counter "$1") > $2)); }
 @test "a reset with bytes that the peer has not read: they come again, marked, in order, but for what it has acknowledged" {
 	raw_begin from 10.1.0.53 listen say ready accept able get map get 1/0/100/4002/5000 waits 1332 reset \
 		accept able get map get '1/[46]/' get '2/[46]/' waits 1184 ack 5 send 0 0 0 0 0 - get '10/[46]/' reset \
-		accept able get map get '[0-9]*/[46]/' ack 99999 send 0 0 0 0 0 - get '10/[46]/' send 1 0 0 5000 0 - get '*/0/0/5000'
+		accept able get map get '[0-9]*/[46]/' ack 99999 send 0 0 0 0 0 - get '10/[46]/' send 1 0 0 5000 0 - get '*/0/0/5000' \
+		reset accept able get map get '10/[46]/'
 	"$TOOLS/rds-socket" bind 10.1.0.50 4002 send 10.1.0.53 5000 10 100 >/run/tmp/socket 3>&- & SOCKET=$!
 	wait $RAW || fail "$(</run/tmp/raw)"
 	cat /run/tmp/raw
-	diff - <(grep -v '/0/5000' /run/tmp/raw | tail -n +15 | grep -v map | sed 's:/6/:/4/:') <<-END
-		6/4/100/4002/5000
-		7/4/100/4002/5000
-		8/4/100/4002/5000
-		9/4/100/4002/5000
-		10/4/100/4002/5000
-	END
+	# What was never sent cannot be acknowledged: they come once more
+	diff <(printf '%s/4/100/4002/5000\n' {6..10} {6..10}) \
+		<(grep -v '/0/5000' /run/tmp/raw | tail -n +15 | grep -v map | sed 's:/6/:/4/:')
 }
 
 # generation N: a map whose header tells it; not in it is port 5001

@@ -37,25 +37,6 @@ struct delayed_work {
 	bool armed;
 };
 
-struct rtrs_hb;
-
-struct rtrs_hb_ops {
-	int (*send)(struct rtrs_hb *hb, enum rtrs_imm_type type);
-	void (*lost)(struct rtrs_hb *hb, int err);
-};
-
-struct rtrs_hb {
-	const struct rtrs_hb_ops *ops;
-	struct delayed_work work;
-	unsigned int interval_ms;
-	unsigned int missed_max;
-	atomic_t missed;
-	spinlock_t lock;
-	bool stopped;
-	ktime_t sent;
-	atomic64_t rtt_ns;
-};
-
 extern ktime_t stub_now;
 
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
@@ -81,25 +62,7 @@ extern ktime_t stub_now;
 #define ktime_sub(a, b)			((a) - (b))
 #define ktime_to_ns(t)			(t)
 
-void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, unsigned int interval_ms,
-		  unsigned int missed_max);
-void rtrs_hb_start(struct rtrs_hb *hb);
-void rtrs_hb_reset(struct rtrs_hb *hb);
-void rtrs_hb_set(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max);
-void rtrs_hb_stop(struct rtrs_hb *hb);
-int rtrs_hb_recv(struct rtrs_hb *hb);
-void rtrs_hb_recv_ack(struct rtrs_hb *hb);
-
-/* As core.h has it */
-static inline void rtrs_hb_heard(struct rtrs_hb *hb)
-{
-	if (atomic_read(&hb->missed))
-		atomic_set(&hb->missed, 0);
-}
-
-static inline bool rtrs_hb_silent(const struct rtrs_hb *hb)
-{
-	return atomic_read(&hb->missed) >= READ_ONCE(hb->missed_max);
-}
+/* The real one */
+#include <hb.h>
 
 #endif /* STUB_CORE_H */
