@@ -4,9 +4,9 @@
 # that is made for it has no memory barriers: nothing stands for an MFENCE, and LOCK prefixes are ignored. Devices do not take turns with
 # that CPU: those of virtio run in another thread of the host, and driver and device agree on who notifies whom by a store, a full
 # barrier and a load at each end. Where the driver's is missing, it may not notify a device that waits for it, and with event indices no
-# later buffer of that queue does: a network card then stands still.
-# One would guess: a machine of one CPU needs no barriers, so nothing is lost. With maxcpus=2 they stay; or all threads of that QEMU are
-# kept on one CPU of the host.
+# later buffer of that queue does: a network card may then stand still.
+# One would guess: a machine of one CPU needs no barriers, so nothing is lost. Cures: maxcpus=2, with which they stay; or one CPU of the
+# host for all threads of that QEMU.
 # What the emulator makes of a boot sector is read in its log of operations.
 set -eu
 dir=$(mktemp -d)
@@ -39,8 +39,9 @@ ld -m elf_i386 -Ttext 0x7c00 --oformat binary -e 0x7c00 -o barriers barriers.o
 # made -smp VALUE thread=VALUE
 made() {
 	local rc=0
-	QEMU_MODULE_DIR=$PWD/usr/lib/x86_64-linux-gnu/qemu ./usr/bin/qemu-system-x86_64 -L usr/share/seabios -L usr/share/qemu -accel "tcg,thread=$2" -smp "$1" -display none -nodefaults \
-		-device isa-debug-exit,iobase=0xf4 -drive file=barriers,format=raw,snapshot=on -d op -dfilter 0x7c00..0x7dff -D log || rc=$?
+	QEMU_MODULE_DIR=$PWD/usr/lib/x86_64-linux-gnu/qemu ./usr/bin/qemu-system-x86_64 -L usr/share/seabios -L usr/share/qemu \
+		-accel "tcg,thread=$2" -smp "$1" -display none -nodefaults -device isa-debug-exit,iobase=0xf4 \
+		-drive file=barriers,format=raw,snapshot=on -d op -dfilter 0x7c00..0x7dff -D log || rc=$?
 	echo "-smp $1, thread=$2: barriers: $(grep -c '^ mb ' log), atomic additions: $(grep -c 'atomic_add' log), status $rc"
 }
 for smp in 1 2 1,maxcpus=2; do

@@ -151,7 +151,7 @@ guest_cpus() (
 	QEMU=$BATS_TEST_TMPDIR/qemu LAB_ACCEL=tcg TURN=0
 	printf '%s\n' '#!/bin/bash' "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status >${QEMU}.cpus" >"$QEMU"
 	chmod +x "$QEMU"
-	[[ $# == 1 ]] || eval "${*:2}"
+	local "${@:2}"
 	guest_start "$1" "$BATS_TEST_TMPDIR" ''
 	wait "$GUEST_PID"
 	cat "$QEMU.cpus"

@@ -59,9 +59,8 @@ thaw() { :; }
 # User-mode Linux is a process of the host, and so is each process in it: what its memory is, is in a file. They run in turns: on
 # one CPU, as none has to wake another one up, it takes half of the time.
 guest_start() {
-	local dir=$2 prefix=$3 pipe cpu=$TURN
-	[[ $1 != *server ]] || cpu=$((TURN + 1))
-	cpu=$(cpu_at "$cpu") || return
+	local dir=$2 prefix=$3 pipe cpu
+	cpu=$(guest_cpu "$1") || return
 	shift 3
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
 	GUEST_READER=$!

@@ -97,7 +97,8 @@ static void many(void)
 		return;
 	for (i = 0; i < OPENS; i++)
 		took[i] = open_ns(list, rand() % EXPORTS);
-	CHECK(compared <= OPENS * 3 * 14);	/* of so many by halves, a name has three parts */
+	/* Binary search compares 14 of them at most; a name may be looked for in three forms. */
+	CHECK(compared <= OPENS * 3 * 14);
 	qsort(took, OPENS, sizeof(took[0]), shorter);
 	NOTE("it takes %ld ns, at worst %ld; names compared: %u", took[OPENS / 2], took[OPENS - 1],
 	     compared / OPENS);

@@ -238,7 +238,7 @@ more() { (($(counter "$1") > $2)); }
 	"$TOOLS/rds-socket" bind 10.1.0.50 4002 send 10.1.0.53 5000 10 100 >/run/tmp/socket 3>&- & SOCKET=$!
 	wait $RAW || fail "$(</run/tmp/raw)"
 	cat /run/tmp/raw
-	# What was never sent cannot be acknowledged: they come once more
+	# Twice: the acknowledgment of what was never sent counts for nothing
 	diff <(printf '%s/4/100/4002/5000\n' {6..10} {6..10}) \
 		<(grep -v '/0/5000' /run/tmp/raw | tail -n +15 | grep -v map | sed 's:/6/:/4/:')
 }

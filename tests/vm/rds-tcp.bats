@@ -351,7 +351,7 @@ its_path() { adm_is ".connections[] | select(.remote_address == \"$2\") | $1" rd
 @test "netlink: a peer that refuses is told once, with the reason; a host that is not there as well" {
 	local before
 	there -- ip addr add 10.1.0.61/24 dev v1
-	# Who has that address is not asked: where the answer takes seconds, that is another reason
+	# Without ARP: where its answer takes seconds, the reason is EHOSTUNREACH
 	ip neigh replace 10.1.0.61 lladdr "$(there -- ip -br link show v1 | awk '{ print $3 }')" dev w1
 	there -- "${BASH}" -c 'echo 0 >/proc/sys/net/rds/tcp/listen'
 	record /run/tmp/here rds --no-snapshot

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stands for kernel/rtrs/core/core.h where hb.c is built on the host: the fields and
- * functions that it uses, and no others. Time is what the test says it is.
+ * Stands for kernel/rtrs/core/core.h where hb.c is built on the host: what it uses of the
+ * kernel, and hb.h as it is. Time is what the test says it is.
  */
 #ifndef STUB_CORE_H
 #define STUB_CORE_H
@@ -62,7 +62,6 @@ extern ktime_t stub_now;
 #define ktime_sub(a, b)			((a) - (b))
 #define ktime_to_ns(t)			(t)
 
-/* The real one */
 #include <hb.h>
 
 #endif /* STUB_CORE_H */

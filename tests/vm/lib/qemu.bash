@@ -72,32 +72,33 @@ take_slot() {
 	done
 }
 
-# cpu_at N: of those that this process may use
-cpu_at() {
-	local range cpus=()
+# guest_cpu NAME: the CPU of this host for a guest so called; the two guests of a run have different ones, where there are two
+guest_cpu() {
+	local range cpus=() n=${TURN:-0}
+	[[ $1 != *server ]] || ((++n))
 	for range in $(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr , ' '); do
 		mapfile -t -O ${#cpus[@]} cpus < <(seq "${range%-*}" "${range#*-}")
 	done
-	echo "${cpus[$1 % ${#cpus[@]}]}"
+	echo "${cpus[n % ${#cpus[@]}]}"
 }
 
 # An emulator translates the code of a program anew wherever that is mapped: norandmaps halves the time of each exec.
 # cgroup_disable=memory takes a third off what is left: 16 ms for the smallest program instead of 23.
 #
-# Where emulated CPUs are one, or take turns, QEMU leaves out the memory barriers of what they run, but its devices have a thread of
-# their own. So a guest may miss that a device waits to be notified, and then a link stands still for ever: all of such a QEMU runs on
-# one CPU of the host, where each thread sees what the others wrote.
+# QEMU leaves out the memory barriers of a guest that has one CPU, or whose CPUs take turns. Its devices run in another thread, so the
+# guest may miss that a device waits to be notified, and a link stands still from then on. Such a QEMU has one CPU of the host, where
+# each thread sees what the others wrote.
 #
 # guest_start NAME DIR PREFIX [QEMU-ARG...]: boots a guest in the background. DIR holds its files: settings and command (for
 # the guest), console.log, and in the end status. What the command prints goes to our stdout, PREFIX before each line.
 # Sets GUEST_PID and GUEST_READER, the process that ends when all of the output was passed on.
 guest_start() {
-	local name=$1 dir=$2 prefix=$3 pipe args clock cpu=${TURN:-0} pin=()
+	local name=$1 dir=$2 prefix=$3 pipe args clock cpu pin=()
 	shift 3
 	clock=$(clock_args "$LAB_ACCEL") || return
-	[[ $name != *server ]] || ((++cpu))
 	if [[ $LAB_ACCEL == tcg && (${LAB_CPUS:-2} == 1 || ${LAB_THREADS:-multi} == single) ]]; then
-		pin=(taskset -c "$(cpu_at "$cpu")") || return
+		cpu=$(guest_cpu "$name") || return
+		pin=(taskset -c "$cpu")
 	fi
 	# QEMU opens its output by name, which works for a pipe of our own whatever our stdout is
 	exec {pipe}> >(exec sed -u "s/^/$prefix/")
